@@ -27,7 +27,7 @@ func (s *Store) Check(ctx context.Context) ([]lyceum.Finding, error) {
 		return nil, err
 	}
 	for _, school := range schools {
-		err := s.reads.snapshot(ctx, func(q *session) error {
+		err := s.reads.survey(ctx, func(q *session) error {
 			found, err := checkSchool(q, school.ID)
 			findings = append(findings, found...)
 			return err

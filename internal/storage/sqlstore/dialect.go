@@ -99,6 +99,9 @@ type dialect struct {
 	movePage, fileSpace string
 	// snapshot opens a transaction whose statements see one moment.
 	snapshot sql.TxOptions
+	// replan has the queries of a transaction planned for their values; empty for an engine
+	// that plans a text once anyway.
+	replan string
 	// fault reads an error of the driver.
 	fault func(error) fault
 	// undone tells of an error at commit that the engine kept nothing. After any
@@ -205,6 +208,7 @@ func postgresDialect() *dialect {
 		fileSize:    "SELECT pg_database_size(current_database()), CAST(0 AS BIGINT)",
 		turn:        "SELECT pg_advisory_xact_lock(" + schoolLocks + ", $1)",
 		snapshot:    sql.TxOptions{ReadOnly: true, Isolation: sql.LevelRepeatableRead},
+		replan:      "SET LOCAL plan_cache_mode = auto",
 		fault:       postgresFault,
 		undone:      postgresUndone,
 		integrity:   func(context.Context, querier) ([]string, error) { return nil, nil },

@@ -65,49 +65,6 @@ func TestDirectReadsAsTheDriverDoes(t *testing.T) {
 	}
 }
 
-// TestStatementsArePlannedOnce: what SQLite plans, it asks leave for.
-func TestStatementsArePlannedOnce(t *testing.T) {
-	t.Parallel()
-	store, err := Open(t.Context(), t.TempDir(), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer store.Close()
-	err = store.reading(t.Context(), func(q reading) error {
-		planned := 0
-		err := q.(*direct).conn.SetAuthorizer(sqlite.AuthorizeFunc(func(sqlite.Action) sqlite.AuthResult {
-			planned++
-			return sqlite.AuthResultOK
-		}))
-		if err != nil {
-			return err
-		}
-		const text = "SELECT user_id FROM users WHERE school_id = $1 AND role = $2 ORDER BY user_id LIMIT $3 OFFSET $4"
-		for i, args := range [][]any{
-			{int64(1), "student", int64(20), int64(0)},
-			{int64(1), "student", int64(20), int64(20)},
-			{int64(1), "owner", int64(25), int64(0)},
-			{int64(2), "owner", int64(25), int64(0)},
-			{int64(1), "owner", int64(1), int64(1)},
-		} {
-			if err := q.each(text, args, []any{&anything{}}, nothing); err != nil {
-				return err
-			}
-			switch {
-			case i == 0 && planned == 0:
-				t.Error("a new statement was not planned")
-			case i > 0 && planned > 0:
-				t.Errorf("planned again for %v", args)
-			}
-			planned = 0
-		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 func TestDirectFaults(t *testing.T) {
 	dir := t.TempDir()
 	garbage := filepath.Join(dir, "garbage")

@@ -145,7 +145,7 @@ func (x *listIndex) want(school lyceum.SchoolID, r *ranking, expiring int64) {
 func (x *listIndex) build(school lyceum.SchoolID, w wanted, r *ranking) {
 	l := &indexedList{ranking: r, school: school, types: r.follow.types()}
 	l.asked.Store(time.Now().UnixNano())
-	err := x.store.reads.snapshot(x.ctx, func(q *session) error { return l.fill(q, x.memory, w.expiring) })
+	err := x.store.reads.survey(x.ctx, func(q *session) error { return l.fill(q, x.memory, w.expiring) })
 	if err != nil {
 		if x.ctx.Err() == nil && !errors.Is(err, errFewExpire) {
 			x.store.log.Log(x.ctx, slog.LevelWarn, "no index of a list: the database counts its rows", "school", school,

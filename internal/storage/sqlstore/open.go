@@ -207,7 +207,7 @@ func OpenPostgres(ctx context.Context, address string, o Options) (*Store, error
 	}
 	wait := o.patience()
 	lock := within("lock_timeout", wait/4)
-	reads := postgresPool(config, 16, lock)
+	reads := postgresPool(config, 16, lock, planOnce)
 	// The server ends a statement before this program gives up on it, and the
 	// transaction of a process that was stopped in the middle of one.
 	writes := postgresPool(config, d.writers+d.slow, lock, within("statement_timeout", wait/2),
@@ -228,6 +228,11 @@ func OpenPostgres(ctx context.Context, address string, o Options) (*Store, error
 	store.writers.Go(store.tend)
 	return store, nil
 }
+
+// planOnce has PostgreSQL plan a text once, for whatever values. Left to itself it plans each
+// page again for its limit, which can take several times as long as reading it, and compiles
+// what it guesses to take long.
+const planOnce = "SET plan_cache_mode = force_generic_plan; SET jit = off"
 
 func postgresConfig(address string) (*pgx.ConnConfig, error) {
 	config, err := pgx.ParseConfig(address)

@@ -120,6 +120,19 @@ func (p *pool) snapshot(ctx context.Context, read func(*session) error) error {
 	})
 }
 
+// survey is snapshot for queries of most rows of a school, which are better planned for how
+// many those are.
+func (p *pool) survey(ctx context.Context, read func(*session) error) error {
+	return p.snapshot(ctx, func(q *session) error {
+		if p.dialect.replan != "" {
+			if err := q.exec(p.dialect.replan); err != nil {
+				return err
+			}
+		}
+		return read(q)
+	})
+}
+
 // began tells that the statements are those of one transaction.
 func (s *session) began() bool { return s.tx != nil || s.link != nil }
 

@@ -1,0 +1,98 @@
+package sqlstore
+
+import (
+	"context"
+	"testing"
+
+	"github.com/lyceum-school/lyceum/internal/storage/storetest"
+	"zombiezen.com/go/sqlite"
+)
+
+// TestSQLitePlansOnce: what SQLite plans, it asks leave for.
+func TestSQLitePlansOnce(t *testing.T) {
+	t.Parallel()
+	store, err := Open(t.Context(), t.TempDir(), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	err = store.reading(t.Context(), func(q reading) error {
+		planned := 0
+		err := q.(*direct).conn.SetAuthorizer(sqlite.AuthorizeFunc(func(sqlite.Action) sqlite.AuthResult {
+			planned++
+			return sqlite.AuthResultOK
+		}))
+		if err != nil {
+			return err
+		}
+		const text = "SELECT user_id FROM users WHERE school_id = $1 AND role = $2 ORDER BY user_id LIMIT $3 OFFSET $4"
+		for i, args := range [][]any{
+			{int64(1), "student", int64(20), int64(0)},
+			{int64(1), "student", int64(20), int64(20)},
+			{int64(1), "owner", int64(25), int64(0)},
+			{int64(2), "owner", int64(25), int64(0)},
+			{int64(1), "owner", int64(1), int64(1)},
+		} {
+			if err := q.each(text, args, []any{&anything{}}, nothing); err != nil {
+				return err
+			}
+			switch {
+			case i == 0 && planned == 0:
+				t.Error("a new statement was not planned")
+			case i > 0 && planned > 0:
+				t.Errorf("planned again for %v", args)
+			}
+			planned = 0
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestPostgresPlansOnce: PostgreSQL counts the plans that it made for values.
+func TestPostgresPlansOnce(t *testing.T) {
+	t.Parallel()
+	s, err := OpenPostgres(t.Context(), storetest.Postgres(t), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for _, test := range []struct {
+		name  string
+		read  func(context.Context, func(*session) error) error
+		again int64 // pages that are planned for their values
+	}{
+		{"snapshot", s.reads.snapshot, 0},
+		{"survey", s.reads.survey, 3},
+		{"snapshot on the connection of a survey", s.reads.snapshot, 0},
+	} {
+		err := test.read(t.Context(), func(q *session) error {
+			plans := func() (again int64, err error) {
+				_, err = q.one("SELECT COALESCE(CAST(sum(custom_plans) AS BIGINT), 0) FROM pg_prepared_statements "+
+					"WHERE statement LIKE 'SELECT user_id%'", nil, scanInt(&again))
+				return again, err
+			}
+			before, err := plans()
+			if err != nil {
+				return err
+			}
+			for page := range int64(3) {
+				err := q.each("SELECT user_id FROM users WHERE school_id = $1 ORDER BY user_id LIMIT $2 OFFSET $3",
+					[]any{int64(1), 20 + page, 20 * page}, []any{&anything{}}, nothing)
+				if err != nil {
+					return err
+				}
+			}
+			after, err := plans()
+			if again := after - before; err == nil && again != test.again {
+				t.Errorf("%s: %d of 3 pages were planned again, want %d", test.name, again, test.again)
+			}
+			return err
+		})
+		if err != nil {
+			t.Errorf("%s: %v", test.name, err)
+		}
+	}
+}
