@@ -99,8 +99,8 @@ type dialect struct {
 	movePage, fileSpace string
 	// snapshot opens a transaction whose statements see one moment.
 	snapshot sql.TxOptions
-	// replan has the queries of a transaction planned for their values; empty for an engine
-	// that plans a text once anyway.
+	// replan has the queries of a transaction planned for their values and for many rows; empty
+	// for an engine that plans a text once anyway.
 	replan string
 	// fault reads an error of the driver.
 	fault func(error) fault
@@ -208,10 +208,11 @@ func postgresDialect() *dialect {
 		fileSize:    "SELECT pg_database_size(current_database()), CAST(0 AS BIGINT)",
 		turn:        "SELECT pg_advisory_xact_lock(" + schoolLocks + ", $1)",
 		snapshot:    sql.TxOptions{ReadOnly: true, Isolation: sql.LevelRepeatableRead},
-		replan:      "SET LOCAL plan_cache_mode = auto",
-		fault:       postgresFault,
-		undone:      postgresUndone,
-		integrity:   func(context.Context, querier) ([]string, error) { return nil, nil },
+		replan: "SELECT set_config('plan_cache_mode', 'auto', true), set_config('enable_hashjoin', 'on', true), " +
+			"set_config('enable_mergejoin', 'on', true)",
+		fault:     postgresFault,
+		undone:    postgresUndone,
+		integrity: func(context.Context, querier) ([]string, error) { return nil, nil },
 	}
 }
 

@@ -229,10 +229,11 @@ func OpenPostgres(ctx context.Context, address string, o Options) (*Store, error
 	return store, nil
 }
 
-// planOnce has PostgreSQL plan a text once, for whatever values. Left to itself it plans each
-// page again for its limit, which can take several times as long as reading it, and compiles
-// what it guesses to take long.
-const planOnce = "SET plan_cache_mode = force_generic_plan; SET jit = off"
+// planOnce has PostgreSQL plan a text once, for whatever values, and as for a page. Left to itself
+// it plans each page again for its limit, which can take several times as long as reading it.
+// Without knowing the limit it expects many rows, would join whole tables, and compile that.
+const planOnce = "SET plan_cache_mode = force_generic_plan; SET enable_hashjoin = off; SET enable_mergejoin = off; " +
+	"SET jit = off"
 
 func postgresConfig(address string) (*pgx.ConnConfig, error) {
 	config, err := pgx.ParseConfig(address)
