@@ -231,9 +231,8 @@ func OpenPostgres(ctx context.Context, address string, o Options) (*Store, error
 
 // planOnce has PostgreSQL plan a text once, for whatever values, and as for a page. Left to itself
 // it plans each page again for its limit, which can take several times as long as reading it.
-// Without knowing the limit it expects many rows, would join whole tables, and compile that.
-const planOnce = "SET plan_cache_mode = force_generic_plan; SET enable_hashjoin = off; SET enable_mergejoin = off; " +
-	"SET jit = off"
+// Without knowing the limit it expects many rows, and would join whole tables.
+const planOnce = "SET plan_cache_mode = force_generic_plan; SET enable_hashjoin = off; SET enable_mergejoin = off"
 
 func postgresConfig(address string) (*pgx.ConnConfig, error) {
 	config, err := pgx.ParseConfig(address)
@@ -269,8 +268,9 @@ func (s *Store) findOrigin(ctx context.Context) error {
 }
 
 // postgresPool opens up to n connections, each of which begins with some
-// statements.
+// statements. None compiles a query: that can take longer than to run it.
 func postgresPool(config *pgx.ConnConfig, n int, begin ...string) *sql.DB {
+	begin = append(begin, "SET jit = off")
 	db := stdlib.OpenDB(*config, stdlib.OptionAfterConnect(func(ctx context.Context, conn *pgx.Conn) error {
 		_, err := conn.PgConn().Exec(ctx, strings.Join(begin, "; ")).ReadAll()
 		return err

@@ -96,3 +96,19 @@ func TestPostgresPlansOnce(t *testing.T) {
 		}
 	}
 }
+
+// TestPostgresCompilesNothing: neither what reads nor what writes.
+func TestPostgresCompilesNothing(t *testing.T) {
+	t.Parallel()
+	s, err := OpenPostgres(t.Context(), storetest.Postgres(t), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for name, p := range map[string]*pool{"reads": s.reads, "writes": s.writes} {
+		var jit string
+		if _, err := p.single(t.Context()).one("SELECT current_setting('jit')", nil, scanText(&jit)); err != nil || jit != "off" {
+			t.Errorf("%s: jit is %q, %v", name, jit, err)
+		}
+	}
+}
