@@ -97,8 +97,6 @@ type dialect struct {
 	// says: bytes of all, of those that are free, and not 0. Both are empty for an engine
 	// that has no such file.
 	movePage, fileSpace string
-	// snapshot opens a transaction whose statements see one moment.
-	snapshot sql.TxOptions
 	// replan has the queries of a transaction planned for their values and for many rows; empty
 	// for an engine that plans a text once anyway.
 	replan string
@@ -178,7 +176,6 @@ func sqliteDialect() *dialect {
 		movePage: "PRAGMA incremental_vacuum(1)",
 		fileSpace: "SELECT page_count * page_size, freelist_count * page_size, auto_vacuum FROM pragma_page_count, " +
 			"pragma_page_size, pragma_freelist_count, pragma_auto_vacuum",
-		snapshot:   sql.TxOptions{ReadOnly: true},
 		fault:      sqliteFault,
 		undone:     func(err error) bool { return sqliteFault(err) == faultRetry },
 		noRoom:     sqliteNoRoom,
@@ -207,7 +204,6 @@ func postgresDialect() *dialect {
 		tableSizes:  postgresTableSizes,
 		fileSize:    "SELECT pg_database_size(current_database()), CAST(0 AS BIGINT)",
 		turn:        "SELECT pg_advisory_xact_lock(" + schoolLocks + ", $1)",
-		snapshot:    sql.TxOptions{ReadOnly: true, Isolation: sql.LevelRepeatableRead},
 		replan: "SELECT set_config('plan_cache_mode', 'auto', true), set_config('enable_hashjoin', 'on', true), " +
 			"set_config('enable_mergejoin', 'on', true)",
 		fault:     postgresFault,

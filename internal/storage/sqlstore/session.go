@@ -108,8 +108,11 @@ func (p *pool) snapshot(ctx context.Context, read func(*session) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if p.direct == nil {
-		return p.transact(ctx, &p.dialect.snapshot, func(s *session) (bool, error) { return false, read(s) })
+	switch {
+	case p.dialect.pipelined:
+		return p.snapshotPostgres(ctx, read)
+	case p.direct == nil:
+		return p.transact(ctx, &sql.TxOptions{ReadOnly: true}, func(s *session) (bool, error) { return false, read(s) })
 	}
 	return p.direct.with(p.context(ctx), func(d *direct) (err error) {
 		if err := d.run("BEGIN"); err != nil {

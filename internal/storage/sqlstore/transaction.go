@@ -75,7 +75,8 @@ func (p *pool) changeSQLite(ctx context.Context, do func(*session) (commit bool,
 	return nil
 }
 
-func (p *pool) changePostgres(ctx context.Context, do func(*session) (commit bool, err error)) error {
+// onPostgres lets do have a connection that begins a transaction with the first statement.
+func (p *pool) onPostgres(ctx context.Context, begin string, do func(*pipeline) error) error {
 	conn, err := p.db.Conn(ctx)
 	if err != nil {
 		return err
@@ -87,7 +88,30 @@ func (p *pool) changePostgres(ctx context.Context, do func(*session) (commit boo
 			q.rollBack()
 			q.learn()
 		}()
-		q.queue.Queue("BEGIN")
+		q.queue.Queue(begin)
+		return do(q)
+	})
+}
+
+// snapshotPostgres takes another connection where one turns out to be lost before it has
+// answered, as those are that a server left behind when it was started again.
+func (p *pool) snapshotPostgres(ctx context.Context, read func(*session) error) (err error) {
+	for range postgresReaders + 1 {
+		lost := false
+		err = p.onPostgres(ctx, "BEGIN READ ONLY ISOLATION LEVEL REPEATABLE READ", func(q *pipeline) error {
+			err := read(&session{ctx: ctx, pool: p, link: q})
+			lost = !q.answered && q.conn.IsClosed() && ctx.Err() == nil
+			return err
+		})
+		if !lost {
+			return err
+		}
+	}
+	return err
+}
+
+func (p *pool) changePostgres(ctx context.Context, do func(*session) (commit bool, err error)) error {
+	return p.onPostgres(ctx, "BEGIN", func(q *pipeline) error {
 		commit, err := do(&session{ctx: ctx, pool: p, link: q})
 		if err != nil || !commit {
 			return err
