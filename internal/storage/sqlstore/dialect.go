@@ -204,13 +204,21 @@ func postgresDialect() *dialect {
 		tableSizes:  postgresTableSizes,
 		fileSize:    "SELECT pg_database_size(current_database()), CAST(0 AS BIGINT)",
 		turn:        "SELECT pg_advisory_xact_lock(" + schoolLocks + ", $1)",
-		replan: "SELECT set_config('plan_cache_mode', 'auto', true), set_config('enable_hashjoin', 'on', true), " +
-			"set_config('enable_mergejoin', 'on', true)",
-		fault:     postgresFault,
-		undone:    postgresUndone,
-		integrity: func(context.Context, querier) ([]string, error) { return nil, nil },
+		replan:      planAgain,
+		fault:       postgresFault,
+		undone:      postgresUndone,
+		integrity:   func(context.Context, querier) ([]string, error) { return nil, nil },
 	}
 }
+
+// planOnce has PostgreSQL plan a text once, for whatever values, and as for a page. Left to itself
+// it plans each page again for its limit, which can take several times as long as reading it.
+// Without knowing the limit it expects many rows, and would join whole tables.
+const planOnce = "SET plan_cache_mode = force_generic_plan; SET enable_hashjoin = off; SET enable_mergejoin = off"
+
+// planAgain undoes planOnce until the transaction ends.
+const planAgain = "SELECT set_config('plan_cache_mode', 'auto', true), set_config('enable_hashjoin', 'on', true), " +
+	"set_config('enable_mergejoin', 'on', true)"
 
 // byPrimaryKey stands after the name of a table that has an index of the columns of its
 // primary key besides. Left to itself SQLite takes that one, and looks for the row once more.

@@ -112,7 +112,8 @@ func BenchmarkDeliveries(b *testing.B) {
 }
 
 // BenchmarkPages reads pages of 20 of a school of 20,000, all of whom hold a course that is in three
-// collections: as they are read, and planned for their values, which SQLite never does.
+// collections: as they are read, and planned for their values, which takes PostgreSQL a round trip
+// more and is the same on SQLite.
 func BenchmarkPages(b *testing.B) {
 	eachEngine(b, func(b *testing.B, s *Store) {
 		school := storetest.MakeSchool(b, s)
@@ -149,15 +150,14 @@ func BenchmarkPages(b *testing.B) {
 				return err
 			}},
 		} {
-			for _, way := range []struct {
-				name string
-				with func(context.Context, func(*session) error) error
-			}{{"as they are read", s.reads.snapshot}, {"planned for their values", s.reads.survey}} {
-				b.Run(list.name+" "+way.name, func(b *testing.B) {
+			for way, with := range map[string]func(context.Context, func(*session) error) error{
+				"as they are read": s.reads.snapshot, "planned for their values": s.reads.survey,
+			} {
+				b.Run(list.name+" "+way, func(b *testing.B) {
 					page := int32(0)
 					for b.Loop() {
 						page = page%3 + 1
-						err := way.with(b.Context(), func(q *session) error {
+						err := with(b.Context(), func(q *session) error {
 							v := &view{ctx: b.Context(), store: s, q: q, school: school, moment: true}
 							return list.read(lyceum.View{Tables: &tables, Reads: v}, lyceum.Page{Number: page, Size: 20})
 						})

@@ -207,7 +207,7 @@ func OpenPostgres(ctx context.Context, address string, o Options) (*Store, error
 	}
 	wait := o.patience()
 	lock := within("lock_timeout", wait/4)
-	reads := postgresPool(config, postgresReaders, lock, planOnce)
+	reads := postgresPool(config, 16, lock, planOnce)
 	// The server ends a statement before this program gives up on it, and the
 	// transaction of a process that was stopped in the middle of one.
 	writes := postgresPool(config, d.writers+d.slow, lock, within("statement_timeout", wait/2),
@@ -228,14 +228,6 @@ func OpenPostgres(ctx context.Context, address string, o Options) (*Store, error
 	store.writers.Go(store.tend)
 	return store, nil
 }
-
-// postgresReaders is how many connections read at a time.
-const postgresReaders = 16
-
-// planOnce has PostgreSQL plan a text once, for whatever values, and as for a page. Left to itself
-// it plans each page again for its limit, which can take several times as long as reading it.
-// Without knowing the limit it expects many rows, and would join whole tables.
-const planOnce = "SET plan_cache_mode = force_generic_plan; SET enable_hashjoin = off; SET enable_mergejoin = off"
 
 func postgresConfig(address string) (*pgx.ConnConfig, error) {
 	config, err := pgx.ParseConfig(address)

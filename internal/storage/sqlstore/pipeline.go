@@ -21,8 +21,7 @@ type pipeline struct {
 	trace func(string)
 	queue *pgx.Batch
 
-	answered bool // the database has answered a query
-	copying  behind
+	copying behind
 
 	combined *sync.Map       // text -> combined text, as far as it is known; empty where there is none
 	wanted   map[string]bool // texts of which it is not
@@ -77,7 +76,6 @@ func (p *pipeline) each(text string, args, dest []any, visit func() error) (err 
 	if err := passed(results, n-1); err != nil {
 		return err
 	}
-	p.answered = true
 	return eachRow(results, func(row []any) error {
 		if err := scanRow(row, dest); err != nil {
 			return err

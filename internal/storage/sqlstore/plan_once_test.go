@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"context"
+	"errors"
 	"testing"
 
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
@@ -62,11 +63,12 @@ func TestPostgresPlansOnce(t *testing.T) {
 	for _, test := range []struct {
 		name  string
 		read  func(context.Context, func(*session) error) error
-		again int64 // pages that are planned for their values
+		again int64  // pages that are planned for their values
+		joins string // whether by hashing and by merging
 	}{
-		{"snapshot", s.reads.snapshot, 0},
-		{"survey", s.reads.survey, 3},
-		{"snapshot on the connection of a survey", s.reads.snapshot, 0},
+		{"snapshot", s.reads.snapshot, 0, "off off"},
+		{"survey", s.reads.survey, 3, "on on"},
+		{"snapshot on the connection of a survey", s.reads.snapshot, 0, "off off"},
 	} {
 		err := test.read(t.Context(), func(q *session) error {
 			plans := func() (again int64, err error) {
@@ -74,8 +76,14 @@ func TestPostgresPlansOnce(t *testing.T) {
 					"WHERE statement LIKE 'SELECT user_id%'", nil, scanInt(&again))
 				return again, err
 			}
-			before, err := plans()
-			if err != nil {
+			var joins string
+			_, err := q.one("SELECT current_setting('enable_hashjoin') || ' ' || current_setting('enable_mergejoin')", nil,
+				scanText(&joins))
+			if joins != test.joins {
+				t.Errorf("%s: joins are %s, want %s", test.name, joins, test.joins)
+			}
+			before, e := plans()
+			if err := errors.Join(err, e); err != nil {
 				return err
 			}
 			for page := range int64(3) {

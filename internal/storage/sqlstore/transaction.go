@@ -93,21 +93,10 @@ func (p *pool) onPostgres(ctx context.Context, begin string, do func(*pipeline) 
 	})
 }
 
-// snapshotPostgres takes another connection where one turns out to be lost before it has
-// answered, as those are that a server left behind when it was started again.
-func (p *pool) snapshotPostgres(ctx context.Context, read func(*session) error) (err error) {
-	for range postgresReaders + 1 {
-		lost := false
-		err = p.onPostgres(ctx, "BEGIN READ ONLY ISOLATION LEVEL REPEATABLE READ", func(q *pipeline) error {
-			err := read(&session{ctx: ctx, pool: p, link: q})
-			lost = !q.answered && q.conn.IsClosed() && ctx.Err() == nil
-			return err
-		})
-		if !lost {
-			return err
-		}
-	}
-	return err
+func (p *pool) snapshotPostgres(ctx context.Context, read func(*session) error) error {
+	return p.onPostgres(ctx, "BEGIN READ ONLY ISOLATION LEVEL REPEATABLE READ", func(q *pipeline) error {
+		return read(&session{ctx: ctx, pool: p, link: q})
+	})
 }
 
 func (p *pool) changePostgres(ctx context.Context, do func(*session) (commit bool, err error)) error {
