@@ -17,11 +17,12 @@ var numbered = regexp.MustCompile(`\$([0-9]+)`)
 // combine gives the query of PostgreSQL that answers many of one text, with arguments of
 // these types: each argument is an array with that of every query, and the first column
 // tells whose the row is. The OFFSET keeps the database from another plan than that of
-// the query alone.
+// the query alone. It is planned once, because the lengths of the arrays are hidden: a plan
+// for few elements looks cheaper than one for any number, and would be made each time.
 func combine(text string, types []string) string {
 	arrays, names := make([]string, len(types)), make([]string, len(types))
 	for i, name := range types {
-		arrays[i], names[i] = fmt.Sprintf("$%d::%s[]", i+1, name), fmt.Sprintf("x%d", i+1)
+		arrays[i], names[i] = fmt.Sprintf("(SELECT $%d::%s[])", i+1, name), fmt.Sprintf("x%d", i+1)
 	}
 	one := numbered.ReplaceAllString(text, "a.x$1")
 	return "SELECT a.place, q.* FROM unnest(" + strings.Join(arrays, ", ") + ") WITH ORDINALITY AS a (" +

@@ -138,6 +138,11 @@ const (
 	postgresReferences = `SELECT c.relname, f.relname FROM pg_constraint k
 		JOIN pg_class c ON c.oid = k.conrelid JOIN pg_class f ON f.oid = k.confrelid
 		WHERE k.contype = 'f' AND c.oid <> f.oid AND c.relnamespace = (SELECT relnamespace FROM pg_class
+			WHERE oid = 'schools'::regclass)
+		UNION SELECT c.relname, f.relname FROM pg_trigger t JOIN pg_proc p ON p.oid = t.tgfoid
+		JOIN pg_class f ON f.oid = t.tgrelid JOIN pg_class c ON c.relnamespace = f.relnamespace
+			AND c.relname = split_part(encode(t.tgargs, 'escape'), '\000', 1)
+		WHERE p.proname = 'keep_referred' AND f.relnamespace = (SELECT relnamespace FROM pg_class
 			WHERE oid = 'schools'::regclass)`
 	postgresTableSizes = `SELECT CAST(c.relname AS TEXT), pg_table_size(c.oid), pg_indexes_size(c.oid) FROM pg_class c
 		WHERE c.relkind = 'r' AND c.relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = 'schools'::regclass)

@@ -203,13 +203,14 @@ objects AS (
 			ELSE '' END AS text
 	FROM relations WHERE (relname, relkind::text) NOT IN
 		(('goose_db_version', 'r'), ('goose_db_version_pkey', 'i'), ('goose_db_version_id_seq', 'S'))
-	UNION ALL SELECT nspname, 'trigger', tgname::text, relname::text, pg_get_triggerdef(t.oid)
+	UNION ALL SELECT nspname, 'trigger', tgname::text, relname::text, pg_get_triggerdef(t.oid) || ' ' || tgenabled::text
 	FROM pg_trigger t JOIN relations r ON r.oid = t.tgrelid WHERE NOT t.tgisinternal
 	UNION ALL SELECT nspname, 'rule', rulename::text, relname::text, ''
 	FROM pg_rewrite w JOIN relations r ON r.oid = w.ev_class WHERE rulename <> '_RETURN'
 	UNION ALL SELECT nspname, 'policy', polname::text, relname::text, ''
 	FROM pg_policy p JOIN relations r ON r.oid = p.polrelid
-	UNION ALL SELECT nspname, 'function', proname::text, pg_get_function_identity_arguments(p.oid), ''
+	UNION ALL SELECT nspname, 'function', proname::text, pg_get_function_identity_arguments(p.oid),
+		CASE WHEN prokind = 'f' THEN pg_get_functiondef(p.oid) ELSE '' END
 	FROM pg_proc p JOIN spaces s ON s.oid = p.pronamespace
 	WHERE (p.oid, 'pg_proc'::regclass) NOT IN (SELECT objid, classid FROM extended)
 	UNION ALL SELECT '', 'event trigger', evtname::text, '', '' FROM pg_event_trigger

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"path"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -66,11 +65,19 @@ func (d *dialect) readMigrations() ([]migration, error) {
 }
 
 // splitStatements returns the statements of a migration, each of which ends at
-// the end of a line. What a line says after two dashes belongs to the next one.
+// the end of a line that is not within $$. What a line says after two dashes
+// belongs to the next one.
 func splitStatements(text string) []string {
-	return slices.DeleteFunc(strings.SplitAfter(text, ";\n"), func(part string) bool {
-		return strings.TrimSpace(part) == ""
-	})
+	var statements []string
+	open := ""
+	for part := range strings.SplitAfterSeq(text, ";\n") {
+		open += part
+		if strings.Count(open, "$$")%2 == 0 && strings.TrimSpace(open) != "" {
+			statements = append(statements, open)
+			open = ""
+		}
+	}
+	return statements
 }
 
 // written finds the table that a statement writes rows to.

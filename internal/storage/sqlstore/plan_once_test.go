@@ -105,6 +105,43 @@ func TestPostgresPlansOnce(t *testing.T) {
 	}
 }
 
+// TestPostgresPlansCombinedQuestionsOnce: they are about few keys, for which a plan of their own
+// would look cheaper. The server makes five to compare.
+func TestPostgresPlansCombinedQuestionsOnce(t *testing.T) {
+	t.Parallel()
+	s := openTestPostgres(t)
+	const text = "SELECT name FROM users WHERE school_id = $1 AND user_id = $2"
+	ask := func(q *session) error {
+		return q.link.(*pipeline).fetch([]*answer{
+			{text: text, args: []any{int64(1), int64(1)}}, {text: text, args: []any{int64(1), int64(2)}},
+		})
+	}
+	err := s.writes.change(t.Context(), func(q *session) (bool, error) { return false, ask(q) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if combined, known := s.writes.combined.Load(text); !known || combined == "" {
+		t.Fatal("they are not combined")
+	}
+	err = s.writes.change(t.Context(), func(q *session) (bool, error) {
+		for range 20 {
+			if err := ask(q); err != nil {
+				return false, err
+			}
+		}
+		var own, general int64
+		_, err := q.one("SELECT custom_plans, generic_plans FROM pg_prepared_statements WHERE statement LIKE 'SELECT a.place%'", nil,
+			scanInt(&own), scanInt(&general))
+		if own > 5 || own+general < 20 {
+			t.Errorf("of 20 askings %d were planned for their keys, and %d not", own, general)
+		}
+		return false, err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestPostgresCompilesNothing: neither what reads nor what writes.
 func TestPostgresCompilesNothing(t *testing.T) {
 	t.Parallel()
