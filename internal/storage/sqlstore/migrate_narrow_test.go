@@ -11,13 +11,16 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// The payments of a user from before their index was narrowed are listed as before.
-func TestPaymentsOfAUserAfterAnUpgrade(t *testing.T) {
+// The payments of a user and of a sale from before their indexes were narrowed are listed as
+// before.
+func TestPaymentsAfterAnUpgrade(t *testing.T) {
 	t.Parallel()
 	statements := []string{
 		"INSERT INTO schools (school_id, name, created_at) VALUES (7, 'Fernwood', 0), (8, 'Oak', 0)",
 	}
-	for _, row := range []struct{ school, id, user, at int }{{7, 1, 1, 30}, {7, 2, 2, 20}, {7, 3, 1, 10}, {8, 1, 1, 40}} {
+	for _, row := range []struct{ school, id, user, at, sale int }{
+		{7, 1, 1, 30, 1}, {7, 2, 2, 20, 2}, {7, 3, 1, 10, 1}, {8, 1, 1, 40, 1},
+	} {
 		if row.id == row.user {
 			statements = append(statements, fmt.Sprintf("INSERT INTO users (school_id, user_id, email, email_key, role, created_at) "+
 				"VALUES (%d, %d, 'user%[2]d@example.com', 'user%[2]d@example.com', 'student', 0)", row.school, row.user))
@@ -26,11 +29,15 @@ func TestPaymentsOfAUserAfterAnUpgrade(t *testing.T) {
 			statements = append(statements, fmt.Sprintf("INSERT INTO pricing_plans (school_id, pricing_plan_id, name, price, currency, "+
 				"frequency, created_at, updated_at) VALUES (%d, 1, 'Plan', 900, 'USD', 'one-time payment', 0, 0)", row.school))
 		}
+		if row.id == row.sale {
+			statements = append(statements,
+				fmt.Sprintf("INSERT INTO sales (school_id, sale_id, created_at) VALUES (%d, %d, %d)", row.school, row.sale, row.at*1e6))
+		}
 		statements = append(statements,
-			fmt.Sprintf("INSERT INTO sales (school_id, sale_id, created_at) VALUES (%d, %d, %d)", row.school, row.id, row.at*1e6),
 			fmt.Sprintf("INSERT INTO transactions (school_id, transaction_id, user_id, pricing_plan_id, sale_id, created_at, "+
 				"purchased_at, charge, final_price, currency, tax_charge, revenue, paid, affiliate_fees, author_fees, amount_refunded) "+
-				"VALUES (%d, %d, %d, 1, %[2]d, %[4]d, %[4]d, 900, 900, 'USD', 0, 900, 1, 0, 0, 0)", row.school, row.id, row.user, row.at*1e6),
+				"VALUES (%d, %d, %d, 1, %d, %d, %[5]d, 900, 900, 'USD', 0, 900, 1, 0, 0, 0)",
+				row.school, row.id, row.user, row.sale, row.at*1e6),
 		)
 	}
 	for name, postgres := range map[string]bool{"SQLite": false, "PostgreSQL": true} {
@@ -46,6 +53,16 @@ func TestPaymentsOfAUserAfterAnUpgrade(t *testing.T) {
 				}
 				if err != nil || !slices.Equal(got, want) || page.Total != 2 {
 					t.Errorf("they are %v of %d, %v; want %v", got, page.Total, err, want)
+				}
+				v := store.In(t.Context(), 7)
+				ofSale, err := lyceum.All(v.Transactions, v, lyceum.TransactionQuery{Sale: lyceum.Some(lyceum.SaleID(1)), Order: order})
+				if got = nil; err == nil {
+					for i := range ofSale {
+						got = append(got, ofSale[i].ID)
+					}
+				}
+				if err != nil || !slices.Equal(got, want) {
+					t.Errorf("those of the sale are %v, %v; want %v", got, err, want)
 				}
 			}
 		})
@@ -73,6 +90,28 @@ func TestPaymentsOfAUserAreReadByAnIndex(t *testing.T) {
 				t.Fatal(err)
 			}
 			wantNoStep(t, store, by, "SCAN t", "INDEX transactions_created", "INDEX transactions_plan")
+		}
+	}
+}
+
+// The payments of sales are found without those of others.
+func TestPaymentsOfSalesAreReadByAnIndex(t *testing.T) {
+	t.Parallel()
+	store, by := spied(t)
+	v := store.In(t.Context(), 1)
+	sales := []lyceum.SaleID{1, 2}
+	for _, of := range []lyceum.TransactionQuery{{Sale: lyceum.Some(lyceum.SaleID(1))}, {Sales: sales}, {LastOf: sales}} {
+		for _, of.Order = range []lyceum.Order{lyceum.NewestFirst, lyceum.OldestFirst} {
+			by.seen = nil
+			_, err := lyceum.All(v.Transactions, v, of)
+			if err != nil || len(by.seen) == 0 {
+				t.Fatal(err, by.seen)
+			}
+			steps := strings.Join(stepsOf(t, store, by), "\n")
+			if !strings.Contains(steps, "INDEX transactions_sale (school_id=? AND sale_id=?)") ||
+				strings.Contains(steps, "SCAN t") || strings.Contains(steps, "INDEX transactions_created") {
+				t.Errorf("they are read by\n%s", steps)
+			}
 		}
 	}
 }

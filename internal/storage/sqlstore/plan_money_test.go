@@ -67,9 +67,6 @@ func TestBooksAreReadByIndexes(t *testing.T) {
 		_, err := lyceum.All(v.Movements, v, lyceum.MovementFilter{Sale: lyceum.Some(lyceum.SaleID(1))})
 		return err
 	})
-	ask("the transactions of a sale", "transactions_sale", func() error {
-		return v.Transactions.Each(v, lyceum.TransactionQuery{Order: lyceum.OldestFirst, Sale: lyceum.Some(lyceum.SaleID(1))}, nothing)
-	})
 	ask("the name of a payment", "charge_references_transaction", func() error {
 		_, err := v.References.Find(v, 1)
 		return err

@@ -37,7 +37,7 @@ var transactions = define(&tables.Transactions, noun[lyceum.TransactionID, lyceu
 	},
 	largest: 1 << 10,
 	hint: func(d *dialect, q lyceum.TransactionQuery) string {
-		if q.Sales != nil { // which are few beside all chargebacks
+		if ofSales(q) { // which are few beside all chargebacks
 			return d.indexed("transactions_sale")
 		}
 		return hintTransactions(d, q.TransactionFilter)
@@ -61,7 +61,7 @@ var transactions = define(&tables.Transactions, noun[lyceum.TransactionID, lyceu
 			among(&last, "s.sale_id", q.LastOf)
 			w.args = last.args
 			w.and("transaction_id IN (SELECT (SELECT t.transaction_id FROM transactions t WHERE t.school_id = s.school_id " +
-				"AND t.sale_id = s.sale_id" + orderBy(lyceum.NewestFirst) + " LIMIT 1) FROM sales s WHERE s.school_id = $1 AND " +
+				"AND t.sale_id = s.sale_id" + unindexed(lyceum.NewestFirst) + " LIMIT 1) FROM sales s WHERE s.school_id = $1 AND " +
 				strings.Join(last.conds, " AND ") + ")")
 		}
 	},
@@ -71,6 +71,8 @@ var transactions = define(&tables.Transactions, noun[lyceum.TransactionID, lyceu
 			return "refunded_at, transaction_id"
 		case q.LastOf != nil: // by time, all of the school's would be looked at
 			return "transaction_id"
+		case ofSales(q):
+			return strings.TrimPrefix(unindexed(q.Order), " ORDER BY ")
 		}
 		return strings.TrimPrefix(orderFound(q.TransactionFilter, q.Order), " ORDER BY ")
 	},
@@ -133,6 +135,9 @@ func findPage(
 	listing.Total, listing.Transactions = r.total, rows
 	return listing, err
 }
+
+// ofSales tells a query of the few transactions of sales.
+func ofSales(q lyceum.TransactionQuery) bool { return q.Sale.Present || q.Sales != nil }
 
 // hintTransactions has the few transactions of a user found by their index. Left to itself
 // an engine may look for them among all of the school, in the order in which they are wanted.

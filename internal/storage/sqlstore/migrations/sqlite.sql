@@ -369,7 +369,6 @@ CREATE TABLE webhook_events (
 	FOREIGN KEY (school_id, webhook_id) REFERENCES webhooks (school_id, webhook_id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX webhook_events_webhook ON webhook_events (school_id, webhook_id, created_at, webhook_event_id);
-CREATE INDEX transactions_sale ON transactions (school_id, sale_id, created_at, transaction_id);
 CREATE TABLE charge_references (
 	school_id INTEGER NOT NULL,
 	reference TEXT NOT NULL,
@@ -998,3 +997,4 @@ CREATE TABLE delivery_changes (
 CREATE INDEX journal_scarce ON journal (school_id, type, number) WHERE scarce IS NOT NULL;
 CREATE UNIQUE INDEX users_ids ON users (school_id, user_id);
 CREATE INDEX transactions_user ON transactions (school_id, user_id);
+CREATE INDEX transactions_sale ON transactions (school_id, sale_id);
