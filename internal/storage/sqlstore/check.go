@@ -108,17 +108,28 @@ func invariants() []invariant {
 		`SELECT count(*) FROM journal WHERE school_id = $1 AND scarce IS NULL AND type IN (` + scarceList() + ")",
 		"%d entries of the journal are missing in its index of scarce ones",
 	})
-	for _, seq := range []lyceum.Sequence{
-		lyceum.UserSequence, lyceum.PricingPlanSequence, lyceum.SaleSequence,
-		lyceum.AffiliateSequence, lyceum.AuthorSequence, lyceum.CouponSequence,
+	for _, referring := range []struct {
+		table string
+		to    []lyceum.Sequence
+	}{
+		{"transactions", []lyceum.Sequence{
+			lyceum.UserSequence, lyceum.PricingPlanSequence, lyceum.SaleSequence,
+			lyceum.AffiliateSequence, lyceum.AuthorSequence, lyceum.CouponSequence,
+		}},
+		{"entitlements", []lyceum.Sequence{lyceum.UserSequence, lyceum.SaleSequence}},
+		{"enrollments", []lyceum.Sequence{lyceum.UserSequence, lyceum.CourseSequence}},
+		{"progress", []lyceum.Sequence{lyceum.UserSequence, lyceum.CourseSequence}},
+		{"lecture_progress", []lyceum.Sequence{lyceum.UserSequence, lyceum.LectureSequence}},
 	} {
-		name, column := tableOf()[seq], string(seq)
-		list = append(list, invariant{
-			`SELECT count(*) FROM transactions t WHERE t.school_id = $1 AND t.` + column + ` IS NOT NULL
-			AND NOT EXISTS (SELECT 1 FROM ` + name + ` o WHERE o.school_id = t.school_id
-				AND o.` + column + ` = t.` + column + `)`,
-			"%d transactions name a row of " + name + " that is not there",
-		})
+		for _, seq := range referring.to {
+			name, column := tableOf()[seq], string(seq)
+			list = append(list, invariant{
+				`SELECT count(*) FROM ` + referring.table + ` t WHERE t.school_id = $1 AND t.` + column + ` IS NOT NULL
+				AND NOT EXISTS (SELECT 1 FROM ` + name + ` o WHERE o.school_id = t.school_id
+					AND o.` + column + ` = t.` + column + `)`,
+				"%d rows of " + referring.table + " name a row of " + name + " that is not there",
+			})
+		}
 	}
 	list = slices.Concat(list, bookInvariants(), inclusionInvariants(), accessInvariants(), takenInvariants())
 	for seq, name := range tableOf() {
