@@ -69,13 +69,14 @@ func (d *dialect) readMigrations() ([]migration, error) {
 // belongs to the next one.
 func splitStatements(text string) []string {
 	var statements []string
-	open := ""
+	begun := false // within $$
 	for part := range strings.SplitAfterSeq(text, ";\n") {
-		open += part
-		if strings.Count(open, "$$")%2 == 0 && strings.TrimSpace(open) != "" {
-			statements = append(statements, open)
-			open = ""
+		if begun {
+			statements[len(statements)-1] += part
+		} else if strings.TrimSpace(part) != "" {
+			statements = append(statements, part)
 		}
+		begun = begun != (strings.Count(part, "$$")%2 == 1)
 	}
 	return statements
 }
