@@ -127,7 +127,8 @@ const (
 	noOrigin = "''"
 )
 
-// A table WITHOUT ROWID is an index of its own name.
+// A table WITHOUT ROWID is an index of its own name. The triggers that stand for foreign keys
+// have the table that refers to theirs as their first argument.
 const (
 	sqliteTableSizes = `SELECT m.tbl_name, sum(CASE WHEN m.name = m.tbl_name THEN d.pgsize ELSE 0 END),
 		sum(CASE WHEN m.name = m.tbl_name THEN 0 ELSE d.pgsize END)
