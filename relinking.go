@@ -11,9 +11,21 @@ type Relinking struct {
 	ID    TransactionID
 }
 
-// Buyer is who paid in a transaction.
-type Buyer struct {
-	User        UserID
-	At          time.Time
-	Transaction TransactionID
+// BuyerQuery asks who paid for pricing plans in the transactions after a place, oldest
+// first.
+type BuyerQuery struct {
+	Plans []PricingPlanID
+	After time.Time
+	ID    TransactionID
+	Limit int // of transactions that are found
+}
+
+// BuyerListing is the next part of the buyers of pricing plans.
+type BuyerListing struct {
+	Users []UserID // of each transaction that was found
+	// After and ID are of the last transaction that was looked at, if More is set: there
+	// may be others after it.
+	After time.Time
+	ID    TransactionID
+	More  bool
 }

@@ -73,9 +73,10 @@ type SalesChanges interface {
 	// time was over in a period, the first ones, without those of its first
 	// microsecond up to an id.
 	FindExpired(in Period, without EntitlementID, limit int) ([]Entitlement, error)
-	// FindBuyers returns who paid in up to limit transactions of a pricing plan,
-	// the first ones that are not linked again yet.
-	FindBuyers(r Relinking, limit int) ([]Buyer, error)
+	// FindBuyers returns who paid for some pricing plans in the next transactions of
+	// the school. It looks at a few thousand of them at most, so that it takes a few
+	// milliseconds, whatever the school has sold.
+	FindBuyers(q BuyerQuery) (BuyerListing, error)
 	// FindPaidSales returns the paid sales of up to MaxUsers users whose plan's
 	// product is known, by user, then sale.
 	FindPaidSales(users []UserID) ([]PaidSale, error)

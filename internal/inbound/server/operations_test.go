@@ -14,6 +14,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/inbound/wire"
 	"github.com/lyceum-school/lyceum/internal/inbound/wire/wiretest"
 	"github.com/lyceum-school/lyceum/internal/rules/access"
+	"github.com/lyceum-school/lyceum/internal/rules/learning"
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
@@ -147,14 +148,19 @@ func (k *class) send(t testing.TB, p *campusSchool, a asking) (wire.Operation, *
 }
 
 // TestOperations asks for what the contract describes, on both engines, row
-// after row in one classroom, and counts the statements of changes.
+// after row in one classroom, and counts the statements of changes. What a change
+// leaves to be settled is settled before the next row, as by a server.
 func TestOperations(t *testing.T) {
 	onBothEngines(t, func(t *testing.T, c *campus) {
 		k := newClass(t, c)
+		lessons := learning.New(k.store, k.clock.Now)
 		changes := statements{}
 		for _, a := range askings {
 			if a.prepare != nil {
 				a.prepare(t, k)
+			}
+			if err := lessons.Settle(t.Context(), k.ours.id); err != nil {
+				t.Fatal(err)
 			}
 			t.Run(a.face+"/"+a.op+"/"+a.name, func(t *testing.T) { k.hold(t, a, changes) })
 		}

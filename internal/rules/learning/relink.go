@@ -7,50 +7,60 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// relinkSize is how many transactions one write links again at most, so that it
-// does not hold up others.
-const relinkSize = 100
+const (
+	// relinkSize is how many transactions one write links again at most, so that it
+	// does not hold up others.
+	relinkSize = 100
+	// relinkPlans is of how many pricing plans one write does so.
+	relinkPlans = 500
+)
 
 // relinkBuyers lets the sales of pricing plans be linked again, after what the
 // plans lead to has changed. The writes of Settle do it.
 func relinkBuyers(tx lyceum.Tx, plans []lyceum.PricingPlanID) error {
-	for _, id := range plans {
-		from := lyceum.Relinking{Plan: id}
-		buyers, err := tx.FindBuyers(from, 1)
-		if err != nil {
-			return err
-		}
-		if len(buyers) == 0 {
-			continue
-		}
-		if _, err := tx.Relinkings.Save(tx, from); err != nil {
-			return err
-		}
+	rows := make([]lyceum.Relinking, len(plans))
+	for i, id := range plans {
+		rows[i].Plan = id
 	}
-	return nil
+	_, err := tx.Relinkings.Save(tx, rows...)
+	return err
 }
 
-// relinkNext links the next buyers of a pricing plan again, and reports whether
-// there was such a plan.
+// relinkNext links the next buyers of pricing plans again, and reports whether
+// there was such a plan. Plans that changed together are gone through together: each
+// pass reads all that the school has sold.
 func relinkNext(tx lyceum.Tx, now time.Time) (bool, error) {
-	next, found, err := tx.Relinkings.First(tx, struct{}{})
-	if err != nil || !found {
+	next, err := lyceum.All(tx.Relinkings, tx, struct{}{})
+	if err != nil || len(next) == 0 {
 		return false, err
 	}
-	buyers, err := tx.FindBuyers(next, relinkSize)
+	after, id := next[0].After, next[0].ID
+	next = slices.DeleteFunc(next, func(r lyceum.Relinking) bool { return !r.After.Equal(after) || r.ID != id })
+	next = next[:min(len(next), relinkPlans)]
+	q := lyceum.BuyerQuery{Plans: make([]lyceum.PricingPlanID, len(next)), After: after, ID: id, Limit: relinkSize}
+	for i := range next {
+		q.Plans[i] = next[i].Plan
+	}
+	buyers, err := tx.FindBuyers(q)
 	if err != nil {
 		return false, err
 	}
-	users := usersOf(buyers, func(b *lyceum.Buyer) lyceum.UserID { return b.User })
+	users := usersOf(buyers.Users, func(id *lyceum.UserID) lyceum.UserID { return *id })
 	if err := LinkSales(tx, now, users); err != nil {
 		return false, err
 	}
-	if len(buyers) < relinkSize {
-		return true, tx.Relinkings.Delete(tx, next.Plan)
+	if !buyers.More {
+		for _, plan := range q.Plans {
+			if err := tx.Relinkings.Delete(tx, plan); err != nil {
+				return false, err
+			}
+		}
+		return true, nil
 	}
-	last := buyers[len(buyers)-1]
-	next.After, next.ID = last.At, last.Transaction
-	_, err = tx.Relinkings.Save(tx, next)
+	for i := range next {
+		next[i].After, next[i].ID = buyers.After, buyers.ID
+	}
+	_, err = tx.Relinkings.Save(tx, next...)
 	return true, err
 }
 

@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/lyceum-school/lyceum"
@@ -17,17 +18,38 @@ var _ = define(&tables.Relinkings, noun[lyceum.PricingPlanID, lyceum.Relinking, 
 	},
 })
 
-func (t *tx) FindBuyers(r lyceum.Relinking, limit int) ([]lyceum.Buyer, error) {
-	var found []lyceum.Buyer
-	var buyer lyceum.Buyer
-	err := t.q.each(`SELECT t.user_id, t.created_at, t.transaction_id FROM transactions t
-		WHERE t.school_id = $1 AND t.pricing_plan_id = $2 AND t.paid = 1 AND (t.created_at, t.transaction_id) > ($3, $4)
-		ORDER BY t.created_at, t.transaction_id LIMIT $5`,
-		[]any{int64(t.stamp.School), int64(r.Plan), micros(r.After), int64(r.ID), limit},
-		[]any{scanInt(&buyer.User), scanTime(&buyer.At), scanInt(&buyer.Transaction)},
-		func() error { found = append(found, buyer); return nil })
+// lookedAt is how many transactions FindBuyers looks at.
+const lookedAt = 5000
+
+func (t *tx) FindBuyers(q lyceum.BuyerQuery) (lyceum.BuyerListing, error) {
+	var found lyceum.BuyerListing
+	w := &where{}
+	w.and("school_id = ?", int64(t.stamp.School))
+	w.and("(created_at, transaction_id) > (?, ?)", micros(q.After), int64(q.ID))
+	from := " FROM transactions" + t.q.pool.dialect.indexed("transactions_created")
+	place := []any{scanTime(&found.After), scanInt(&found.ID)}
+	const inTime = " ORDER BY created_at, transaction_id LIMIT "
+	var err error
+	found.More, err = t.q.one("SELECT created_at, transaction_id"+from+w.String()+inTime+"1 OFFSET "+
+		strconv.Itoa(lookedAt-1), w.args, place...)
 	if err != nil {
-		return nil, fmt.Errorf("find buyers: %w", err)
+		return found, fmt.Errorf("find where to look for buyers: %w", err)
+	}
+	if found.More {
+		w.and("(created_at, transaction_id) <= (?, ?)", micros(found.After), int64(found.ID))
+	}
+	among(w, "pricing_plan_id", q.Plans)
+	w.and("paid = 1")
+	var last lyceum.BuyerListing
+	var user lyceum.UserID
+	err = t.q.each("SELECT user_id, created_at, transaction_id"+from+w.String()+inTime+w.arg(int64(q.Limit)), w.args,
+		[]any{scanInt(&user), scanTime(&last.After), scanInt(&last.ID)},
+		func() error { found.Users = append(found.Users, user); return nil })
+	if err != nil {
+		return found, fmt.Errorf("find buyers: %w", err)
+	}
+	if len(found.Users) == q.Limit {
+		found.After, found.ID, found.More = last.After, last.ID, true
 	}
 	return found, nil
 }
