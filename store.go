@@ -20,6 +20,10 @@ type Store interface {
 	// AtOnce calls read with a school as it is at one moment, whatever is
 	// changed meanwhile.
 	AtOnce(ctx context.Context, school SchoolID, read func(View) error) error
+	// SalesAtOnce is AtOnce for a read that lists transactions by what they have in
+	// common, such as their author: what memory knows of that moment answers it, where
+	// the database would read all that the school has sold.
+	SalesAtOnce(ctx context.Context, school SchoolID, read func(View) error) error
 
 	// CreateSchool keeps a new school. With ID 0 the store chooses one.
 	CreateSchool(ctx context.Context, s School, actor string) (School, error)

@@ -39,6 +39,7 @@ func (t *Transaction) FullyRefunded() bool {
 type TransactionFilter struct {
 	UserID        Opt[UserID]
 	AffiliateID   Opt[AffiliateID]
+	AuthorID      Opt[AuthorID]
 	CourseID      Opt[CourseID] // of the transaction's pricing plan
 	PricingPlanID Opt[PricingPlanID]
 	FullyRefunded Opt[bool] // false finds all the others
@@ -51,6 +52,7 @@ type TransactionFilter struct {
 func (f *TransactionFilter) Match(t *Transaction, course Opt[CourseID]) bool {
 	return (!f.UserID.Present || f.UserID.Value == t.UserID) &&
 		(!f.AffiliateID.Present || f.AffiliateID == t.AffiliateID) &&
+		(!f.AuthorID.Present || f.AuthorID == t.AuthorID) &&
 		(!f.CourseID.Present || f.CourseID == course) &&
 		(!f.PricingPlanID.Present || f.PricingPlanID.Value == t.PricingPlanID) &&
 		(!f.FullyRefunded.Present || f.FullyRefunded.Value == t.FullyRefunded()) &&
@@ -117,10 +119,9 @@ type Version struct {
 type TransactionQuery struct {
 	TransactionFilter
 
-	Sale   Opt[SaleID]
-	Sales  []SaleID // nil: all
-	Author Opt[AuthorID]
-	Order  Order
+	Sale  Opt[SaleID]
+	Sales []SaleID // nil: all
+	Order Order
 	// RefundedElsewhere keeps those that were refunded in a period but by no
 	// movement, by the time of the refund.
 	RefundedElsewhere Opt[Period]

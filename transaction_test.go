@@ -43,6 +43,7 @@ func TestTransactionFilterMatch(t *testing.T) {
 		return x
 	}
 	brought := with(func(x *lyceum.Transaction) { x.AffiliateID = lyceum.Some(lyceum.AffiliateID(3)) })
+	made := with(func(x *lyceum.Transaction) { x.AuthorID = lyceum.Some(lyceum.AuthorID(5)) })
 	refunded := with(func(x *lyceum.Transaction) { x.AmountRefunded = 1000 })
 	half := with(func(x *lyceum.Transaction) { x.AmountRefunded = 500 })
 	charged := with(func(x *lyceum.Transaction) { x.HasChargeback = lyceum.Some(true) })
@@ -77,6 +78,10 @@ func TestTransactionFilterMatch(t *testing.T) {
 		{"another course", lyceum.TransactionFilter{CourseID: lyceum.Some(lyceum.CourseID(9))}, plain, course, false},
 		{"a course of a plan without one", lyceum.TransactionFilter{CourseID: course}, plain, none, false},
 		{"course 0 is not none", lyceum.TransactionFilter{CourseID: lyceum.Some(lyceum.CourseID(0))}, plain, none, false},
+		{"the author", lyceum.TransactionFilter{AuthorID: lyceum.Some(lyceum.AuthorID(5))}, made, none, true},
+		{"another author", lyceum.TransactionFilter{AuthorID: lyceum.Some(lyceum.AuthorID(2))}, made, none, false},
+		{"an author of none", lyceum.TransactionFilter{AuthorID: lyceum.Some(lyceum.AuthorID(5))}, plain, none, false},
+		{"author 0 is not none", lyceum.TransactionFilter{AuthorID: lyceum.Some(lyceum.AuthorID(0))}, plain, none, false},
 		{"fully refunded, and is", lyceum.TransactionFilter{FullyRefunded: yes}, refunded, none, true},
 		{"fully refunded, and is half", lyceum.TransactionFilter{FullyRefunded: yes}, half, none, false},
 		{"fully refunded, and is not", lyceum.TransactionFilter{FullyRefunded: yes}, plain, none, false},

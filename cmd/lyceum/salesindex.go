@@ -94,6 +94,9 @@ func indexed(p *program, store *sqlstore.Store, memory int64, folder string, roo
 	room.forIndexes(0)
 	lists := memory / listShare
 	store.IndexLists(lists)
+	if err := store.KeepFilterIndexes(p.ctx, memory == 0); err != nil {
+		p.log.Warn("the filter indexes could not be made or dropped; the next start tries again", "err", err)
+	}
 	return salesindex.Over(store, salesindex.Options{
 		Memory: memory - lists, Folder: folder, Log: p.log, Resized: room.forIndexes,
 	})

@@ -134,7 +134,7 @@ func (s *Service) AuthorStatement(
 			_, err := v.Authors.Get(v, q.Of)
 			return err
 		},
-		sales: lyceum.TransactionQuery{Author: lyceum.Some(q.Of)},
+		sales: lyceum.TransactionQuery{TransactionFilter: lyceum.TransactionFilter{AuthorID: lyceum.Some(q.Of)}},
 		steps: lyceum.MovementFilter{Author: lyceum.Some(q.Of)},
 		fee:   func(t *lyceum.Transaction) lyceum.Minor { return t.AuthorFees },
 	})
@@ -160,7 +160,7 @@ func (s *Service) statement(ctx context.Context, by lyceum.By, of *stating) (Sta
 	if of.from.Present && of.until.Present && !of.from.Value.Before(of.until.Value) {
 		return made, lyceum.InvalidFields(lyceum.FieldError{Field: "until", Message: "must be after from"})
 	}
-	err := s.store.AtOnce(ctx, by.School, func(v lyceum.View) error {
+	err := s.store.SalesAtOnce(ctx, by.School, func(v lyceum.View) error {
 		of.places, of.payments = nil, map[lyceum.TransactionID]lyceum.Transaction{}
 		if err := of.known(v); err != nil {
 			return err

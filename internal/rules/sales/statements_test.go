@@ -10,6 +10,7 @@ import (
 
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/rules/sales"
+	"github.com/lyceum-school/lyceum/internal/storage/salesindex"
 )
 
 // linesOf writes a statement as "day kind transaction amount currency", and reads
@@ -39,9 +40,18 @@ func (b *books) linesOf(t *testing.T, limit int, from, until lyceum.Opt[time.Tim
 }
 
 func TestStatements(t *testing.T) {
-	for name, store := range engines(t) {
+	stores := engines(t)
+	indexed := salesindex.Over(openStore(t), salesindex.Options{Memory: 1 << 30})
+	t.Cleanup(func() { _ = indexed.Close() })
+	stores["in memory"] = indexed
+	for name, store := range stores {
 		t.Run(name, func(t *testing.T) {
 			b := openBooks(t, store)
+			if store == lyceum.Store(indexed) {
+				if err := indexed.Prepare(b.school); err != nil {
+					t.Fatal(err)
+				}
+			}
 			day := func(d int) time.Time { return time.Date(2026, 2, d, 9, 0, 0, 0, time.UTC) }
 			minor := func(n lyceum.Minor) lyceum.Opt[lyceum.Minor] { return some(n) }
 			must := func(_ any, err error) {

@@ -124,6 +124,7 @@ func assemble(r rowTable, courses map[lyceum.PricingPlanID]lyceum.Opt[lyceum.Cou
 		},
 		func(s *sorter) { m.post(byPlan, s) },
 		func(s *sorter) { m.post(byCourse, s) },
+		func(s *sorter) { m.post(byAuthor, s) },
 		func(s *sorter) { m.post(byAffiliate, s) },
 		func(*sorter) { m.flag() },
 		func(*sorter) { m.markAll() },

@@ -20,7 +20,7 @@ type Comparison struct {
 
 // Compare holds the index of a school to everything that the store below has,
 // and tells where they differ: every sale in order, and the total of every
-// user, affiliate, pricing plan, course and flag. Both are as they were after
+// user, affiliate, pricing plan, course, author and flag. Both are as they were after
 // one entry of the journal, whatever is changed meanwhile. Progress is told how
 // many sales were compared.
 func (s *Store) Compare(ctx context.Context, id lyceum.SchoolID, progress func(sales int)) (Comparison, error) {
@@ -133,6 +133,8 @@ func (v value) filter() lyceum.TransactionFilter {
 		return lyceum.TransactionFilter{PricingPlanID: lyceum.Some(lyceum.PricingPlanID(v.value))}
 	case byCourse:
 		return lyceum.TransactionFilter{CourseID: lyceum.Some(lyceum.CourseID(v.value))}
+	case byAuthor:
+		return lyceum.TransactionFilter{AuthorID: lyceum.Some(lyceum.AuthorID(v.value))}
 	case byRefund:
 		return lyceum.TransactionFilter{FullyRefunded: lyceum.Some(v.value == 1)}
 	default:
@@ -142,8 +144,8 @@ func (v value) filter() lyceum.TransactionFilter {
 
 // String names the value for a sentence.
 func (v value) String() string {
-	return [...]string{"user", "affiliate", "pricing plan", "course", "full refund", "chargeback"}[v.kind] + " " +
-		strconv.Itoa(int(v.value))
+	names := [...]string{"user", "affiliate", "pricing plan", "course", "author", "full refund", "chargeback"}
+	return names[v.kind] + " " + strconv.Itoa(int(v.value))
 }
 
 // tally counts the sales of each value.

@@ -29,11 +29,21 @@ const eachPart = 1024
 // Each calls visit with every sale of one version that passes the filter,
 // until visit fails. The pointer is valid during the call alone.
 func (x *Index) Each(f lyceum.TransactionFilter, o lyceum.Order, visit func(*lyceum.Transaction) error) error {
-	q := x.current.Load().query(&f)
+	return x.current.Load().each(f, o, false, visit)
+}
+
+// each is Index.Each of a version. It may leave out sales without an extra.
+func (v *version) each(
+	f lyceum.TransactionFilter, o lyceum.Order, extras bool, visit func(*lyceum.Transaction) error,
+) error {
+	q := v.query(&f)
 	var t lyceum.Transaction
 	for from, total := 0, q.len(); from < total; from += eachPart {
 		rows := q.slice(o, from, min(from+eachPart, total))
 		for i := range rows.Len() {
+			if extras && rows.plain(i) {
+				continue
+			}
 			rows.Read(i, &t)
 			if err := visit(&t); err != nil {
 				return err
@@ -91,6 +101,11 @@ func (p *found) Read(i int, t *lyceum.Transaction) {
 	} else {
 		p.main.read(ref, t)
 	}
+}
+
+// plain tells of a sale of the main part that it has no extra.
+func (p *found) plain(i int) bool {
+	return p.refs[i]&ofTail == 0 && p.main.row(p.refs[i]).flags&hasExtra == 0
 }
 
 // slice gives the sales from one number up to another in an order.

@@ -173,7 +173,7 @@ type Stats struct {
 func (s *Store) Stats() Stats {
 	stats := Stats{Hits: s.hits.Load(), Misses: s.misses.Load(), Failures: s.failed.Load()}
 	for k := range s.each {
-		building := k.building.Load() // before ready, which is set while it is true
+		building := k.building.Load() != nil // before ready, which is set while it is true
 		if x := k.ready.Load(); x != nil {
 			stats.Schools++
 			stats.Sales += int64(x.Len())

@@ -70,6 +70,7 @@ const (
 	byAffiliate
 	byPlan
 	byCourse
+	byAuthor
 	kinds
 )
 
@@ -135,6 +136,7 @@ func (m *main) position(p place) int { return m.before[p.block] + p.offset }
 func (m *main) values(t *lyceum.Transaction) (v [kinds]lyceum.Opt[int32]) {
 	v[byUser], v[byPlan] = lyceum.Some(int32(t.UserID)), lyceum.Some(int32(t.PricingPlanID))
 	v[byAffiliate] = lyceum.Opt[int32]{Value: int32(t.AffiliateID.Value), Present: t.AffiliateID.Present}
+	v[byAuthor] = lyceum.Opt[int32]{Value: int32(t.AuthorID.Value), Present: t.AuthorID.Present}
 	course := m.courses[t.PricingPlanID]
 	v[byCourse] = lyceum.Opt[int32]{Value: int32(course.Value), Present: course.Present}
 	return v
@@ -147,6 +149,8 @@ func (m *main) rowValue(k kind, r *row) (int32, bool) {
 		return r.user, true
 	case byAffiliate:
 		return r.affiliate, r.flags&hasAffiliate != 0
+	case byAuthor:
+		return r.author, r.flags&hasAuthor != 0
 	case byPlan:
 		return r.plan, true
 	default:
@@ -175,6 +179,7 @@ func (m *main) matches(f *lyceum.TransactionFilter, h uint32) bool {
 func named(f *lyceum.TransactionFilter) (v [kinds]lyceum.Opt[int32]) {
 	v[byUser] = lyceum.Opt[int32]{Value: int32(f.UserID.Value), Present: f.UserID.Present}
 	v[byAffiliate] = lyceum.Opt[int32]{Value: int32(f.AffiliateID.Value), Present: f.AffiliateID.Present}
+	v[byAuthor] = lyceum.Opt[int32]{Value: int32(f.AuthorID.Value), Present: f.AuthorID.Present}
 	v[byPlan] = lyceum.Opt[int32]{Value: int32(f.PricingPlanID.Value), Present: f.PricingPlanID.Present}
 	v[byCourse] = lyceum.Opt[int32]{Value: int32(f.CourseID.Value), Present: f.CourseID.Present}
 	return v

@@ -131,11 +131,12 @@ func (m *model) move(r *rapid.T, x *salesindex.Index) {
 // which some nobody has.
 func filters(hour func() time.Time, n func(to int32) int32) []lyceum.TransactionFilter {
 	var list []lyceum.TransactionFilter
-	for mask := range 1 << 8 {
+	for mask := range 1 << 9 {
 		var f lyceum.TransactionFilter
 		for bit, name := range []func(){
 			func() { f.UserID = lyceum.Some(lyceum.UserID(1 + n(6))) },
 			func() { f.AffiliateID = lyceum.Some(lyceum.AffiliateID(1 + n(3))) },
+			func() { f.AuthorID = lyceum.Some(lyceum.AuthorID(1 + n(3))) },
 			func() { f.CourseID = lyceum.Some(lyceum.CourseID(1 + n(2))) },
 			func() { f.PricingPlanID = lyceum.Some(lyceum.PricingPlanID(1 + n(5))) },
 			func() { f.FullyRefunded = lyceum.Some(n(1) == 1) },

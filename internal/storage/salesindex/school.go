@@ -34,8 +34,8 @@ type school struct {
 	ready atomic.Pointer[Index] // answers; nil: the store below does
 	asked atomic.Int64          // when it was asked for last, in Unix nanoseconds
 
-	building atomic.Bool
-	later    atomic.Int64 // nothing is built before, in Unix nanoseconds
+	building atomic.Pointer[chan struct{}] // closed when that ends; nil: it is not being built
+	later    atomic.Int64                  // nothing is built before, in Unix nanoseconds
 	bytes    atomic.Int64
 	reached  atomic.Int64 // number of the entry that an index which answers knows of
 	behind   atomic.Int64 // entries of the journal that are not looked at yet
@@ -83,12 +83,13 @@ func (s *Store) begin(k *school) {
 
 // claim tells whether the caller is the one to run the building of an index.
 func (s *Store) claim(k *school) bool {
+	ends := make(chan struct{})
 	return s.Memory > 0 && time.Now().UnixNano() >= k.later.Load() && s.ctx.Err() == nil &&
-		k.building.CompareAndSwap(false, true)
+		k.building.CompareAndSwap(nil, &ends)
 }
 
 func (s *Store) run(k *school) {
-	defer k.building.Store(false)
+	defer func() { close(*k.building.Swap(nil)) }()
 	begun := time.Now()
 	err := s.made(k)
 	if err == nil {

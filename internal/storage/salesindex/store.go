@@ -54,6 +54,10 @@ const followPause = 500 * time.Millisecond
 // come.
 var trustPause = followPause
 
+// readingTime is what the store below takes to read a sale, of all that it reads for a
+// list that it has no index for.
+const readingTime = time.Microsecond
+
 // Over makes a store over another one, and closes that with itself.
 func Over(store lyceum.Store, o Options) *Store {
 	if o.Log == nil {
@@ -105,6 +109,39 @@ func (s *Store) ask(id lyceum.SchoolID) *Index {
 	return nil
 }
 
+// find gives the index that answers a list of a school now, or nil. A list of which the
+// store below would read all sales waits for an index that is being built, for about as
+// long as that would take.
+func (s *Store) find(ctx context.Context, id lyceum.SchoolID, f *lyceum.TransactionFilter) *Index {
+	x := s.ask(id)
+	if x != nil || f.UserID.Present || !f.PricingPlanID.Present && !f.CourseID.Present && !f.AffiliateID.Present &&
+		!f.AuthorID.Present {
+		return x
+	}
+	return s.await(ctx, s.of(id))
+}
+
+// await is find for a list of which the store below would read all sales.
+func (s *Store) await(ctx context.Context, k *school) *Index {
+	ends := k.building.Load()
+	if ends == nil {
+		return k.ready.Load()
+	}
+	all, err := s.Store.FindTransactions(ctx, k.id, lyceum.TransactionFilter{}, lyceum.NewestFirst,
+		lyceum.Page{Number: 1, Size: 1})
+	if err != nil {
+		return nil
+	}
+	read := time.NewTimer(time.Duration(all.Total) * readingTime)
+	defer read.Stop()
+	select {
+	case <-*ends:
+	case <-read.C:
+	case <-ctx.Done():
+	}
+	return k.ready.Load()
+}
+
 // Revision implements lyceum.Reader. An index knows of what another process keeps
 // later than the database.
 func (s *Store) Revision(id lyceum.SchoolID) (r lyceum.Revision, known bool) {
@@ -126,7 +163,7 @@ func (s *Store) of(id lyceum.SchoolID) *school {
 func (s *Store) FindTransactions(
 	ctx context.Context, id lyceum.SchoolID, f lyceum.TransactionFilter, o lyceum.Order, p lyceum.Page,
 ) (lyceum.TransactionListing, error) {
-	if x := s.ask(id); x != nil {
+	if x := s.find(ctx, id, &f); x != nil {
 		return x.Find(f, o, p), nil
 	}
 	return s.Store.FindTransactions(ctx, id, f, o, p)
@@ -149,20 +186,31 @@ type transactions struct {
 func (t *transactions) Each(
 	from lyceum.Source, q lyceum.TransactionQuery, visit func(*lyceum.Transaction) error,
 ) error {
-	if q.Sale.Present || q.Sales != nil || q.Author.Present || q.RefundedElsewhere.Present || q.LastOf != nil {
-		return t.Table.Each(from, q, visit)
-	}
-	x := t.store.ask(from.School())
-	if x == nil {
+	if ofSales(&q) || q.RefundedElsewhere.Present {
 		return t.Table.Each(from, q, visit)
 	}
 	ctx := from.Context()
-	return x.Each(q.TransactionFilter, q.Order, func(t *lyceum.Transaction) error {
+	x := t.store.find(ctx, from.School(), &q.TransactionFilter)
+	if x == nil {
+		return t.Table.Each(from, q, visit)
+	}
+	return x.Each(q.TransactionFilter, q.Order, unlessOver(ctx, visit))
+}
+
+// ofSales tells a query of the few transactions of sales, which the store below has
+// an index for.
+func ofSales(q *lyceum.TransactionQuery) bool {
+	return q.Sale.Present || q.Sales != nil || q.LastOf != nil
+}
+
+// unlessOver visits transactions until a context is over.
+func unlessOver(ctx context.Context, visit func(*lyceum.Transaction) error) func(*lyceum.Transaction) error {
+	return func(t *lyceum.Transaction) error {
 		if err := ctx.Err(); err != nil {
 			return &lyceum.Error{Kind: lyceum.Unavailable, Detail: "the answer took too long; try again", Err: err}
 		}
 		return visit(t)
-	})
+	}
 }
 
 // When Write returns, the index knows of the change.

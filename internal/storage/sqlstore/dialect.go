@@ -80,6 +80,7 @@ type dialect struct {
 	// to itself SQLite, which keeps no statistics, takes a school for a few rows
 	// and reads all of them.
 	indexed func(name string) string
+	ddl     ddl
 	// references is a query of the tables that refer to other tables, each with one of those.
 	references string
 	// lease takes a lease, or holds it longer; empty for an engine whose database one
@@ -174,6 +175,7 @@ func sqliteDialect() *dialect {
 		writers:        1,
 		events:         " INDEXED BY journal_events",
 		indexed:        func(name string) string { return " INDEXED BY " + name },
+		ddl:            sqliteDDL,
 		origin:         noOrigin,
 		references:     sqliteReferences,
 		tableSizes:     sqliteTableSizes,
@@ -203,6 +205,7 @@ func postgresDialect() *dialect {
 		writers:     2,
 		slow:        4,
 		indexed:     func(string) string { return "" },
+		ddl:         postgresDDL,
 		lease:       postgresLease,
 		now:         postgresNow,
 		origin:      postgresOrigin,

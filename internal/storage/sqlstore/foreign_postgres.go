@@ -137,6 +137,9 @@ func makePostgresSchema(ctx context.Context, tx *sql.Tx, name string, version in
 			statements = append(statements, m.statements...)
 		}
 	}
+	for i := range filterIndexes {
+		statements = append(statements, filterIndexes[i].create(""))
+	}
 	statements = append(statements, "SET LOCAL search_path TO ''") // so that all names come with their schema
 	for _, text := range statements {
 		if _, err := tx.ExecContext(ctx, text); err != nil {

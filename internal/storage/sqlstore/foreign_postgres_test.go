@@ -47,6 +47,8 @@ func TestR42_RestoreTakesLyceumsOwnSchemaAloneInPostgreSQL(t *testing.T) {
 	for name, tc := range map[string]struct{ statement, says string }{
 		"as it was made":       {"", ""},
 		"with statistics":      {"ANALYZE", ""},
+		"with a filter index":  {filterIndexes[0].create(""), ""},
+		"another filter index": {"CREATE INDEX transactions_plan ON transactions (school_id)", `the index "transactions_plan" of the database was modified`},
 		"an extension":         {"DO $$ BEGIN CREATE EXTENSION pg_stat_statements; EXCEPTION WHEN feature_not_supported THEN NULL; END $$", ""}, // where it is installed
 		"a trigger":            {"CREATE TRIGGER keep_owner BEFORE UPDATE ON users FOR EACH ROW EXECUTE FUNCTION suppress_redundant_updates_trigger()", `has an unknown trigger "keep_owner"`},
 		"a constraint trigger": {function + "CREATE CONSTRAINT TRIGGER late AFTER INSERT ON users DEFERRABLE FOR EACH ROW EXECUTE FUNCTION mine()", `has an unknown function "mine"`},

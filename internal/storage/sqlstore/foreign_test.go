@@ -17,6 +17,8 @@ func TestR42_RestoreTakesLyceumsOwnSchemaAlone(t *testing.T) {
 	for name, tc := range map[string]struct{ statement, says string }{
 		"as it was made":       {"", ""},
 		"with statistics":      {"ANALYZE", ""},
+		"with a filter index":  {filterIndexes[0].create(""), ""},
+		"another filter index": {"CREATE INDEX transactions_plan ON transactions (school_id)", `the index "transactions_plan" of `},
 		"a trigger":            {"CREATE TRIGGER keep_owner AFTER UPDATE ON users BEGIN UPDATE users SET role = 'owner'; END", `has an unknown trigger "keep_owner"`},
 		"a view":               {"CREATE VIEW everybody AS SELECT * FROM users", `has an unknown view "everybody"`},
 		"a view for a table":   {"DROP TABLE comments; CREATE VIEW comments AS SELECT 1 AS school_id", `has an unknown view "comments"`},

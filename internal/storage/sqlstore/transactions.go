@@ -48,7 +48,6 @@ var transactions = define(&tables.Transactions, noun[lyceum.TransactionID, lyceu
 			w.and("sale_id = ?", int64(q.Sale.Value))
 		}
 		among(w, "sale_id", q.Sales)
-		is(w, "author_id", q.Author)
 		if q.RefundedElsewhere.Present {
 			w.and("refunded_at IS NOT NULL")
 			w.and("amount_refunded > 0")
@@ -199,6 +198,7 @@ func narrowTransactions(w *where, f lyceum.TransactionFilter) {
 	if f.AffiliateID.Present {
 		w.and("affiliate_id = ?", int64(f.AffiliateID.Value))
 	}
+	is(w, "author_id", f.AuthorID)
 	if f.PricingPlanID.Present {
 		w.and("pricing_plan_id = ?", int64(f.PricingPlanID.Value))
 	}

@@ -27,6 +27,10 @@ func (s *Store) AtOnce(ctx context.Context, school lyceum.SchoolID, read func(ly
 	}))
 }
 
+func (s *Store) SalesAtOnce(ctx context.Context, school lyceum.SchoolID, read func(lyceum.View) error) error {
+	return s.AtOnce(ctx, school, read)
+}
+
 func (v *view) School() lyceum.SchoolID { return v.school }
 
 func (v *view) Context() context.Context { return v.ctx }

@@ -151,6 +151,9 @@ func filters(b *book, seed uint64, n int) []lyceum.TransactionFilter {
 			f.AffiliateID = lyceum.Some(lyceum.AffiliateID(r.IntN(bookPartners + 2)))
 		}
 		if some(4) {
+			f.AuthorID = lyceum.Some(lyceum.AuthorID(r.IntN(bookPartners + 2)))
+		}
+		if some(4) {
 			f.CourseID = lyceum.Some(lyceum.CourseID(r.IntN(bookCourses + 2)))
 		}
 		if some(4) {

@@ -36,6 +36,11 @@ func (p *pair) AtOnce(ctx context.Context, school lyceum.SchoolID, read func(lyc
 	return p.next().AtOnce(ctx, school, read)
 }
 
+// SalesAtOnce implements lyceum.Store.
+func (p *pair) SalesAtOnce(ctx context.Context, school lyceum.SchoolID, read func(lyceum.View) error) error {
+	return p.next().SalesAtOnce(ctx, school, read)
+}
+
 // Write implements lyceum.Store.
 func (p *pair) Write(ctx context.Context, stamp lyceum.Stamp, change func(lyceum.Tx) error) error {
 	return p.next().Write(ctx, stamp, change)

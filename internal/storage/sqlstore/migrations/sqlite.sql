@@ -150,8 +150,6 @@ CREATE TABLE transactions (
 	FOREIGN KEY (school_id, pricing_plan_id) REFERENCES pricing_plans (school_id, pricing_plan_id)
 ) STRICT;
 CREATE INDEX transactions_created ON transactions (school_id, created_at, transaction_id);
-CREATE INDEX transactions_plan ON transactions (school_id, pricing_plan_id, created_at, transaction_id);
-CREATE INDEX transactions_affiliate ON transactions (school_id, affiliate_id, created_at, transaction_id) WHERE affiliate_id IS NOT NULL;
 CREATE INDEX transactions_refunded ON transactions (school_id, created_at, transaction_id) WHERE amount_refunded > 0 AND amount_refunded >= final_price;
 CREATE INDEX transactions_chargeback ON transactions (school_id, created_at, transaction_id) WHERE has_chargeback = 1;
 CREATE TABLE grants (
@@ -626,7 +624,6 @@ CREATE TABLE disputes (
 CREATE INDEX disputes_transaction ON disputes (school_id, transaction_id, dispute_id);
 CREATE INDEX disputes_sale ON disputes (school_id, sale_id, dispute_id);
 CREATE INDEX disputes_reference ON disputes (school_id, reference_key, dispute_id) WHERE reference_key IS NOT NULL;
-CREATE INDEX transactions_author ON transactions (school_id, author_id, created_at, transaction_id) WHERE author_id IS NOT NULL;
 CREATE INDEX collection_products_unsettled ON collection_products (school_id, collection_product_id) WHERE settled IS NOT NULL;
 CREATE INDEX tier_products_unsettled ON tier_products (school_id, tier_product_id) WHERE settled IS NOT NULL;
 CREATE TABLE admissions (

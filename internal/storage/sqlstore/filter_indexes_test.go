@@ -1,0 +1,76 @@
+package sqlstore
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// A database gets the filter indexes, keeps them, and loses them; its lists are the same
+// throughout. One that PostgreSQL was stopped while it made it is made again.
+func TestFilterIndexesComeAndGo(t *testing.T) {
+	t.Parallel()
+	for name, open := range map[string]func(*testing.T) *Store{"SQLite": openTest, "PostgreSQL": openTestPostgres} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			store := open(t)
+			school, sold := soldBefore(t, store, 300)
+			step := func(keep bool, want int) {
+				t.Helper()
+				if err := store.KeepFilterIndexes(t.Context(), keep); err != nil {
+					t.Fatal(err)
+				}
+				for i := range filterIndexes {
+					var state int
+					text := store.dialect.rebind(store.dialect.ddl.state)
+					if err := store.writes.db.QueryRowContext(t.Context(), text, filterIndexes[i].name).Scan(&state); err != nil || state != want {
+						t.Errorf("with %t, %s is in state %d, %v; want %d", keep, filterIndexes[i].name, state, err, want)
+					}
+				}
+				for id := range int32(4) {
+					wantSales(t, store, school, sold, id)
+				}
+			}
+			step(false, indexMissing)
+			step(true, indexWhole)
+			step(true, indexWhole)
+			if name == "PostgreSQL" {
+				_, err := store.writes.db.ExecContext(t.Context(),
+					"UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'transactions_plan'::regclass")
+				if err != nil {
+					t.Fatal(err)
+				}
+				step(true, indexWhole)
+			}
+			step(false, indexMissing)
+		})
+	}
+}
+
+// wantSales wants the sales of the plan with an id, and of its course, its author and its
+// affiliate, who have the same id.
+func wantSales(t *testing.T, store *Store, school lyceum.SchoolID, sold []lyceum.Transaction, id int32) {
+	t.Helper()
+	var want []lyceum.TransactionID
+	for i := range sold {
+		if int32(sold[i].PricingPlanID) == id {
+			want = append(want, sold[i].ID)
+		}
+	}
+	for of, f := range map[string]lyceum.TransactionFilter{
+		"plan":      {PricingPlanID: lyceum.Some(lyceum.PricingPlanID(id))},
+		"course":    {CourseID: lyceum.Some(lyceum.CourseID(id))},
+		"affiliate": {AffiliateID: lyceum.Some(lyceum.AffiliateID(id))},
+		"author":    {AuthorID: lyceum.Some(lyceum.AuthorID(id))},
+	} {
+		page, err := store.FindTransactions(t.Context(), school, f, lyceum.OldestFirst, lyceum.Page{Number: 1, Size: int32(len(sold))})
+		var got []lyceum.TransactionID
+		for _, row := range page.All() {
+			got = append(got, row.ID)
+		}
+		if err != nil || !slices.Equal(got, want) || int(page.Total) != len(want) {
+			t.Errorf("of %s %d: %v of %d, %v; want %v", of, id, got, page.Total, err, want)
+		}
+	}
+}
