@@ -22,7 +22,7 @@ type personalTable struct {
 const (
 	ofTheirSales        = "sale_id IN (SELECT s.sale_id FROM sales s WHERE s.school_id = $1 AND s.user_id = $2)"
 	ofTheirTransactions = "transaction_id IN (SELECT t.transaction_id FROM transactions t WHERE t.school_id = $1 " +
-		"AND t.user_id = $2)"
+		"AND t.user_id" + byMonth + " = $2)"
 )
 
 // personalTables are what a school holds about a person. A test compares them with the
@@ -43,7 +43,7 @@ var personalTables = []personalTable{
 		"released",
 	},
 	{
-		"transactions", "transactions", "",
+		"transactions", "transactions", ofTheirTransactions,
 		"transaction_id user_id pricing_plan_id sale_id created_at purchased_at charge final_price currency tax_charge " +
 			"revenue paid has_chargeback chargeback_fee affiliate_id affiliate_fees author_id author_fees coupon_id " +
 			"refunded_at amount_refunded",
