@@ -235,23 +235,23 @@ const byPrimaryKey = " /* by primary key */"
 
 var byPrimaryKeyOf = regexp.MustCompile(`([a-z_]+)` + regexp.QuoteMeta(byPrimaryKey))
 
-// byMonth stands after the column of transactions that names their user, in a condition of
-// the school $1. SQLite has the index of users by months: buyers come in no order, so that in
+// byYear stands after the column of transactions that names their user, in a condition of
+// the school $1. SQLite has the index of users by years: buyers come in no order, so that in
 // one of all times each transaction would change another page. A user is looked for in every
-// month in which the school sold something.
-const byMonth = " /* by month */"
+// year in which the school sold something.
+const byYear = " /* by year */"
 
-var byMonthOf = regexp.MustCompile(`(t\.)?user_id` + regexp.QuoteMeta(byMonth))
+var byYearOf = regexp.MustCompile(`(t\.)?user_id` + regexp.QuoteMeta(byYear))
 
-// month is 30 days in microseconds.
-const month = "2592000000000"
+// year is 365 days in microseconds.
+const year = "31536000000000"
 
-// months are those in which a school sold something. Each is found by the one before.
-const months = `(WITH RECURSIVE sold(n) AS (
-	SELECT (SELECT q.created_at / ` + month + ` FROM transactions q INDEXED BY transactions_user
-		WHERE q.school_id = $1 ORDER BY q.created_at / ` + month + ` LIMIT 1)
-	UNION ALL SELECT (SELECT q.created_at / ` + month + ` FROM transactions q INDEXED BY transactions_user
-		WHERE q.school_id = $1 AND q.created_at / ` + month + ` > n ORDER BY q.created_at / ` + month + ` LIMIT 1)
+// years are those in which a school sold something. Each is found by the one before.
+const years = `(WITH RECURSIVE sold(n) AS (
+	SELECT (SELECT q.created_at / ` + year + ` FROM transactions q INDEXED BY transactions_user
+		WHERE q.school_id = $1 ORDER BY q.created_at / ` + year + ` LIMIT 1)
+	UNION ALL SELECT (SELECT q.created_at / ` + year + ` FROM transactions q INDEXED BY transactions_user
+		WHERE q.school_id = $1 AND q.created_at / ` + year + ` > n ORDER BY q.created_at / ` + year + ` LIMIT 1)
 	FROM sold WHERE n IS NOT NULL)
 	SELECT n FROM sold WHERE n IS NOT NULL)`
 
@@ -262,8 +262,8 @@ var opaque = strings.NewReplacer("LIMIT $", "LIMIT +$", "= $", "= +$")
 // sqliteText turns a statement into one of SQLite.
 func sqliteText(text string) string {
 	text = byPrimaryKeyOf.ReplaceAllString(text, "$1 INDEXED BY sqlite_autoindex_${1}_1")
-	text = byMonthOf.ReplaceAllString(text, "${1}created_at / "+month+" IN "+
-		strings.ReplaceAll(months, "$", "$$")+" AND ${1}user_id")
+	text = byYearOf.ReplaceAllString(text, "${1}created_at / "+year+" IN "+
+		strings.ReplaceAll(years, "$", "$$")+" AND ${1}user_id")
 	return sqlitePlaceholders(opaque.Replace(text))
 }
 

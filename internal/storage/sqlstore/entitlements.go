@@ -149,7 +149,7 @@ func (t *tx) FindPaidSales(users []lyceum.UserID) ([]lyceum.PaidSale, error) {
 		WHERE t.school_id = $1 AND t.paid = 1 AND NOT (t.amount_refunded > 0 AND t.amount_refunded >= t.final_price)
 		AND COALESCE(t.has_chargeback, 0) <> 1 AND COALESCE(p.course_id, p.product_id) IS NOT NULL
 		AND NOT EXISTS (SELECT 1 FROM sales s WHERE s.school_id = t.school_id AND s.sale_id = t.sale_id
-			AND s.end_reason IN ('changed', 'voided', 'refunded', 'charged_back', 'lapsed')) AND t.user_id`+byMonth+` IN `,
+			AND s.end_reason IN ('changed', 'voided', 'refunded', 'charged_back', 'lapsed')) AND t.user_id`+byYear+` IN `,
 		t.school, int32Args(users),
 		[]any{scanInt(&row.User), scanInt(&row.Sale), scanText(&row.Product.Kind), scanInt(&row.Product.ID)},
 		func() { found = append(found, row) })

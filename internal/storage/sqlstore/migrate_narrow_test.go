@@ -224,7 +224,7 @@ func TestPaymentsOfAUserOfAnyTime(t *testing.T) {
 				x := &sold[i]
 				x.CreatedAt = time.Unix(r.Int64N(4e9)-2e9, 0).UTC() // 1906 to 2033
 				if i%5 == 0 {
-					x.CreatedAt = time.Unix((r.Int64N(9)-4)*30*24*3600, 0).UTC() // where a month begins
+					x.CreatedAt = time.Unix((r.Int64N(9)-4)*365*24*3600, 0).UTC() // where a year begins
 				}
 			}
 			storetest.Write(t, store, school, func(tx lyceum.Tx) error {

@@ -22,7 +22,7 @@ type personalTable struct {
 const (
 	ofTheirSales        = "sale_id IN (SELECT s.sale_id FROM sales s WHERE s.school_id = $1 AND s.user_id = $2)"
 	ofTheirTransactions = "transaction_id IN (SELECT t.transaction_id FROM transactions t WHERE t.school_id = $1 " +
-		"AND t.user_id" + byMonth + " = $2)"
+		"AND t.user_id" + byYear + " = $2)"
 )
 
 // personalTables are what a school holds about a person. A test compares them with the

@@ -123,7 +123,7 @@ func narrowSales(w *where, d *dialect, f lyceum.SaleFilter, all bool) {
 func narrowPurchases(w *where, d *dialect, f lyceum.PurchaseFilter, all bool) {
 	if f.User.Present {
 		w.and("sale_id IN (SELECT t.sale_id FROM transactions t"+d.indexed("transactions_user")+
-			" WHERE t.school_id = $1 AND t.user_id"+byMonth+" = ?)", int64(f.User.Value))
+			" WHERE t.school_id = $1 AND t.user_id"+byYear+" = ?)", int64(f.User.Value))
 		is(w, "user_id", f.User)
 	}
 	w.within("purchased_at", f.Purchased)

@@ -193,7 +193,7 @@ func transactionWhere(school lyceum.SchoolID, f lyceum.TransactionFilter) *where
 
 func narrowTransactions(w *where, f lyceum.TransactionFilter) {
 	if f.UserID.Present {
-		w.and("user_id"+byMonth+" = ?", int64(f.UserID.Value))
+		w.and("user_id"+byYear+" = ?", int64(f.UserID.Value))
 	}
 	if f.AffiliateID.Present {
 		w.and("affiliate_id = ?", int64(f.AffiliateID.Value))

@@ -994,4 +994,4 @@ CREATE TABLE delivery_changes (
 CREATE INDEX journal_scarce ON journal (school_id, type, number) WHERE scarce IS NOT NULL;
 CREATE UNIQUE INDEX users_ids ON users (school_id, user_id);
 CREATE INDEX transactions_sale ON transactions (school_id, sale_id);
-CREATE INDEX transactions_user ON transactions (school_id, created_at / 2592000000000, user_id);
+CREATE INDEX transactions_user ON transactions (school_id, created_at / 31536000000000, user_id);
