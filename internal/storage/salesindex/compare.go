@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"sync"
 
 	"github.com/lyceum-school/lyceum"
 )
@@ -33,19 +32,10 @@ func (s *Store) Compare(ctx context.Context, id lyceum.SchoolID, progress func(s
 		return Comparison{}, err
 	}
 	var told differences
-	k.mu.Lock() // the index must not go past the moment that is about to be seen
-	unlock := sync.OnceFunc(k.mu.Unlock)
-	defer unlock()
-	err = s.AtOnce(ctx, id, func(v lyceum.View) error {
-		if k.index == nil {
-			return errNoIndex
+	err = s.atMoment(ctx, k, func(v lyceum.View, indexed *version, err error) error {
+		if err == nil {
+			told, err = s.differences(v, indexed, progress)
 		}
-		if err := s.advance(k, v.FindChanges); err != nil {
-			return err
-		}
-		indexed := k.index.current.Load()
-		unlock()
-		told, err = s.differences(v, indexed, progress)
 		return err
 	})
 	return Comparison{Differences: told, Bytes: k.bytes.Load()}, err

@@ -29,19 +29,28 @@ const eachPart = 1024
 // Each calls visit with every sale of one version that passes the filter,
 // until visit fails. The pointer is valid during the call alone.
 func (x *Index) Each(f lyceum.TransactionFilter, o lyceum.Order, visit func(*lyceum.Transaction) error) error {
-	return x.current.Load().each(f, o, false, visit)
+	return x.current.Load().each(f, o, visit)
 }
 
-// each is Index.Each of a version. It may leave out sales without an extra.
-func (v *version) each(
-	f lyceum.TransactionFilter, o lyceum.Order, extras bool, visit func(*lyceum.Transaction) error,
+// each is Index.Each of a version.
+func (v *version) each(f lyceum.TransactionFilter, o lyceum.Order, visit func(*lyceum.Transaction) error) error {
+	return v.walk(f, o, func(*found, int) bool { return true }, visit)
+}
+
+// eachWithExtra is each, oldest first, for sales that have an extra, and perhaps others.
+func (v *version) eachWithExtra(f lyceum.TransactionFilter, visit func(*lyceum.Transaction) error) error {
+	return v.walk(f, lyceum.OldestFirst, (*found).mayHaveExtra, visit)
+}
+
+func (v *version) walk(
+	f lyceum.TransactionFilter, o lyceum.Order, read func(*found, int) bool, visit func(*lyceum.Transaction) error,
 ) error {
 	q := v.query(&f)
 	var t lyceum.Transaction
 	for from, total := 0, q.len(); from < total; from += eachPart {
 		rows := q.slice(o, from, min(from+eachPart, total))
 		for i := range rows.Len() {
-			if extras && rows.plain(i) {
+			if !read(rows, i) {
 				continue
 			}
 			rows.Read(i, &t)
@@ -103,9 +112,9 @@ func (p *found) Read(i int, t *lyceum.Transaction) {
 	}
 }
 
-// plain tells of a sale of the main part that it has no extra.
-func (p *found) plain(i int) bool {
-	return p.refs[i]&ofTail == 0 && p.main.row(p.refs[i]).flags&hasExtra == 0
+// mayHaveExtra is false for a sale of the main part that has none.
+func (p *found) mayHaveExtra(i int) bool {
+	return p.refs[i]&ofTail != 0 || p.main.row(p.refs[i]).flags&hasExtra != 0
 }
 
 // slice gives the sales from one number up to another in an order.

@@ -3,29 +3,55 @@ package salesindex
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/lyceum-school/lyceum"
 )
 
-// SalesAtOnce brings the index of the school to the moment that read sees, and holds it
-// there until its version is taken. Without an index, the store below answers alone.
+// atMoment calls read with a school as it is at one moment, and with the version of its index
+// that knows exactly that, or with why there is none.
+func (s *Store) atMoment(ctx context.Context, k *school, read func(lyceum.View, *version, error) error) error {
+	k.mu.Lock() // the index must not go past the moment that is about to be seen
+	unlock := sync.OnceFunc(k.mu.Unlock)
+	defer unlock()
+	return s.AtOnce(ctx, k.id, func(v lyceum.View) error {
+		var indexed *version
+		err := errNoIndex
+		if ready := k.ready.Load(); k.index != nil {
+			err = s.advance(k, v.FindChanges)
+			switch {
+			case err == nil:
+				indexed = k.index.current.Load()
+			case ctx.Err() != nil: // it was not told anything, and is what it was
+				k.ready.Store(ready)
+			}
+		}
+		unlock()
+		return read(v, indexed, err)
+	})
+}
+
+// SalesAtOnce answers from the index as it was at the moment that read sees. Without one, the
+// store below answers.
 func (s *Store) SalesAtOnce(ctx context.Context, id lyceum.SchoolID, read func(lyceum.View) error) error {
 	k := s.of(id)
 	if s.ask(id) == nil && s.await(ctx, k) == nil {
 		return s.AtOnce(ctx, id, read)
 	}
-	k.mu.Lock() // the index must not go past the moment that is about to be seen
-	unlock := sync.OnceFunc(k.mu.Unlock)
-	defer unlock()
-	return s.AtOnce(ctx, id, func(v lyceum.View) error {
-		if k.index != nil && s.advance(k, v.FindChanges) == nil {
-			tables := *v.Tables
-			tables.Transactions = &momentary{v.Transactions, v.Movements, k.index.current.Load()}
-			v.Tables = &tables
+	return s.atMoment(ctx, k, func(v lyceum.View, indexed *version, err error) error {
+		if err != nil && ctx.Err() != nil {
+			return err
 		}
-		unlock()
+		if err == nil {
+			tables := *v.Tables
+			tables.Transactions = &momentary{v.Transactions, v.Movements, indexed}
+			v.Tables = &tables
+		} else if !errors.Is(err, errNoIndex) {
+			s.Log.WarnContext(ctx, "sales index is behind: the database answers the statement", "school", id, "err", err)
+		}
 		return read(v)
 	})
 }
@@ -49,48 +75,53 @@ func (m *momentary) Each(
 	case q.RefundedElsewhere.Present:
 		return m.refundedElsewhere(from, q, visit)
 	}
-	return m.version.each(q.TransactionFilter, q.Order, false, visit)
+	return m.version.each(q.TransactionFilter, q.Order, visit)
 }
 
-// movementsAtOnce is of how many transactions movements are looked for in one go.
-const movementsAtOnce = 500
+// refundsAtOnce is of how many transactions refunds are read in one go.
+const refundsAtOnce = 500
 
 func (m *momentary) refundedElsewhere(
 	from lyceum.Source, q lyceum.TransactionQuery, visit func(*lyceum.Transaction) error,
 ) error {
-	var refunded []lyceum.Transaction
-	collect := unlessOver(from.Context(), func(t *lyceum.Transaction) error {
+	type refund struct {
+		at time.Time
+		of lyceum.TransactionID
+	}
+	var refunds []refund
+	err := m.version.eachWithExtra(q.TransactionFilter, unlessOver(from.Context(), func(t *lyceum.Transaction) error {
 		if t.RefundedAt.Present && t.AmountRefunded > 0 && q.RefundedElsewhere.Value.Has(t.RefundedAt.Value) {
-			refunded = append(refunded, *t)
+			refunds = append(refunds, refund{t.RefundedAt.Value, t.ID})
 		}
 		return nil
-	})
-	if err := m.version.each(q.TransactionFilter, q.Order, true, collect); err != nil {
+	}))
+	if err != nil {
 		return err
 	}
-	slices.SortFunc(refunded, func(a, b lyceum.Transaction) int {
-		return cmp.Or(a.RefundedAt.Value.Compare(b.RefundedAt.Value), cmp.Compare(a.ID, b.ID))
-	})
-	for part := range slices.Chunk(refunded, movementsAtOnce) {
+	slices.SortFunc(refunds, func(a, b refund) int { return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.of, b.of)) })
+	for part := range slices.Chunk(refunds, refundsAtOnce) {
 		ids := make([]lyceum.TransactionID, len(part))
 		for i := range part {
-			ids[i] = part[i].ID
+			ids[i] = part[i].of
+		}
+		found, err := m.Find(from, ids...)
+		if err != nil {
+			return err
 		}
 		here := map[lyceum.TransactionID]bool{}
 		of := lyceum.MovementFilter{Transactions: ids, Kinds: []lyceum.MovementKind{lyceum.Refunded}}
-		err := m.movements.Each(from, of, func(x *lyceum.Movement) error {
+		err = m.movements.Each(from, of, func(x *lyceum.Movement) error {
 			here[x.TransactionID] = true
 			return nil
 		})
 		if err != nil {
 			return err
 		}
-		for i := range part {
-			if here[part[i].ID] {
-				continue
-			}
-			if err := visit(&part[i]); err != nil {
-				return err
+		for _, id := range ids {
+			if t := found[id]; !here[id] {
+				if err := visit(&t); err != nil {
+					return err
+				}
 			}
 		}
 	}

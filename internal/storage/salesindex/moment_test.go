@@ -1,6 +1,7 @@
 package salesindex_test
 
 import (
+	"context"
 	"math/rand/v2"
 	"sync"
 	"testing"
@@ -104,5 +105,36 @@ func changeOne(r *rand.Rand, sold []lyceum.Transaction) func(lyceum.Tx) error {
 		return tx.Movements.Insert(tx, lyceum.Movement{
 			ID: id, TransactionID: t.ID, SaleID: t.SaleID, Kind: lyceum.Refunded, Amount: 1, Refunded: t.AmountRefunded, At: t.CreatedAt,
 		})
+	}
+}
+
+// leaving is a store whose callers go away as soon as they see a moment.
+type leaving struct {
+	lyceum.Store
+
+	leave context.CancelFunc
+}
+
+func (l *leaving) AtOnce(ctx context.Context, id lyceum.SchoolID, read func(lyceum.View) error) error {
+	return l.Store.AtOnce(ctx, id, func(v lyceum.View) error {
+		l.leave()
+		return read(v)
+	})
+}
+
+// Whoever goes away while the index is brought to the moment takes it from nobody.
+func TestSalesAtOnceOfACallerWhoLeaves(t *testing.T) {
+	t.Parallel()
+	ctx, leave := context.WithCancel(t.Context())
+	s := over(t, &leaving{openPostgres(t), leave}, salesindex.Options{Memory: enough})
+	school := storetest.MakeSchool(t, s)
+	storetest.Ledger(t, s, school, 11, 40)
+	s.Settle(t, school)
+	err := s.SalesAtOnce(ctx, school, func(lyceum.View) error { return nil })
+	if err == nil {
+		t.Error("the caller is answered")
+	}
+	if n := s.Stats().Schools; n != 1 {
+		t.Errorf("%d indexes answer, %v", n, err)
 	}
 }

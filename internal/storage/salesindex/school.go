@@ -34,7 +34,7 @@ type school struct {
 	ready atomic.Pointer[Index] // answers; nil: the store below does
 	asked atomic.Int64          // when it was asked for last, in Unix nanoseconds
 
-	building atomic.Pointer[chan struct{}] // closed when that ends; nil: it is not being built
+	building atomic.Pointer[chan struct{}] // closed when it answers or failed; nil: nobody is at it
 	later    atomic.Int64                  // nothing is built before, in Unix nanoseconds
 	bytes    atomic.Int64
 	reached  atomic.Int64 // number of the entry that an index which answers knows of
@@ -89,9 +89,10 @@ func (s *Store) claim(k *school) bool {
 }
 
 func (s *Store) run(k *school) {
-	defer func() { close(*k.building.Swap(nil)) }()
+	defer k.building.Store(nil)
 	begun := time.Now()
 	err := s.made(k)
+	close(*k.building.Load())
 	if err == nil {
 		s.saveIfMuch(k)
 		s.Log.InfoContext(s.ctx, "sales index ready", "school", k.id, "mb", k.bytes.Load()>>20, "took",

@@ -8,22 +8,24 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/lyceum-school/lyceum"
 )
 
-// filterIndex is an index of a table that no migration makes.
-type filterIndex struct{ name, table, columns string }
+// filterIndex is an index of transactions that no migration makes.
+type filterIndex struct{ name, columns string }
 
 // filterIndexes are those by which the database finds what memory otherwise does: the
 // transactions of a pricing plan or a course, of an affiliate and of an author. To write them
 // takes a fifth of an import, so a database has them only while nothing is indexed in memory.
 var filterIndexes = []filterIndex{
-	{"transactions_plan", "transactions", "(school_id, pricing_plan_id, created_at, transaction_id)"},
+	{"transactions_plan", "(school_id, pricing_plan_id, created_at, transaction_id)"},
 	{
-		"transactions_affiliate", "transactions",
+		"transactions_affiliate",
 		"(school_id, affiliate_id, created_at, transaction_id) WHERE affiliate_id IS NOT NULL",
 	},
 	{
-		"transactions_author", "transactions",
+		"transactions_author",
 		"(school_id, author_id, created_at, transaction_id) WHERE author_id IS NOT NULL",
 	},
 }
@@ -34,7 +36,7 @@ func isFilterIndex(name string) bool {
 
 // create is the statement that makes the index, with an option of the engine.
 func (i *filterIndex) create(option string) string {
-	return "CREATE INDEX" + option + " IF NOT EXISTS " + i.name + " ON " + i.table + " " + i.columns
+	return "CREATE INDEX" + option + " IF NOT EXISTS " + i.name + " ON transactions " + i.columns
 }
 
 // KeepFilterIndexes makes the indexes by which the database finds the transactions of a
@@ -43,51 +45,63 @@ func (i *filterIndex) create(option string) string {
 // transactions of the school where memory does not answer them. On PostgreSQL others can write
 // meanwhile.
 func (s *Store) KeepFilterIndexes(ctx context.Context, keep bool) (err error) {
-	ddl := s.dialect.ddl
+	ddl := &s.dialect.ddl
 	conn, err := s.writes.db.Conn(ctx)
 	if err != nil {
 		return s.public(err)
 	}
 	defer func() { err = errors.Join(err, ddl.giveBack(conn)) }()
-	for i := range filterIndexes {
-		x := &filterIndexes[i]
-		var state int
-		if err := conn.QueryRowContext(ctx, s.dialect.rebind(ddl.state), x.name).Scan(&state); err != nil {
-			return s.public(fmt.Errorf("look for the index %s: %w", x.name, err))
-		}
-		var steps []string
-		if state != indexMissing && (!keep || state == indexBroken) {
-			steps = append(steps, "DROP INDEX"+ddl.online+" IF EXISTS "+x.name)
-		}
-		if keep && state != indexWhole {
-			steps = append(steps, x.create(ddl.online))
-		}
-		if len(steps) == 0 {
-			continue
-		}
-		begun := time.Now()
-		if ddl.unhurried != "" {
-			steps = slices.Insert(steps, 0, ddl.unhurried)
-		}
-		for _, text := range steps {
-			if _, err := conn.ExecContext(ctx, text); err != nil {
-				return s.public(fmt.Errorf("make or drop the index %s: %w", x.name, err))
-			}
-		}
-		done := "filter index dropped"
-		if keep {
-			done = "filter index made"
-		}
-		s.log.InfoContext(ctx, done, "name", x.name, "took", time.Since(begun).Round(time.Millisecond).String())
+	if err := ddl.await(ctx, conn); err != nil {
+		return s.public(err)
 	}
+	var failed []error
+	for i := range filterIndexes {
+		if err := s.keepFilterIndex(ctx, conn, &filterIndexes[i], keep); err != nil {
+			failed = append(failed, s.public(fmt.Errorf("make or drop the index %s: %w", filterIndexes[i].name, err)))
+		}
+	}
+	return errors.Join(failed...)
+}
+
+func (s *Store) keepFilterIndex(ctx context.Context, conn *sql.Conn, x *filterIndex, keep bool) error {
+	ddl := &s.dialect.ddl
+	var state int
+	if err := conn.QueryRowContext(ctx, s.dialect.rebind(ddl.state), x.name).Scan(&state); err != nil {
+		return err
+	}
+	var steps []string
+	if state != indexMissing && (!keep || state == indexBroken) {
+		steps = append(steps, "DROP INDEX"+ddl.online+" IF EXISTS "+x.name)
+	}
+	if keep && state != indexWhole {
+		steps = append(steps, x.create(ddl.online))
+	}
+	if len(steps) == 0 {
+		return nil
+	}
+	begun := time.Now()
+	for _, text := range slices.Concat(ddl.before, steps, ddl.after) {
+		if _, err := conn.ExecContext(ctx, text); err != nil {
+			return err
+		}
+	}
+	done := "filter index dropped"
+	if keep {
+		done = "filter index made"
+	}
+	s.log.InfoContext(ctx, done, "name", x.name, "took", time.Since(begun).Round(time.Millisecond).String())
 	return nil
 }
 
 // ddl is how an engine makes and drops indexes.
 type ddl struct {
-	state     string // a query of the state of the index named $1
-	online    string // option with which others can write meanwhile
-	unhurried string // lets a statement of the connection take as long as it takes; may be empty
+	state  string // a query of the state of the index named $1
+	online string // option with which others can write meanwhile
+	// before and after are settings for it of the connection.
+	before, after []string
+	// turn is a query that tells whether it is this connection's turn, which ends with it;
+	// empty for an engine whose database one process serves.
+	turn string
 }
 
 // States of an index. PostgreSQL leaves a broken one where it was stopped while it made it.
@@ -98,18 +112,50 @@ const (
 )
 
 var (
-	sqliteDDL   = ddl{state: "SELECT 2 * count(*) FROM sqlite_schema WHERE type = 'index' AND name = $1"}
+	// SQLite sorts what it makes an index of in memory, or else in files.
+	sqliteDDL = ddl{
+		state:  "SELECT 2 * count(*) FROM sqlite_schema WHERE type = 'index' AND name = $1",
+		before: []string{"PRAGMA temp_store = file"},
+		after:  []string{"PRAGMA temp_store = memory"},
+	}
 	postgresDDL = ddl{
 		state: "SELECT COALESCE((SELECT CASE WHEN indisvalid THEN 2 ELSE 1 END FROM pg_index " +
 			"WHERE indexrelid = to_regclass($1)), 0)",
-		online:    " CONCURRENTLY",
-		unhurried: "SET statement_timeout = 0",
+		online: " CONCURRENTLY",
+		before: []string{"SET statement_timeout = 0"},
+		turn:   "SELECT pg_try_advisory_lock(" + schoolLocks + ", -1)",
 	}
 )
 
-// giveBack closes a connection that has settings of its own.
+const (
+	// ddlPatience is how long another process that makes indexes is waited for.
+	ddlPatience = time.Minute
+	ddlPause    = 200 * time.Millisecond
+)
+
+// await waits until no other process makes indexes. It asks again and again: who waits for a
+// lock in PostgreSQL keeps others from making an index.
+func (d *ddl) await(ctx context.Context, conn *sql.Conn) error {
+	for deadline := time.Now().Add(ddlPatience); d.turn != ""; {
+		var ours bool
+		if err := conn.QueryRowContext(ctx, d.turn).Scan(&ours); err != nil || ours {
+			return err
+		}
+		if time.Now().After(deadline) {
+			return &lyceum.Error{Kind: lyceum.Unavailable, Detail: "another process makes or drops indexes; try again"}
+		}
+		select {
+		case <-time.After(ddlPause):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+// giveBack closes a connection that has a turn or settings of its own.
 func (d *ddl) giveBack(conn *sql.Conn) error {
-	if d.unhurried == "" {
+	if d.turn == "" {
 		return conn.Close()
 	}
 	err := conn.Raw(func(any) error { return driver.ErrBadConn })

@@ -2,9 +2,11 @@ package sqlstore
 
 import (
 	"slices"
+	"sync"
 	"testing"
 
 	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
 // A database gets the filter indexes, keeps them, and loses them; its lists are the same
@@ -71,6 +73,44 @@ func wantSales(t *testing.T, store *Store, school lyceum.SchoolID, sold []lyceum
 		}
 		if err != nil || !slices.Equal(got, want) || int(page.Total) != len(want) {
 			t.Errorf("of %s %d: %v of %d, %v; want %v", of, id, got, page.Total, err, want)
+		}
+	}
+}
+
+// Servers that start together make the filter indexes once, and none of them fails.
+func TestFilterIndexesAreMadeTogether(t *testing.T) {
+	t.Parallel()
+	address := storetest.Postgres(t)
+	var stores []*Store
+	for range 3 {
+		store, err := OpenPostgres(t.Context(), address, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = store.Close() })
+		stores = append(stores, store)
+	}
+	soldBefore(t, stores[0], 2000)
+	for _, keep := range []bool{true, false, true} {
+		var work sync.WaitGroup
+		for _, store := range stores {
+			work.Go(func() {
+				if err := store.KeepFilterIndexes(t.Context(), keep); err != nil {
+					t.Errorf("with %t: %v", keep, err)
+				}
+			})
+		}
+		work.Wait()
+		want := indexMissing
+		if keep {
+			want = indexWhole
+		}
+		for i := range filterIndexes {
+			var state int
+			err := stores[0].writes.db.QueryRowContext(t.Context(), postgresDDL.state, filterIndexes[i].name).Scan(&state)
+			if err != nil || state != want {
+				t.Errorf("with %t, %s is in state %d, %v", keep, filterIndexes[i].name, state, err)
+			}
 		}
 	}
 }

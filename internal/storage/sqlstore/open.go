@@ -77,7 +77,7 @@ type Options struct {
 	Cache, ReadCache int
 	// Patience is how long a write waits for its turn, and then again how long
 	// the database may take over it; 0 is 10 s. A lock in PostgreSQL is waited
-	// for a month of it.
+	// for a quarter of it.
 	Patience time.Duration
 	Clock    func() time.Time // measures how long groups of writes work; nil is the system's
 	// AnySchema leaves a schema that is older than this program's as it is. Only
