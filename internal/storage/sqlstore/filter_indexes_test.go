@@ -13,41 +13,37 @@ import (
 // throughout. One that PostgreSQL was stopped while it made it is made again.
 func TestFilterIndexesComeAndGo(t *testing.T) {
 	t.Parallel()
-	for name, open := range map[string]func(*testing.T) *Store{"SQLite": openTest, "PostgreSQL": openTestPostgres} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			store := open(t)
-			school, sold := soldBefore(t, store, 300)
-			step := func(keep bool, want int) {
-				t.Helper()
-				if err := store.KeepFilterIndexes(t.Context(), keep); err != nil {
-					t.Fatal(err)
-				}
-				for i := range filterIndexes {
-					var state int
-					text := store.dialect.rebind(store.dialect.ddl.state)
-					if err := store.writes.db.QueryRowContext(t.Context(), text, filterIndexes[i].name).Scan(&state); err != nil || state != want {
-						t.Errorf("with %t, %s is in state %d, %v; want %d", keep, filterIndexes[i].name, state, err, want)
-					}
-				}
-				for id := range int32(4) {
-					wantSales(t, store, school, sold, id)
+	bothEngines(t, Options{}, func(t *testing.T, store *Store) {
+		school, sold := soldBefore(t, store, 300)
+		step := func(keep bool, want int) {
+			t.Helper()
+			if err := store.KeepFilterIndexes(t.Context(), keep); err != nil {
+				t.Fatal(err)
+			}
+			for i := range filterIndexes {
+				var state int
+				text := store.dialect.rebind(store.dialect.ddl.state)
+				if err := store.writes.db.QueryRowContext(t.Context(), text, filterIndexes[i].name).Scan(&state); err != nil || state != want {
+					t.Errorf("with %t, %s is in state %d, %v; want %d", keep, filterIndexes[i].name, state, err, want)
 				}
 			}
-			step(false, indexMissing)
-			step(true, indexWhole)
-			step(true, indexWhole)
-			if name == "PostgreSQL" {
-				_, err := store.writes.db.ExecContext(t.Context(),
-					"UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'transactions_plan'::regclass")
-				if err != nil {
-					t.Fatal(err)
-				}
-				step(true, indexWhole)
+			for id := range int32(4) {
+				wantSales(t, store, school, sold, id)
 			}
-			step(false, indexMissing)
-		})
-	}
+		}
+		step(false, indexMissing)
+		step(true, indexWhole)
+		step(true, indexWhole)
+		if store.dialect.name == "postgres" {
+			_, err := store.writes.db.ExecContext(t.Context(),
+				"UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'transactions_plan'::regclass")
+			if err != nil {
+				t.Fatal(err)
+			}
+			step(true, indexWhole)
+		}
+		step(false, indexMissing)
+	})
 }
 
 // wantSales wants the sales of the plan with an id, and of its course, its author and its

@@ -212,54 +212,50 @@ func TestUsersAreFoundByTheirPrimaryKey(t *testing.T) {
 func TestPaymentsOfAUserOfAnyTime(t *testing.T) {
 	t.Parallel()
 	const n, users = 600, 20
-	for name, open := range map[string]func(*testing.T) *Store{"SQLite": openTest, "PostgreSQL": openTestPostgres} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			store := open(t)
-			other, _ := soldBefore(t, store, 50)
-			school, sold := soldBefore(t, store, n)
-			r := rand.New(rand.NewPCG(1, 2))
-			payments, purchases := map[lyceum.UserID][]lyceum.TransactionID{}, map[lyceum.UserID]int64{}
-			for i := range sold {
-				x := &sold[i]
-				x.CreatedAt = time.Unix(r.Int64N(4e9)-2e9, 0).UTC() // 1906 to 2033
-				if i%5 == 0 {
-					x.CreatedAt = time.Unix((r.Int64N(9)-4)*365*24*3600, 0).UTC() // where a year begins
-				}
+	bothEngines(t, Options{}, func(t *testing.T, store *Store) {
+		other, _ := soldBefore(t, store, 50)
+		school, sold := soldBefore(t, store, n)
+		r := rand.New(rand.NewPCG(1, 2))
+		payments, purchases := map[lyceum.UserID][]lyceum.TransactionID{}, map[lyceum.UserID]int64{}
+		for i := range sold {
+			x := &sold[i]
+			x.CreatedAt = time.Unix(r.Int64N(4e9)-2e9, 0).UTC() // 1906 to 2033
+			if i%5 == 0 {
+				x.CreatedAt = time.Unix((r.Int64N(9)-4)*365*24*3600, 0).UTC() // where a year begins
 			}
-			storetest.Write(t, store, school, func(tx lyceum.Tx) error {
-				_, err := tx.Transactions.Save(tx, sold...)
-				return err
-			})
-			slices.SortFunc(sold, func(a, b lyceum.Transaction) int {
-				return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
-			})
-			for i := range sold {
-				payments[sold[i].UserID] = append(payments[sold[i].UserID], sold[i].ID)
-				purchases[sold[i].UserID]++ // each is of a sale of its own
-			}
-			v := store.In(t.Context(), school)
-			for user := range lyceum.UserID(users + 2) {
-				of := lyceum.TransactionQuery{TransactionFilter: lyceum.TransactionFilter{UserID: lyceum.Some(user)}, Order: lyceum.OldestFirst}
-				found, err := lyceum.All(v.Transactions, v, of)
-				var got []lyceum.TransactionID
-				for i := range found {
-					got = append(got, found[i].ID)
-				}
-				if err != nil || !slices.Equal(got, payments[user]) {
-					t.Errorf("user %d paid %v, %v; want %v", user, got, err, payments[user])
-				}
-				bought := lyceum.SaleFilter{Purchases: lyceum.Some(lyceum.PurchaseFilter{User: lyceum.Some(user)})}
-				page, err := v.Sales.List(v, bought, lyceum.Page{Number: 1, Size: 1})
-				if err != nil || page.Total != purchases[user] {
-					t.Errorf("user %d bought %d, %v; want %d", user, page.Total, err, purchases[user])
-				}
-			}
-			if found, err := lyceum.All(v.Transactions, store.In(t.Context(), other), lyceum.TransactionQuery{
-				TransactionFilter: lyceum.TransactionFilter{UserID: lyceum.Some(lyceum.UserID(1))},
-			}); err != nil || len(found) >= 50 {
-				t.Errorf("in the other school %d, %v", len(found), err)
-			}
+		}
+		storetest.Write(t, store, school, func(tx lyceum.Tx) error {
+			_, err := tx.Transactions.Save(tx, sold...)
+			return err
 		})
-	}
+		slices.SortFunc(sold, func(a, b lyceum.Transaction) int {
+			return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
+		})
+		for i := range sold {
+			payments[sold[i].UserID] = append(payments[sold[i].UserID], sold[i].ID)
+			purchases[sold[i].UserID]++ // each is of a sale of its own
+		}
+		v := store.In(t.Context(), school)
+		for user := range lyceum.UserID(users + 2) {
+			of := lyceum.TransactionQuery{TransactionFilter: lyceum.TransactionFilter{UserID: lyceum.Some(user)}, Order: lyceum.OldestFirst}
+			found, err := lyceum.All(v.Transactions, v, of)
+			var got []lyceum.TransactionID
+			for i := range found {
+				got = append(got, found[i].ID)
+			}
+			if err != nil || !slices.Equal(got, payments[user]) {
+				t.Errorf("user %d paid %v, %v; want %v", user, got, err, payments[user])
+			}
+			bought := lyceum.SaleFilter{Purchases: lyceum.Some(lyceum.PurchaseFilter{User: lyceum.Some(user)})}
+			page, err := v.Sales.List(v, bought, lyceum.Page{Number: 1, Size: 1})
+			if err != nil || page.Total != purchases[user] {
+				t.Errorf("user %d bought %d, %v; want %d", user, page.Total, err, purchases[user])
+			}
+		}
+		if found, err := lyceum.All(v.Transactions, store.In(t.Context(), other), lyceum.TransactionQuery{
+			TransactionFilter: lyceum.TransactionFilter{UserID: lyceum.Some(lyceum.UserID(1))},
+		}); err != nil || len(found) >= 50 {
+			t.Errorf("in the other school %d, %v", len(found), err)
+		}
+	})
 }

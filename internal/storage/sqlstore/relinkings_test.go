@@ -75,46 +75,43 @@ func soldBefore(t *testing.T, store *Store, n int) (lyceum.SchoolID, []lyceum.Tr
 func TestBuyersAreFoundInParts(t *testing.T) {
 	t.Parallel()
 	const n = 3*lookedAt - 7
-	for name, open := range map[string]func(*testing.T) *Store{"SQLite": openTest, "PostgreSQL": openTestPostgres} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			store := open(t)
-			school, sold := soldBefore(t, store, n)
-			for _, tc := range []struct {
-				plans []lyceum.PricingPlanID
-				limit int
-				parts int // no fewer than all transactions, or all that are found, take
-			}{
-				{[]lyceum.PricingPlanID{2}, lookedAt, 3},
-				{[]lyceum.PricingPlanID{1, 3}, 900, 9},
-				{[]lyceum.PricingPlanID{7}, 1, 3},
-			} {
-				var want, got []lyceum.UserID
-				for i := range sold {
-					if sold[i].Paid && slices.Contains(tc.plans, sold[i].PricingPlanID) {
-						want = append(want, sold[i].UserID)
-					}
-				}
-				parts := 0
-				q := lyceum.BuyerQuery{Plans: tc.plans, Limit: tc.limit}
-				for more := true; more; parts++ {
-					var found lyceum.BuyerListing
-					storetest.Write(t, store, school, func(tx lyceum.Tx) (err error) {
-						found, err = tx.FindBuyers(q)
-						return err
-					})
-					if len(found.Users) > tc.limit || parts > 20 {
-						t.Fatalf("part %d has %d", parts, len(found.Users))
-					}
-					got = append(got, found.Users...)
-					q.After, q.ID, more = found.After, found.ID, found.More
-				}
-				if !slices.Equal(got, want) || parts < tc.parts || parts > tc.parts+3 {
-					t.Errorf("of %v, at most %d: %d in %d parts, want %d in %d", tc.plans, tc.limit, len(got), parts, len(want), tc.parts)
+	bothEngines(t, Options{}, func(t *testing.T, store *Store) {
+		school, sold := soldBefore(t, store, n)
+		for _, tc := range []struct {
+			plans []lyceum.PricingPlanID
+			limit int
+			parts int // no fewer than all transactions, or all that are found, take
+		}{
+			{[]lyceum.PricingPlanID{2}, lookedAt, 3},
+			{[]lyceum.PricingPlanID{1, 2, 3}, lookedAt, 3},
+			{[]lyceum.PricingPlanID{1, 3}, 900, 9},
+			{[]lyceum.PricingPlanID{7}, 1, 3},
+		} {
+			var want, got []lyceum.UserID
+			for i := range sold {
+				if sold[i].Paid && slices.Contains(tc.plans, sold[i].PricingPlanID) {
+					want = append(want, sold[i].UserID)
 				}
 			}
-		})
-	}
+			parts := 0
+			q := lyceum.BuyerQuery{Plans: tc.plans, Limit: tc.limit}
+			for more := true; more; parts++ {
+				var found lyceum.BuyerListing
+				storetest.Write(t, store, school, func(tx lyceum.Tx) (err error) {
+					found, err = tx.FindBuyers(q)
+					return err
+				})
+				if len(found.Users) > tc.limit || parts > 20 {
+					t.Fatalf("part %d has %d", parts, len(found.Users))
+				}
+				got = append(got, found.Users...)
+				q.After, q.ID, more = found.After, found.ID, found.More
+			}
+			if !slices.Equal(got, want) || parts < tc.parts || parts > tc.parts+3 {
+				t.Errorf("of %v, at most %d: %d in %d parts, want %d in %d", tc.plans, tc.limit, len(got), parts, len(want), tc.parts)
+			}
+		}
+	})
 }
 
 // Buyers are looked for in the order of time, by an index.
