@@ -7,6 +7,8 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/RoaringBitmap/roaring/v2"
+
 	"github.com/lyceum-school/lyceum"
 )
 
@@ -22,6 +24,7 @@ type Import struct {
 	by      lyceum.By
 	missing lyceum.Missing
 	checked checkedIDs
+	sales   *savedSales
 }
 
 // Import begins an import into a school.
@@ -42,6 +45,9 @@ func (i *Import) Check(ctx context.Context, batch []lyceum.Transaction) ([]lyceu
 func (i *Import) Save(ctx context.Context, batch []lyceum.Transaction) (lyceum.Saved, []lyceum.RowProblem, error) {
 	var saved lyceum.Saved
 	var problems []lyceum.RowProblem
+	var known *savedSales
+	var named []batchSale
+	var last int64
 	stamp := i.by.Stamp(i.service.clock())
 	err := i.service.store.Write(ctx, stamp, func(tx lyceum.Tx) error {
 		var err error
@@ -57,7 +63,11 @@ func (i *Import) Save(ctx context.Context, batch []lyceum.Transaction) (lyceum.S
 		if err := savePartners(tx, good); err != nil {
 			return err
 		}
-		doubtful, err := saveSales(tx, good)
+		if last, err = tx.LastEntry(); err != nil {
+			return err
+		}
+		known, named = i.sales.asOf(last), salesOf(good)
+		doubtful, err := saveSales(tx, named, known)
 		if err != nil {
 			return err
 		}
@@ -67,11 +77,14 @@ func (i *Import) Save(ctx context.Context, batch []lyceum.Transaction) (lyceum.S
 		if err := Release(tx, doubtful...); err != nil {
 			return err
 		}
-		return i.service.enroller.Link(tx, stamp.At, buyers(good))
+		err = i.service.enroller.Link(tx, stamp.At, buyers(good))
+		last += int64(len(tx.Entries()))
+		return err
 	})
 	if err != nil {
 		return lyceum.Saved{}, nil, fmt.Errorf("import transactions: %w", err)
 	}
+	i.sales = known.take(named, last)
 	return saved, problems, nil
 }
 
@@ -137,11 +150,10 @@ func authorOf(t *lyceum.Transaction) int32    { return int32(t.AuthorID.Value) }
 func unknown(
 	known knower, seq lyceum.Sequence, batch []lyceum.Transaction, of func(*lyceum.Transaction) int32,
 ) (map[int32]bool, error) {
-	named := idSet{}
+	named := roaring.New()
 	var ids []int32
 	for index := range batch {
-		if id := of(&batch[index]); id != 0 && !named.has(id) {
-			named.add(id)
+		if id := of(&batch[index]); id != 0 && named.CheckedAdd(uint32(id)) {
 			ids = append(ids, id)
 		}
 	}
@@ -149,13 +161,12 @@ func unknown(
 	if err != nil || len(found) == len(ids) {
 		return nil, err
 	}
-	there := idSet{}
 	for _, id := range found {
-		there.add(id)
+		named.Remove(uint32(id))
 	}
 	missing := map[int32]bool{}
 	for _, id := range ids {
-		if !there.has(id) {
+		if named.Contains(uint32(id)) {
 			missing[id] = true
 		}
 	}
@@ -234,40 +245,68 @@ func made[T any](ids map[int32]bool, from func(int32) T) []T {
 	return rows
 }
 
+// batchSale is what a batch tells of a sale.
+type batchSale struct {
+	first    *lyceum.Transaction // its earliest payment
+	back     bool                // one of its payments is refunded in full
+	paid     bool                // one is not
+	released bool                // it is released, or may be
+}
+
+// salesOf returns the sales that a batch names, by their ids.
+func salesOf(batch []lyceum.Transaction) []batchSale {
+	order := make([]*lyceum.Transaction, len(batch))
+	for n := range batch {
+		order[n] = &batch[n]
+	}
+	slices.SortStableFunc(order, func(a, b *lyceum.Transaction) int {
+		return cmp.Or(cmp.Compare(a.SaleID, b.SaleID), a.CreatedAt.Compare(b.CreatedAt))
+	})
+	named := make([]batchSale, 0, len(batch))
+	for n, t := range order {
+		if n == 0 || t.SaleID != order[n-1].SaleID {
+			named = append(named, batchSale{first: t})
+		}
+		of := &named[len(named)-1]
+		of.back = of.back || t.Paid && t.FullyRefunded()
+		of.paid = of.paid || t.Paid && !t.FullyRefunded()
+	}
+	return named
+}
+
 // saveSales makes the sales that a batch names for the first time, and dates
 // back those that turn out to be older. It returns the sales that were there
 // before and may be refunded in full now, or no longer.
-func saveSales(tx lyceum.Tx, batch []lyceum.Transaction) (doubtful []lyceum.SaleID, err error) {
-	named, payments := namedSales(batch)
-	ids := make([]lyceum.SaleID, len(named))
+func saveSales(tx lyceum.Tx, named []batchSale, known *savedSales) (doubtful []lyceum.SaleID, err error) {
+	var ids []lyceum.SaleID
 	for n := range named {
-		ids[n] = named[n].ID
+		if of := &named[n]; !known.has(of) {
+			ids = append(ids, of.first.SaleID)
+		}
 	}
 	kept, err := tx.Sales.Find(tx, ids...)
 	if err != nil {
 		return nil, err
 	}
 	var changed []lyceum.Sale
-	fresh := named[:0]
+	fresh := make([]lyceum.Sale, 0, len(ids)-len(kept))
 	for n := range named {
-		sale, of := named[n], payments[n]
-		old, there := kept[sale.ID]
-		if there && (of.back || old.Released) {
-			doubtful = append(doubtful, sale.ID)
-		}
-		if there && !sale.CreatedAt.Before(old.CreatedAt) {
+		of := &named[n]
+		id := of.first.SaleID
+		old, found := kept[id]
+		if !found && !known.has(of) {
+			sale := lyceum.SaleOf(of.first)
+			sale.Released = of.back && !of.paid
+			of.released = sale.Released
+			fresh = append(fresh, sale)
 			continue
 		}
-		sale.BillingAnchor, sale.PaidUntil, sale.PaidInFull = old.BillingAnchor, old.PaidUntil, old.PaidInFull
-		sale.BilledSince, sale.FailedAt, sale.Means = old.BilledSince, old.FailedAt, old.Means
-		sale.EndedAt, sale.EndReason = old.EndedAt, old.EndReason
-		sale.Replaces, sale.ReplacedBy, sale.NextPlan = old.Replaces, old.ReplacedBy, old.NextPlan
-		sale.StopsAt, sale.Stopped, sale.ToStop = old.StopsAt, old.Stopped, old.ToStop
-		sale.Released = old.Released || !there && of.back && !of.paid
-		if there {
-			changed = append(changed, sale)
-		} else {
-			fresh = append(fresh, sale)
+		if of.back || old.Released {
+			of.released = true
+			doubtful = append(doubtful, id)
+		}
+		if found && of.first.CreatedAt.Before(old.CreatedAt) {
+			changed = append(changed, datedBack(old, of.first))
 		}
 	}
 	if _, err := tx.Sales.Save(tx, changed...); err != nil {
@@ -276,34 +315,14 @@ func saveSales(tx lyceum.Tx, batch []lyceum.Transaction) (doubtful []lyceum.Sale
 	return doubtful, tx.Sales.Insert(tx, fresh...)
 }
 
-// namedPayments tell of the payments of a sale that a batch names whether one is
-// refunded in full, and whether one is not.
-type namedPayments struct{ back, paid bool }
-
-// namedSales returns the sales that a batch names, by their ids, and what it tells of
-// the payments of each.
-func namedSales(batch []lyceum.Transaction) ([]lyceum.Sale, []namedPayments) {
-	order := make([]*lyceum.Transaction, len(batch))
-	for n := range batch {
-		order[n] = &batch[n]
-	}
-	slices.SortStableFunc(order, func(a, b *lyceum.Transaction) int {
-		return cmp.Or(cmp.Compare(a.SaleID, b.SaleID), a.CreatedAt.Compare(b.CreatedAt))
-	})
-	count := 0
-	for n, t := range order {
-		if n == 0 || t.SaleID != order[n-1].SaleID {
-			count++
-		}
-	}
-	named, payments := make([]lyceum.Sale, 0, count), make([]namedPayments, 0, count)
-	for n, t := range order {
-		if n == 0 || t.SaleID != order[n-1].SaleID {
-			named, payments = append(named, lyceum.SaleOf(t)), append(payments, namedPayments{})
-		}
-		of := &payments[len(payments)-1]
-		of.back = of.back || t.Paid && t.FullyRefunded()
-		of.paid = of.paid || t.Paid && !t.FullyRefunded()
-	}
-	return named, payments
+// datedBack returns a sale that began with an earlier payment than was known.
+func datedBack(old lyceum.Sale, first *lyceum.Transaction) lyceum.Sale {
+	sale := lyceum.SaleOf(first)
+	sale.BillingAnchor, sale.PaidUntil, sale.PaidInFull = old.BillingAnchor, old.PaidUntil, old.PaidInFull
+	sale.BilledSince, sale.FailedAt, sale.Means = old.BilledSince, old.FailedAt, old.Means
+	sale.EndedAt, sale.EndReason = old.EndedAt, old.EndReason
+	sale.Replaces, sale.ReplacedBy, sale.NextPlan = old.Replaces, old.ReplacedBy, old.NextPlan
+	sale.StopsAt, sale.Stopped, sale.ToStop = old.StopsAt, old.Stopped, old.ToStop
+	sale.Released = old.Released
+	return sale
 }

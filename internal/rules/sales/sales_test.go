@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
 
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/rules/learning"
@@ -55,7 +56,12 @@ type shop struct {
 
 func newShop(t *testing.T) *shop {
 	t.Helper()
-	store := openStore(t)
+	return fill(t, openStore(t))
+}
+
+// fill makes a shop in a store.
+func fill(t *testing.T, store lyceum.Store) *shop {
+	t.Helper()
 	s := &shop{store: store, service: newService(store), school: storetest.MakeSchool(t, store)}
 	storetest.Write(t, store, s.school, func(tx lyceum.Tx) error {
 		var users []lyceum.User
@@ -325,6 +331,62 @@ func TestSalesAreDatedByTheirEarliestTransaction(t *testing.T) {
 			t.Errorf("%s: entries %v, want %s", step.name, texts, step.entry)
 		}
 	}
+}
+
+// TestImportsKnowTheirSales: an import of many batches leaves the sales as one import for
+// each batch would, also when others change sales in between.
+func TestImportsKnowTheirSales(t *testing.T) {
+	store := openStore(t)
+	rapid.Check(t, func(r *rapid.T) {
+		known, asked := fill(t, store), fill(t, store)
+		by := func(s *shop) lyceum.By { return lyceum.By{School: s.school, Actor: "import"} }
+		long := known.service.Import(by(known), lyceum.RefuseMissing)
+		others := rapid.Bool().Draw(r, "others")
+		for step := range rapid.IntRange(1, 40).Draw(r, "steps") {
+			if others && rapid.Bool().Draw(r, "change") {
+				id := lyceum.SaleID(rapid.Int32Range(1, 3).Draw(r, "sale"))
+				move := time.Duration(rapid.IntRange(-3, 9).Draw(r, "moved")) * time.Hour
+				release := rapid.Bool().Draw(r, "release")
+				for _, s := range []*shop{known, asked} {
+					storetest.Write(t, store, s.school, func(tx lyceum.Tx) error {
+						found, err := tx.Sales.Find(tx, id)
+						for _, sale := range found {
+							sale.CreatedAt, sale.Released = sale.CreatedAt.Add(move), release
+							err = errors.Join(err, tx.Sales.Update(tx, sale))
+						}
+						return err
+					})
+				}
+			}
+			var batch []lyceum.Transaction
+			for _, id := range rapid.SliceOfNDistinct(rapid.Int32Range(1, 9), 1, 4, rapid.ID[int32]).Draw(r, "ids") {
+				batch = append(batch, sold(lyceum.TransactionID(id), 1, 1, ofSale(lyceum.SaleID(rapid.Int32Range(1, 3).Draw(r, "of"))),
+					at(time.Duration(2*step+rapid.IntRange(-2, 2).Draw(r, "at"))*time.Hour), func(x *lyceum.Transaction) {
+						x.Paid = rapid.IntRange(0, 3).Draw(r, "paid") > 0
+						if x.Paid && rapid.Bool().Draw(r, "refunded") {
+							x.AmountRefunded, x.RefundedAt = x.FinalPrice, lyceum.Some(x.CreatedAt)
+						}
+					}))
+			}
+			_, _, err := long.Save(t.Context(), batch)
+			_, _, again := asked.service.Import(by(asked), lyceum.RefuseMissing).Save(t.Context(), batch)
+			if err := errors.Join(err, again); err != nil {
+				r.Fatal(err)
+			}
+			if diff := cmp.Diff(asked.sales(t), known.sales(t)); diff != "" {
+				r.Fatalf("sales (-asked +known):\n%s", diff)
+			}
+		}
+	})
+}
+
+func (s *shop) sales(t *testing.T) (all []lyceum.Sale) {
+	t.Helper()
+	s.inTx(t, func(tx lyceum.Tx) (err error) {
+		all, err = lyceum.All(tx.Sales, tx, lyceum.SaleFilter{})
+		return err
+	})
+	return all
 }
 
 func TestPartnersComeIntoBeingOnce(t *testing.T) {

@@ -85,6 +85,11 @@ func (t *tx) counter(name string) (int64, error) {
 	return n + t.counts[name], err
 }
 
+func (t *tx) LastEntry() (int64, error) {
+	last, err := t.q.group.counter(t.stamp.School, journalCounter)
+	return last, t.public(err)
+}
+
 // raise makes sure that id and all below it are never given out again.
 func (t *tx) raise(seq lyceum.Sequence, id int32) error {
 	if id <= t.given[seq] {
