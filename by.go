@@ -37,3 +37,10 @@ func (b By) Permit(needs Permissions) error {
 func (b By) Stamp(at time.Time) Stamp {
 	return Stamp{School: b.School, At: at, Actor: b.Actor, Once: b.Once}
 }
+
+// StampMany dates a change of a great many rows.
+func (b By) StampMany(at time.Time) Stamp {
+	stamp := b.Stamp(at)
+	stamp.Many = true
+	return stamp
+}

@@ -188,4 +188,6 @@ type Stamp struct {
 	Actor  string
 	// Once makes a change of Change happen once.
 	Once *Once
+	// Many is set where the change writes a great many rows, as an import does.
+	Many bool
 }

@@ -70,7 +70,7 @@ func (r *Rows[T]) run(
 	ctx context.Context, batch []T, end func() error,
 ) (saved lyceum.Saved, problems []lyceum.RowProblem, err error) {
 	now := r.service.clock()
-	err = r.service.store.Write(ctx, r.by.Stamp(now), func(tx lyceum.Tx) error {
+	err = r.service.store.Write(ctx, r.by.StampMany(now), func(tx lyceum.Tx) error {
 		rows := append([]T(nil), batch...)
 		if problems, err = r.unknown(tx, rows); err != nil {
 			return err

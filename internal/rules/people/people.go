@@ -69,7 +69,7 @@ func (i *Import) Save(ctx context.Context, batch []lyceum.User) (lyceum.Saved, [
 	var saved lyceum.Saved
 	var bad []lyceum.RowProblem
 	now := i.service.clock()
-	err := i.service.store.Write(ctx, i.by.Stamp(now), func(tx lyceum.Tx) error {
+	err := i.service.store.Write(ctx, i.by.StampMany(now), func(tx lyceum.Tx) error {
 		kept, byEmail, err := known(tx.Users, tx, batch)
 		if err != nil {
 			return err

@@ -48,7 +48,7 @@ func (i *Import) Save(ctx context.Context, batch []lyceum.Transaction) (lyceum.S
 	var known *savedSales
 	var named []batchSale
 	var last int64
-	stamp := i.by.Stamp(i.service.clock())
+	stamp := i.by.StampMany(i.service.clock())
 	err := i.service.store.Write(ctx, stamp, func(tx lyceum.Tx) error {
 		var err error
 		if problems, err = i.problems(batch, i.checked.besides(tx.Known)); err != nil {

@@ -60,7 +60,7 @@ func TestArraysOfPostgreSQL(t *testing.T) {
 	}
 	var kept [2][][][]any
 	for round := range kept {
-		err := pool.change(t.Context(), func(q *session) (bool, error) {
+		err := pool.change(t.Context(), false, func(q *session) (bool, error) {
 			all := ask()
 			if err := q.link.(*pipeline).fetch(all); err != nil {
 				return false, err

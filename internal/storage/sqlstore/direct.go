@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"zombiezen.com/go/sqlite"
 )
@@ -18,6 +19,7 @@ type direct struct {
 	trace func(string)
 	kept  map[string]*sqlite.Stmt // that nobody uses, by text with $n
 
+	unkeyed   bool // the foreign keys of a connection that may write are not enforced
 	inserting behind
 }
 
@@ -66,8 +68,10 @@ func (d *direct) later(text string, args []any) error {
 }
 
 // insert runs a statement of many rows while the change goes on. Its arguments are
-// overwritten as soon as it returns.
+// overwritten as soon as it returns. If it fails, the transaction is lost: SQLite need not
+// note how to take back what the statement did until then.
 func (d *direct) insert(text string, args []any) {
+	text = strings.Replace(text, "INSERT ", "INSERT OR FAIL ", 1)
 	d.trace(text)
 	args = slices.Clone(args)
 	d.inserting.add(func() error { return d.step(text, args, nil, nothing) })
@@ -79,6 +83,23 @@ func (d *direct) run(text string) error {
 		return err
 	}
 	return d.step(text, nil, nil, nothing)
+}
+
+// setUnkeyed says, between transactions, whether the foreign keys of a connection that may
+// write are enforced. SQLite prepares every statement again where that changes.
+func (d *direct) setUnkeyed(unkeyed bool) error {
+	if d.unkeyed == unkeyed {
+		return nil
+	}
+	value := "1"
+	if unkeyed {
+		value = "0"
+	}
+	err := d.run("PRAGMA foreign_keys = " + value)
+	if err == nil {
+		d.unkeyed = unkeyed
+	}
+	return err
 }
 
 func nothing() error { return nil }

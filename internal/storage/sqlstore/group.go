@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/RoaringBitmap/roaring/v2"
+
 	"github.com/lyceum-school/lyceum"
 )
 
@@ -34,6 +36,8 @@ type group struct {
 	answers   answers
 	guesses   *guesses                             // of answers
 	counters  map[lyceum.SchoolID]map[string]int64 // that are known from groups before
+	unkeyed   bool                                 // SQLite does not look for what rows refer to
+	parents   map[parents]*roaring.Bitmap          // rows to which others may refer, as far as they are known
 
 	log     []edit
 	of      map[string][]int // the rows of a table in log
@@ -57,7 +61,7 @@ const (
 
 func newGroup(q *session, shared, alone bool) *group {
 	g := &group{session: q, shared: shared, alone: alone, answers: answers{}, inserted: map[string]int{}}
-	g.counters = map[lyceum.SchoolID]map[string]int64{}
+	g.counters, g.parents = map[lyceum.SchoolID]map[string]int64{}, map[parents]*roaring.Bitmap{}
 	g.reset()
 	q.group = g
 	return g
@@ -126,8 +130,12 @@ func (g *group) change(of *statement, text string, args, dest []any, visit func(
 	if err := g.settleFor(of); err != nil {
 		return err
 	}
+	if g.unkeyed {
+		return g.lose(errKeys)
+	}
 	for _, table := range of.writes {
 		g.note(edit{table: table})
+		g.forgetRows(table)
 	}
 	g.flushed = len(g.log)
 	return g.ask(text, args, dest, visit)
@@ -245,6 +253,7 @@ func (g *group) end(failed bool) error {
 	}
 	g.saved = false
 	if failed {
+		clear(g.parents) // some may have been of this change
 		if err := g.later("ROLLBACK TO SAVEPOINT member"); err != nil {
 			return fmt.Errorf("roll back to savepoint: %w", err)
 		}
@@ -288,6 +297,11 @@ func (g *group) writeBatch(rows []edit) error {
 	first := &rows[0]
 	if first.columns == nil {
 		return nil // a statement, which has run
+	}
+	if g.unkeyed {
+		if err := g.refer(rows); err != nil {
+			return g.lose(err)
+		}
 	}
 	if first.update != "" && len(rows) > 1 {
 		text, args, err := g.session.pool.updating(rows)

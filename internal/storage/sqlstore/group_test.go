@@ -27,6 +27,7 @@ type deed struct {
 	last    int64  // the number of its last entry, as its caller is told
 	email   string // of the user that it makes
 	plain   bool   // it asks nothing ahead
+	many    bool   // see change
 }
 
 // errRefused is what a deed may end with.
@@ -184,7 +185,7 @@ func together(s *Store, deeds []*deed, schools ...lyceum.SchoolID) {
 	group := make([]*change, len(deeds))
 	for i, d := range deeds {
 		school := schools[d.at%len(schools)]
-		group[i] = &change{ctx: context.Background(), school: school, done: make(chan struct{}), run: func(q *session) error {
+		group[i] = &change{ctx: context.Background(), school: school, many: d.many, done: make(chan struct{}), run: func(q *session) error {
 			d.found = nil
 			t := s.newTx(q, lyceum.Stamp{School: school, At: storetest.Begin, Actor: "deed"})
 			err := d.do(lyceum.Tx{Tables: &tables, Changes: t}, func(format string, args ...any) {
@@ -257,11 +258,14 @@ func TestGroupsAgree(t *testing.T) {
 		a, b := []lyceum.SchoolID{schoolOfDeeds(t, s), schoolOfDeeds(t, s)}, []lyceum.SchoolID{schoolOfDeeds(t, s), schoolOfDeeds(t, s)}
 		one, other := rand.New(rand.NewPCG(seed, 0)), rand.New(rand.NewPCG(seed, 0))
 		for n := range groups {
-			size := 1 + one.IntN(12)
-			_ = other.IntN(12)
+			size, many := 1+one.IntN(12), one.IntN(2) == 0
+			_, _ = other.IntN(12), other.IntN(2)
 			var deeds, alone []*deed
 			for range size {
 				deeds, alone = append(deeds, makeDeed(one)), append(alone, makeDeed(other))
+			}
+			for _, d := range deeds {
+				d.many = many
 			}
 			together(s, deeds, a...)
 			of := s.known // of the schools that are not written to now

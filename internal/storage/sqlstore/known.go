@@ -1,6 +1,10 @@
 package sqlstore
 
-import "github.com/lyceum-school/lyceum"
+import (
+	"github.com/RoaringBitmap/roaring/v2"
+
+	"github.com/lyceum-school/lyceum"
+)
 
 // known is what the groups before know of a SQLite file: counters, and the rows of queries
 // that were asked again. It is true until another connection commits something: a file is
@@ -10,6 +14,7 @@ type known struct {
 	version  int64 // of the file, as SQLite counts it for one connection
 	answers  answers
 	counters map[lyceum.SchoolID]map[string]int64
+	parents  map[parents]*roaring.Bitmap // rows that exist
 }
 
 const (
@@ -27,14 +32,17 @@ func (k *known) tell(g *group, d *direct) error {
 	*k = known{of: d}
 	err := d.step("PRAGMA data_version", nil, []any{scanInt(&k.version)}, func() error { return nil })
 	if err == nil && was.answers != nil && was.of == d && was.version == k.version {
-		g.answers, g.counters = was.answers, was.counters
+		g.answers, g.counters, g.parents = was.answers, was.counters, was.parents
 	}
 	return err
 }
 
 // learn takes what a group that was committed knows, and what that still says.
 func (k *known) learn(g *group) {
-	k.answers, k.counters = answers{}, g.counters
+	k.answers, k.counters, k.parents = answers{}, g.counters, g.parents
+	if len(k.parents) > maxParents {
+		clear(k.parents)
+	}
 	for key, a := range g.answers {
 		if len(k.answers) < maxKnown && a.worthy() && !key.of.ofBooks() && !key.of.words["delivery_changes"] &&
 			!g.met(key.of, a.in, a.args, a.since) {

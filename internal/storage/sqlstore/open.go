@@ -306,6 +306,8 @@ func start(ctx context.Context, d *dialect, of *files, reads, writes *sql.DB, o 
 	var err error
 	if s.writes.ranks, err = s.reads.readRanks(ctx); err == nil && d.pipelined {
 		s.writes.types, err = s.reads.readTypes(ctx)
+	} else if err == nil {
+		s.writes.keys, err = s.reads.readKeys(ctx)
 	}
 	if err != nil {
 		return nil, errors.Join(err, s.closePools())

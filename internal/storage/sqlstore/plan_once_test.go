@@ -116,14 +116,14 @@ func TestPostgresPlansCombinedQuestionsOnce(t *testing.T) {
 			{text: text, args: []any{int64(1), int64(1)}}, {text: text, args: []any{int64(1), int64(2)}},
 		})
 	}
-	err := s.writes.change(t.Context(), func(q *session) (bool, error) { return false, ask(q) })
+	err := s.writes.change(t.Context(), false, func(q *session) (bool, error) { return false, ask(q) })
 	if err != nil {
 		t.Fatal(err)
 	}
 	if combined, known := s.writes.combined.Load(text); !known || combined == "" {
 		t.Fatal("they are not combined")
 	}
-	err = s.writes.change(t.Context(), func(q *session) (bool, error) {
+	err = s.writes.change(t.Context(), false, func(q *session) (bool, error) {
 		for range 20 {
 			if err := ask(q); err != nil {
 				return false, err

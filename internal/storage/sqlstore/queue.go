@@ -38,6 +38,7 @@ type change struct {
 	ctx    context.Context //nolint:containedctx // travels with the change to its writer
 	school lyceum.SchoolID
 	run    func(*session) error
+	many   bool // see lyceum.Stamp
 	since  time.Time
 	result error
 	done   chan struct{}

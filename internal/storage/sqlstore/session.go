@@ -25,6 +25,7 @@ type pool struct {
 	statements sync.Map // text with $n -> *sql.Stmt
 	combined   sync.Map // text -> combined text, of PostgreSQL
 	types      columnTypes
+	keys       foreignKeys  // of SQLite
 	noted      atomic.Int64 // groups that kept which deliveries they changed
 	trace      func(string)
 }

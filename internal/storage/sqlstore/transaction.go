@@ -12,10 +12,11 @@ import (
 )
 
 // change runs do in a transaction that may write, and commits when do says so.
-func (p *pool) change(ctx context.Context, do func(*session) (commit bool, err error)) error {
+// On SQLite it may be unkeyed: no foreign keys are enforced.
+func (p *pool) change(ctx context.Context, unkeyed bool, do func(*session) (commit bool, err error)) error {
 	switch {
 	case p.writer != nil:
-		return p.changeSQLite(ctx, do)
+		return p.changeSQLite(ctx, unkeyed, do)
 	case p.dialect.pipelined:
 		return p.changePostgres(ctx, do)
 	}
@@ -48,9 +49,12 @@ func (w *writer) close() error {
 	return w.conn.close()
 }
 
-func (p *pool) changeSQLite(ctx context.Context, do func(*session) (commit bool, err error)) (err error) {
+func (p *pool) changeSQLite(ctx context.Context, unkeyed bool, do func(*session) (commit bool, err error)) (err error) {
 	d, err := p.writer.open(p.trace)
 	if err != nil {
+		return err
+	}
+	if err := d.setUnkeyed(unkeyed); err != nil {
 		return err
 	}
 	if err := d.run("BEGIN IMMEDIATE"); err != nil {

@@ -36,13 +36,13 @@ const (
 
 func (s *Store) Write(ctx context.Context, stamp lyceum.Stamp, do func(lyceum.Tx) error) error {
 	var last int64
-	err := s.write(ctx, stamp.School, func(q *session) error {
+	err := s.submit(ctx, &change{school: stamp.School, many: stamp.Many, run: func(q *session) error {
 		t := s.newTx(q, stamp)
 		if err := do(lyceum.Tx{Tables: &tables, Changes: t}); err != nil {
 			return err
 		}
 		return t.finish(&last)
-	})
+	}})
 	if err == nil && last > 0 {
 		s.noteReached(stamp.School, last)
 		s.watch.changed(stamp.School)
@@ -51,15 +51,20 @@ func (s *Store) Write(ctx context.Context, stamp lyceum.Stamp, do func(lyceum.Tx
 	return err
 }
 
-// write hands a change to the writers and waits until it is on disk or has failed.
-// When it returns, the change is not being run any more.
+// write submits a change.
 func (s *Store) write(ctx context.Context, school lyceum.SchoolID, run func(*session) error) error {
+	return s.submit(ctx, &change{school: school, run: run})
+}
+
+// submit hands a change to the writers and waits until it is on disk or has failed.
+// When it returns, the change is not being run any more.
+func (s *Store) submit(ctx context.Context, c *change) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, s.patience, errNoTurn)
 	defer cancel()
 	if err := ctx.Err(); err != nil {
 		return s.outcome(err)
 	}
-	c := &change{ctx: ctx, school: school, run: run, since: time.Now(), done: make(chan struct{})}
+	c.ctx, c.since, c.done = ctx, time.Now(), make(chan struct{})
 	s.queue.add(c)
 	var err error
 	select {
@@ -146,6 +151,7 @@ func (s *Store) stillWaiting(changes []*change) (rest []*change) {
 func (s *Store) run(h *hand) (begun int, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), s.patience)
 	defer cancel()
+	unkeyed := s.writes.writer != nil && !slices.ContainsFunc(h.changes, func(c *change) bool { return !c.many })
 	alone, pause := false, false
 	for try := range maxTries {
 		if pause {
@@ -154,13 +160,13 @@ func (s *Store) run(h *hand) (begun int, err error) {
 		if err = s.files.present(outcomeUnchanged); err != nil {
 			break
 		}
-		if begun, err = s.try(ctx, h, alone); err == nil {
+		if begun, err = s.try(ctx, h, alone, unkeyed); err == nil {
 			err = s.files.present(outcomeUnknown)
 		}
 		pause = s.dialect.fault(err) == faultRetry
 		lost, together := errors.AsType[*lostError](err)
 		together = together && s.lost(lost.err) == nil
-		alone = alone || together
+		alone, unkeyed = alone || together && !unkeyed, unkeyed && !together
 		if err == nil || !pause && !together && !s.makeRoom(err) || ctx.Err() != nil {
 			break
 		}
@@ -175,10 +181,10 @@ func (s *Store) run(h *hand) (begun int, err error) {
 // try runs a group once, as far as its budget goes, and reports how many
 // changes it has begun. An error is one of the whole transaction; what a single
 // change returned is its result.
-func (s *Store) try(ctx context.Context, h *hand, alone bool) (begun int, err error) {
+func (s *Store) try(ctx context.Context, h *hand, alone, unkeyed bool) (begun int, err error) {
 	members := h.changes
 	kept, inserted, learn := false, map[string]int(nil), func() {}
-	err = s.writes.change(ctx, func(q *session) (_ bool, err error) {
+	err = s.writes.change(ctx, unkeyed, func(q *session) (_ bool, err error) {
 		g := newGroup(q, len(members) > 1, alone)
 		g.patient, inserted = h.slow, g.inserted
 		if s.dialect.pipelined {
@@ -188,6 +194,11 @@ func (s *Store) try(ctx context.Context, h *hand, alone bool) (begun int, err er
 				return false, err
 			}
 			learn = func() { s.known.learn(g) }
+			if g.unkeyed = unkeyed; unkeyed {
+				if found, err := g.knowSchools(members); err != nil || !found {
+					return false, &lostError{errors.Join(err, errKeys)}
+				}
+			}
 		}
 		done := false
 		if s.dialect.pipelined && g.shared && !alone {
