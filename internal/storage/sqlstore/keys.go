@@ -35,7 +35,7 @@ type parents struct {
 const maxParents = 256
 
 // errKeys is why a group runs again with SQLite's keys.
-var errKeys = errors.New("it is not known whether rows refer to others that exist")
+var errKeys = errors.New("rows may refer to others that do not exist")
 
 // readKeys reads the foreign keys of a SQLite file.
 func (p *pool) readKeys(ctx context.Context) (foreignKeys, error) {
