@@ -57,9 +57,6 @@ type dialect struct {
 
 	// rebind turns $n into the engine's own placeholder.
 	rebind func(string) string
-	// keepStatements tells that the driver does not keep prepared statements
-	// by itself.
-	keepStatements bool
 	// cancellable tells that a context may end a statement midway. SQLite's
 	// connections have been seen to answer SQLITE_INTERRUPT for ever after.
 	cancellable bool
@@ -165,20 +162,19 @@ func (d *dialect) hastyTurn(wait, others time.Duration) string {
 
 func sqliteDialect() *dialect {
 	return &dialect{
-		name:           "sqlite",
-		goose:          database.DialectSQLite3,
-		migrations:     "migrations/sqlite",
-		newest:         "migrations/sqlite.sql",
-		versioned:      "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = '" + goose.DefaultTablename + "')",
-		rebind:         sqliteText,
-		keepStatements: true,
-		writers:        1,
-		events:         " INDEXED BY journal_events",
-		indexed:        func(name string) string { return " INDEXED BY " + name },
-		ddl:            sqliteDDL,
-		origin:         noOrigin,
-		references:     sqliteReferences,
-		tableSizes:     sqliteTableSizes,
+		name:       "sqlite",
+		goose:      database.DialectSQLite3,
+		migrations: "migrations/sqlite",
+		newest:     "migrations/sqlite.sql",
+		versioned:  "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = '" + goose.DefaultTablename + "')",
+		rebind:     sqliteText,
+		writers:    1,
+		events:     " INDEXED BY journal_events",
+		indexed:    func(name string) string { return " INDEXED BY " + name },
+		ddl:        sqliteDDL,
+		origin:     noOrigin,
+		references: sqliteReferences,
+		tableSizes: sqliteTableSizes,
 		fileSize: "SELECT page_count * page_size, freelist_count * page_size FROM pragma_page_count, pragma_page_size, " +
 			"pragma_freelist_count",
 		movePage: "PRAGMA incremental_vacuum(1)",

@@ -333,10 +333,7 @@ func (s *Store) Close() error {
 }
 
 func (s *Store) closePools() error {
-	err := s.reads.close()
-	if s.writes.db != s.reads.db {
-		err = errors.Join(err, s.writes.close())
-	}
+	err := errors.Join(s.reads.close(), s.writes.close())
 	if s.tallies != nil {
 		err = errors.Join(err, s.tallies.pool.close())
 	}

@@ -15,19 +15,18 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// pool is a set of connections with the statements prepared on them.
+// pool is a set of connections.
 type pool struct {
-	db         *sql.DB
-	dialect    *dialect
-	direct     *readers // nil where all goes through db
-	writer     *writer  // nil where all goes through db
-	ranks      ranks
-	statements sync.Map // text with $n -> *sql.Stmt
-	combined   sync.Map // text -> combined text, of PostgreSQL
-	types      columnTypes
-	keys       foreignKeys  // of SQLite
-	noted      atomic.Int64 // groups that kept which deliveries they changed
-	trace      func(string)
+	db       *sql.DB
+	dialect  *dialect
+	direct   *readers // read SQLite
+	writer   *writer  // writes SQLite
+	ranks    ranks
+	combined sync.Map // text -> combined text, of PostgreSQL
+	types    columnTypes
+	keys     foreignKeys  // of SQLite
+	noted    atomic.Int64 // groups that kept which deliveries they changed
+	trace    func(string)
 }
 
 func newPool(db *sql.DB, d *dialect, trace func(string)) *pool {
@@ -38,37 +37,16 @@ func newPool(db *sql.DB, d *dialect, trace func(string)) *pool {
 }
 
 func (p *pool) close() error {
-	p.statements.Range(func(_, v any) bool {
-		_ = v.(*sql.Stmt).Close()
-		return true
-	})
 	return errors.Join(p.direct.close(), p.writer.close(), p.db.Close())
 }
 
-func (p *pool) statement(ctx context.Context, text string) (*sql.Stmt, error) {
-	if kept, ok := p.statements.Load(text); ok {
-		return kept.(*sql.Stmt), nil
-	}
-	made, err := p.db.PrepareContext(ctx, p.dialect.rebind(text))
-	if err != nil {
-		return nil, err
-	}
-	if kept, loaded := p.statements.LoadOrStore(text, made); loaded {
-		_ = made.Close()
-		return kept.(*sql.Stmt), nil
-	}
-	return made, nil
-}
-
-// session runs statements, all in one transaction when tx or link is set. It
-// belongs to one goroutine.
+// session runs statements, all in one transaction when link is set. It belongs to
+// one goroutine.
 type session struct {
-	ctx    context.Context //nolint:containedctx // a session lives as long as the call that opened it
-	pool   *pool
-	tx     *sql.Tx
-	link   link
-	group  *group   // of changes, which decides when statements run
-	missed []string // statements to keep once the transaction has let go of its connection
+	ctx   context.Context //nolint:containedctx // a session lives as long as the call that opened it
+	pool  *pool
+	link  link
+	group *group // of changes, which decides when statements run
 }
 
 // link is a connection that goes past database/sql, in a transaction.
@@ -109,11 +87,8 @@ func (p *pool) snapshot(ctx context.Context, read func(*session) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	switch {
-	case p.dialect.pipelined:
+	if p.dialect.pipelined {
 		return p.snapshotPostgres(ctx, read)
-	case p.direct == nil:
-		return p.transact(ctx, &sql.TxOptions{ReadOnly: true}, func(s *session) (bool, error) { return false, read(s) })
 	}
 	return p.direct.with(p.context(ctx), func(d *direct) (err error) {
 		if err := d.run("BEGIN"); err != nil {
@@ -138,56 +113,21 @@ func (p *pool) survey(ctx context.Context, read func(*session) error) error {
 }
 
 // began tells that the statements are those of one transaction.
-func (s *session) began() bool { return s.tx != nil || s.link != nil }
+func (s *session) began() bool { return s.link != nil }
 
 // linked gives the connection that goes past database/sql, if there is one.
 func (s *session) linked(do func(link) error) (done bool, err error) {
 	switch {
 	case s.link != nil:
 		return true, do(s.link)
-	case s.pool.direct != nil && s.tx == nil:
+	case s.pool.direct != nil:
 		return true, s.pool.direct.with(s.ctx, func(d *direct) error { return do(d) })
 	}
 	return false, nil
 }
 
-// transact runs do in a transaction and commits when do says so.
-func (p *pool) transact(ctx context.Context, o *sql.TxOptions, do func(*session) (commit bool, err error)) error {
-	s := &session{ctx: p.context(ctx), pool: p}
-	var err error
-	if s.tx, err = p.db.BeginTx(s.ctx, o); err != nil {
-		return err
-	}
-	commit, err := false, error(nil)
-	defer func() { // also when do panics
-		if !commit || err != nil {
-			_ = s.tx.Rollback()
-		}
-		s.keepMissed()
-	}()
-	if commit, err = do(s); err != nil || !commit {
-		return err
-	}
-	if err = s.ctx.Err(); err == nil {
-		if err = s.tx.Commit(); err != nil {
-			err = &commitError{err}
-		}
-	}
-	return err
-}
-
 func (s *session) query(text string, args ...any) (*sql.Rows, error) {
 	s.pool.trace(text)
-	if s.pool.dialect.keepStatements {
-		statement, err := s.statement(text)
-		if err != nil {
-			return nil, err
-		}
-		return statement.QueryContext(s.ctx, args...)
-	}
-	if s.tx != nil {
-		return s.tx.QueryContext(s.ctx, text, args...)
-	}
 	return s.pool.db.QueryContext(s.ctx, text, args...)
 }
 
@@ -204,49 +144,13 @@ func (s *session) run(text string, args []any) error {
 		return s.link.each(text, args, nil, func() error { return nil })
 	}
 	s.pool.trace(text)
-	var err error
-	switch {
-	case s.pool.dialect.keepStatements:
-		var statement *sql.Stmt
-		if statement, err = s.statement(text); err == nil {
-			_, err = statement.ExecContext(s.ctx, args...)
-		}
-	case s.tx != nil:
-		_, err = s.tx.ExecContext(s.ctx, text, args...)
-	default:
-		_, err = s.pool.db.ExecContext(s.ctx, text, args...)
-	}
+	_, err := s.pool.db.ExecContext(s.ctx, text, args...)
 	return err
 }
 
 // later runs a statement without rows before the next answer is needed, if not now.
 func (s *session) later(text string, args []any) error {
-	if s.link != nil {
-		return s.link.later(text, args)
-	}
-	return s.run(text, args)
-}
-
-// statement gives the prepared statement of a text. Inside a transaction a new
-// one is prepared on the transaction's own connection and kept for the pool
-// afterwards: the pool may have no other connection free.
-func (s *session) statement(text string) (*sql.Stmt, error) {
-	if s.tx == nil {
-		return s.pool.statement(s.ctx, text)
-	}
-	if kept, ok := s.pool.statements.Load(text); ok {
-		return s.tx.StmtContext(s.ctx, kept.(*sql.Stmt)), nil
-	}
-	s.missed = append(s.missed, text)
-	return s.tx.PrepareContext(s.ctx, s.pool.dialect.rebind(text))
-}
-
-// keepMissed prepares for the pool what the transaction had to prepare for
-// itself. A failure only means that the next one prepares it again.
-func (s *session) keepMissed() {
-	for _, text := range s.missed {
-		_, _ = s.pool.statement(s.ctx, text)
-	}
+	return s.link.later(text, args)
 }
 
 // one scans the only row of a query into dest and tells whether there was one.

@@ -14,13 +14,10 @@ import (
 // change runs do in a transaction that may write, and commits when do says so.
 // On SQLite it may be unkeyed: no foreign keys are enforced.
 func (p *pool) change(ctx context.Context, unkeyed bool, do func(*session) (commit bool, err error)) error {
-	switch {
-	case p.writer != nil:
-		return p.changeSQLite(ctx, unkeyed, do)
-	case p.dialect.pipelined:
+	if p.dialect.pipelined {
 		return p.changePostgres(ctx, do)
 	}
-	return p.transact(ctx, nil, do)
+	return p.changeSQLite(ctx, unkeyed, do)
 }
 
 // writer is the connection that writes a SQLite file, past database/sql. It is opened
