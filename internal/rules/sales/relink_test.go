@@ -170,7 +170,7 @@ func TestBuyersAreLinkedInParts(t *testing.T) {
 			t.Fatal(engine, err)
 		}
 		writes := 0
-		for done := false; !done; writes++ {
+		for done := false; !done && writes < many; writes++ {
 			ctx, stop := context.WithCancel(t.Context())
 			begun := 0
 			part := learning.New(b.store, func() time.Time {
