@@ -18,7 +18,8 @@ import (
 //
 // A transaction must name a user and a pricing plan that the school has.
 // Sales, coupons, affiliates and authors are known by transactions and come
-// into being with the first that names them.
+// into being with the first that names them. What refunds and disputes that were
+// recorded here say of a transaction stays as it is.
 type Import struct {
 	service *Service
 	by      lyceum.By
@@ -37,7 +38,8 @@ type knower func(seq lyceum.Sequence, ids []int32) ([]int32, error)
 
 // Check tells which rows of a batch cannot be kept, and keeps none.
 func (i *Import) Check(ctx context.Context, batch []lyceum.Transaction) ([]lyceum.RowProblem, error) {
-	return i.problems(batch, i.checked.besides(i.checked.keep(i.service.store.In(ctx, i.by.School).Known)))
+	v := i.service.store.In(ctx, i.by.School)
+	return i.problems(v.Tables, v, batch, i.checked.besides(i.checked.keep(v.Known)))
 }
 
 // Save keeps the rows of a batch that have no problem, all in one write, and
@@ -51,7 +53,7 @@ func (i *Import) Save(ctx context.Context, batch []lyceum.Transaction) (lyceum.S
 	stamp := i.by.StampMany(i.service.clock())
 	err := i.service.store.Write(ctx, stamp, func(tx lyceum.Tx) error {
 		var err error
-		if problems, err = i.problems(batch, i.checked.besides(tx.Known)); err != nil {
+		if problems, err = i.problems(tx.Tables, tx, batch, i.checked.besides(tx.Known)); err != nil {
 			return err
 		}
 		good := byID(lyceum.WithoutProblems(batch, problems))
@@ -88,9 +90,12 @@ func (i *Import) Save(ctx context.Context, batch []lyceum.Transaction) (lyceum.S
 	return saved, problems, nil
 }
 
-func (i *Import) problems(batch []lyceum.Transaction, known knower) ([]lyceum.RowProblem, error) {
-	if i.missing == lyceum.CreateMissing {
-		return nil, nil
+func (i *Import) problems(
+	tables *lyceum.Tables, from lyceum.Source, batch []lyceum.Transaction, known knower,
+) ([]lyceum.RowProblem, error) {
+	problems, err := recordedProblems(tables, from, batch)
+	if err != nil || i.missing == lyceum.CreateMissing {
+		return problems, err
 	}
 	users, err := unknown(known, lyceum.UserSequence, batch, userOf)
 	if err != nil {
@@ -100,7 +105,6 @@ func (i *Import) problems(batch []lyceum.Transaction, known knower) ([]lyceum.Ro
 	if err != nil {
 		return nil, err
 	}
-	var problems []lyceum.RowProblem
 	for index := range batch {
 		t := &batch[index]
 		if users[int32(t.UserID)] {

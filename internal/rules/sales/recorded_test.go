@@ -1,0 +1,109 @@
+package sales_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/rules/sales"
+)
+
+// TestImportsKeepWhatWasRecorded: a file that is older than a refund or a dispute does not
+// undo it, and everything else of a row is taken.
+func TestImportsKeepWhatWasRecorded(t *testing.T) {
+	for engine, store := range engines(t) {
+		b := openBooks(t, store)
+		at := b.now.Add(-24 * time.Hour)
+		sold := func(id lyceum.TransactionID) lyceum.Transaction {
+			return lyceum.Transaction{
+				ID: id, SaleID: lyceum.SaleID(id), UserID: 1, PricingPlanID: 1, CreatedAt: at, PurchasedAt: at,
+				FinalPrice: 1999, Charge: 1999, Revenue: 1999, Currency: "USD", Paid: true,
+			}
+		}
+		before := []lyceum.Transaction{sold(1), sold(2), sold(3), sold(4)}
+		take := func(missing lyceum.Missing, rows ...lyceum.Transaction) []string {
+			t.Helper()
+			file := b.service.Import(b.by(), missing)
+			checked, err := file.Check(t.Context(), rows)
+			if err != nil {
+				t.Fatal(engine, err)
+			}
+			_, problems, err := file.Save(t.Context(), rows)
+			if err != nil {
+				t.Fatal(engine, err)
+			}
+			if diff := cmp.Diff(checked, problems); diff != "" {
+				t.Errorf("%s: checked and saved differ:\n%s", engine, diff)
+			}
+			var fields []string
+			for _, p := range problems {
+				fields = append(fields, p.Field)
+				if !strings.Contains(p.Message, "was refunded or disputed in Lyceum") {
+					t.Errorf("%s: %s: %s", engine, p.Field, p.Message)
+				}
+			}
+			return fields
+		}
+		if problems := take(lyceum.RefuseMissing, before...); len(problems) > 0 {
+			t.Fatal(engine, problems)
+		}
+		if _, err := b.service.Refund(t.Context(), b.by(), sales.Refund{Transaction: 1, Amount: lyceum.Some(lyceum.Minor(500))}); err != nil {
+			t.Fatal(engine, err)
+		}
+		if _, err := b.service.OpenChargeback(t.Context(), b.by(), sales.Chargeback{Transaction: 2, Fee: 1500}); err != nil {
+			t.Fatal(engine, err)
+		}
+		now := b.transactions(t)
+		for name, c := range map[string]struct {
+			change func(refunded, disputed, other *lyceum.Transaction)
+			want   []string
+		}{
+			"as exported": {func(_, _, _ *lyceum.Transaction) {}, nil},
+			"as before": {func(refunded, disputed, _ *lyceum.Transaction) { *refunded, *disputed = before[0], before[1] },
+				[]string{"refunded_at", "amount_refunded", "has_chargeback", "chargeback_fee"}},
+			"refunded more":    {func(refunded, _, _ *lyceum.Transaction) { refunded.AmountRefunded = 1999 }, []string{"amount_refunded"}},
+			"refunded earlier": {func(refunded, _, _ *lyceum.Transaction) { refunded.RefundedAt = lyceum.Some(at) }, []string{"refunded_at"}},
+			"another sale":     {func(refunded, _, _ *lyceum.Transaction) { refunded.SaleID = 9 }, []string{"sale_id"}},
+			"another price": {func(refunded, disputed, _ *lyceum.Transaction) { refunded.FinalPrice, disputed.TaxCharge = 400, 7 },
+				[]string{"final_price", "tax_charge"}},
+			"another currency": {func(_, disputed, _ *lyceum.Transaction) { disputed.Currency = "EUR" }, []string{"currency"}},
+			"a smaller fee": {func(_, disputed, _ *lyceum.Transaction) { disputed.ChargebackFee = lyceum.Some(lyceum.Minor(2)) },
+				[]string{"chargeback_fee"}},
+			"other fields": {func(refunded, disputed, _ *lyceum.Transaction) {
+				refunded.AuthorFees, disputed.Revenue, disputed.CouponID = 12, 3, lyceum.Some(lyceum.CouponID(4))
+			}, nil},
+			"one that nobody refunded": {func(_, _, other *lyceum.Transaction) {
+				other.AmountRefunded, other.RefundedAt, other.FinalPrice = 700, lyceum.Some(at), 700
+			}, nil},
+		} {
+			rows := slices.Clone(now)
+			c.change(&rows[0], &rows[1], &rows[2])
+			for _, missing := range []lyceum.Missing{lyceum.RefuseMissing, lyceum.CreateMissing} {
+				if got := take(missing, rows...); !slices.Equal(got, c.want) {
+					t.Errorf("%s: %s: problems with %v, want %v", engine, name, got, c.want)
+				}
+			}
+			if findings, err := store.Check(t.Context()); err != nil || len(findings) > 0 {
+				t.Errorf("%s: %s: %v, %v", engine, name, findings, err)
+			}
+			if got := b.transactions(t); got[0].AmountRefunded != 500 || got[1].HasChargeback != lyceum.Some(true) {
+				t.Errorf("%s: %s: now %+v, %+v", engine, name, got[0], got[1])
+			}
+		}
+	}
+}
+
+// transactions returns all, the oldest first.
+func (b *books) transactions(t *testing.T) (all []lyceum.Transaction) {
+	t.Helper()
+	v := b.store.In(t.Context(), b.school)
+	all, err := lyceum.All(v.Transactions, v, lyceum.TransactionQuery{Order: lyceum.OldestFirst})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
