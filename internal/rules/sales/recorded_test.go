@@ -63,16 +63,22 @@ func TestImportsKeepWhatWasRecorded(t *testing.T) {
 			want   []string
 		}{
 			"as exported": {func(_, _, _ *lyceum.Transaction) {}, nil},
-			"as before": {func(refunded, disputed, _ *lyceum.Transaction) { *refunded, *disputed = before[0], before[1] },
-				[]string{"refunded_at", "amount_refunded", "has_chargeback", "chargeback_fee"}},
+			"as before": {
+				func(refunded, disputed, _ *lyceum.Transaction) { *refunded, *disputed = before[0], before[1] },
+				[]string{"refunded_at", "amount_refunded", "has_chargeback", "chargeback_fee"},
+			},
 			"refunded more":    {func(refunded, _, _ *lyceum.Transaction) { refunded.AmountRefunded = 1999 }, []string{"amount_refunded"}},
 			"refunded earlier": {func(refunded, _, _ *lyceum.Transaction) { refunded.RefundedAt = lyceum.Some(at) }, []string{"refunded_at"}},
 			"another sale":     {func(refunded, _, _ *lyceum.Transaction) { refunded.SaleID = 9 }, []string{"sale_id"}},
-			"another price": {func(refunded, disputed, _ *lyceum.Transaction) { refunded.FinalPrice, disputed.TaxCharge = 400, 7 },
-				[]string{"final_price", "tax_charge"}},
+			"another price": {
+				func(refunded, disputed, _ *lyceum.Transaction) { refunded.FinalPrice, disputed.TaxCharge = 400, 7 },
+				[]string{"final_price", "tax_charge"},
+			},
 			"another currency": {func(_, disputed, _ *lyceum.Transaction) { disputed.Currency = "EUR" }, []string{"currency"}},
-			"a smaller fee": {func(_, disputed, _ *lyceum.Transaction) { disputed.ChargebackFee = lyceum.Some(lyceum.Minor(2)) },
-				[]string{"chargeback_fee"}},
+			"a smaller fee": {
+				func(_, disputed, _ *lyceum.Transaction) { disputed.ChargebackFee = lyceum.Some(lyceum.Minor(2)) },
+				[]string{"chargeback_fee"},
+			},
 			"other fields": {func(refunded, disputed, _ *lyceum.Transaction) {
 				refunded.AuthorFees, disputed.Revenue, disputed.CouponID = 12, 3, lyceum.Some(lyceum.CouponID(4))
 			}, nil},
