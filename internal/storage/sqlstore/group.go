@@ -121,17 +121,17 @@ func (g *group) query(of *statement, in scope, text string, args, dest []any, vi
 // change runs a statement that is neither a query nor the write of one row, after all
 // rows that wait.
 func (g *group) change(of *statement, text string, args, dest []any, visit func() error) error {
-	if g.rehearsal != nil {
+	switch {
+	case g.rehearsal != nil:
 		return g.rehearsal.end()
+	case g.unkeyed:
+		return g.lose(errKeys)
 	}
 	if err := g.write(); err != nil {
 		return err
 	}
 	if err := g.settleFor(of); err != nil {
 		return err
-	}
-	if g.unkeyed {
-		return g.lose(errKeys)
 	}
 	for _, table := range of.writes {
 		g.note(edit{table: table})
