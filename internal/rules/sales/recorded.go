@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/lyceum-school/lyceum"
@@ -39,7 +40,7 @@ func recordedProblems(
 	}
 	for n := range batch {
 		if old, found := kept[batch[n].ID]; found {
-			for _, p := range contradictions(&old, &batch[n]) {
+			if p, is := contradiction(&old, &batch[n]); is {
 				problems = append(problems, lyceum.RowProblem{Index: n, FieldError: p})
 			}
 		}
@@ -50,32 +51,40 @@ func recordedProblems(
 // movementsAtOnce is for how many transactions movements are looked for at a time.
 const movementsAtOnce = 128
 
-// contradictions names what a row says that differs from a transaction with movements, of
-// the fields with which these must agree.
-func contradictions(kept, row *lyceum.Transaction) (all []lyceum.FieldError) {
+// contradiction names the fields of a row that must agree with a transaction that has
+// movements, and do not.
+func contradiction(kept, row *lyceum.Transaction) (problem lyceum.FieldError, is bool) {
+	var wants []string
 	note := func(field string, same bool, value string) {
-		if !same {
-			all = append(all, lyceum.FieldError{Field: field, Message: fmt.Sprintf("must be %s, as it is here: transaction %d "+
-				"was refunded or disputed in Lyceum, and an import does not change that; export it again, or leave it out",
-				value, kept.ID)})
+		switch {
+		case same:
+			return
+		case problem.Field == "":
+			problem.Field, wants = field, []string{value}
+		default:
+			wants = append(wants, field+" "+value)
 		}
 	}
 	amount := func(m lyceum.Minor) string { return strconv.FormatInt(int64(m), 10) }
-	note("sale_id", row.SaleID == kept.SaleID, strconv.Itoa(int(kept.SaleID)))
-	note("final_price", row.FinalPrice == kept.FinalPrice, amount(kept.FinalPrice))
-	note("currency", row.Currency == kept.Currency, string(kept.Currency))
-	note("tax_charge", row.TaxCharge == kept.TaxCharge, amount(kept.TaxCharge))
-	note("has_chargeback", row.HasChargeback == kept.HasChargeback, orEmpty(kept.HasChargeback, strconv.FormatBool))
-	note("chargeback_fee", row.ChargebackFee == kept.ChargebackFee, orEmpty(kept.ChargebackFee, amount))
+	note("amount_refunded", row.AmountRefunded == kept.AmountRefunded, amount(kept.AmountRefunded))
 	note("refunded_at", sameMoment(row.RefundedAt, kept.RefundedAt), orEmpty(kept.RefundedAt, func(t time.Time) string {
 		return t.Format(time.RFC3339)
 	}))
-	note("amount_refunded", row.AmountRefunded == kept.AmountRefunded, amount(kept.AmountRefunded))
-	return all
+	note("has_chargeback", row.HasChargeback == kept.HasChargeback, orEmpty(kept.HasChargeback, strconv.FormatBool))
+	note("chargeback_fee", row.ChargebackFee == kept.ChargebackFee, orEmpty(kept.ChargebackFee, amount))
+	note("sale_id", row.SaleID == kept.SaleID, strconv.Itoa(int(kept.SaleID)))
+	note("status", row.Paid == kept.Paid, map[bool]string{true: "paid", false: "empty"}[kept.Paid])
+	note("final_price", row.FinalPrice == kept.FinalPrice, amount(kept.FinalPrice))
+	note("tax_charge", row.TaxCharge == kept.TaxCharge, amount(kept.TaxCharge))
+	note("currency", row.Currency == kept.Currency, string(kept.Currency))
+	problem.Message = fmt.Sprintf("must be %s, as in Lyceum, where transaction %d was refunded or disputed; an import "+
+		"leaves that as it is", strings.Join(wants, " and "), kept.ID)
+	return problem, len(wants) > 0
 }
 
+// sameMoment compares moments as files have them.
 func sameMoment(a, b lyceum.Opt[time.Time]) bool {
-	return a.Present == b.Present && a.Value.Equal(b.Value)
+	return a.Present == b.Present && lyceum.Second(a.Value).Equal(lyceum.Second(b.Value))
 }
 
 func orEmpty[T comparable](v lyceum.Opt[T], text func(T) string) string {

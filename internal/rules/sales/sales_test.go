@@ -380,6 +380,25 @@ func TestImportsKnowTheirSales(t *testing.T) {
 	})
 }
 
+// TestImportsDateSalesBack: a batch of an import may be older than the one before.
+func TestImportsDateSalesBack(t *testing.T) {
+	for engine, store := range engines(t) {
+		s := fill(t, store)
+		file := s.service.Import(lyceum.By{School: s.school, Actor: "import"}, lyceum.RefuseMissing)
+		for n, hours := range []time.Duration{40, 20, 30, 10, 50} {
+			_, problems, err := file.Save(t.Context(), []lyceum.Transaction{
+				sold(lyceum.TransactionID(n+1), 1, 1, ofSale(9), at(hours*time.Hour)),
+			})
+			if err != nil || len(problems) > 0 {
+				t.Fatal(engine, problems, err)
+			}
+		}
+		if all := s.sales(t); len(all) != 1 || !all[0].CreatedAt.Equal(storetest.Begin.Add(10*time.Hour)) {
+			t.Errorf("%s: %+v", engine, all)
+		}
+	}
+}
+
 func (s *shop) sales(t *testing.T) (all []lyceum.Sale) {
 	t.Helper()
 	s.inTx(t, func(tx lyceum.Tx) (err error) {

@@ -25,7 +25,8 @@ import (
 //     changes, so that going back loses nothing of theirs.
 //   - What fails for all, such as a row that a constraint refuses when it is written
 //     late, loses the transaction. The group then runs again alone: every row is written
-//     at once, under the savepoint of its change, which fails with it.
+//     at once, under the savepoint of its change, which fails with it. One without foreign
+//     keys that needs them runs again with them first.
 type group struct {
 	session   *session
 	schools   map[lyceum.SchoolID]*books

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
@@ -114,6 +115,10 @@ func TestManyRowsReferToOthers(t *testing.T) {
 	}
 	if u.rows(t) == 0 {
 		t.Error("nothing was kept")
+	}
+	err := u.Store.write(t.Context(), u.school, func(q *session) error { return q.exec("DELETE FROM users WHERE user_id = 1") })
+	if err == nil || !strings.Contains(err.Error(), "FOREIGN KEY") {
+		t.Errorf("afterwards a user with transactions is deleted: %v", err)
 	}
 }
 
@@ -227,5 +232,51 @@ func TestManyRowsReferToFewOthers(t *testing.T) {
 		if asked != want {
 			t.Errorf("transaction %d: users were looked for %d times, want %d", id+1, asked, want)
 		}
+	}
+}
+
+// TestManyRowsWithoutTime: a change that has to run again with foreign keys, and has no time
+// for it, says that.
+func TestManyRowsWithoutTime(t *testing.T) {
+	t.Parallel()
+	const patience = 50 * time.Millisecond
+	s, err := Open(t.Context(), t.TempDir(), Options{Patience: patience})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	school := storetest.MakeSchool(t, s)
+	err = s.submit(t.Context(), &change{school: school, many: true, run: func(q *session) error {
+		over, cancel := context.WithTimeout(t.Context(), 2*patience)
+		defer cancel()
+		<-over.Done()
+		return q.exec("DELETE FROM progress")
+	}})
+	if e := lyceum.Public(err); e == nil || e.Kind != lyceum.Unavailable || strings.Contains(err.Error(), "rows may refer") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestForeignKeysOfSQLite: the store knows all foreign keys of the schema.
+func TestForeignKeysOfSQLite(t *testing.T) {
+	t.Parallel()
+	u := openUnkeyed(t)
+	found := 0
+	for table, keys := range u.writes.keys {
+		for _, key := range keys {
+			found++
+			var same int
+			err := u.other.QueryRowContext(t.Context(), `SELECT count(*) FROM pragma_foreign_key_list(?) WHERE "from" = ? AND "table" = ?
+				AND "to" = ? AND seq = 1`, table, key.column, key.table, key.key).Scan(&same)
+			if err != nil || same != 1 {
+				t.Errorf("%s has no key %+v: %v", table, key, err)
+			}
+		}
+	}
+	var want int
+	err := u.other.QueryRowContext(t.Context(), `SELECT count(*) FROM sqlite_schema m, pragma_foreign_key_list(m.name) k
+		WHERE m.type = 'table' AND k.seq = 1`).Scan(&want)
+	if err != nil || found != want || want == 0 {
+		t.Errorf("%d keys of %d, %v", found, want, err)
 	}
 }

@@ -126,8 +126,8 @@ func spied(t *testing.T) (*Store, *spy) {
 	return opened(t, Options{Trace: by.note}, (*files).open), by
 }
 
-// TestSQLiteIsNeverInterrupted: no context that can end reaches a connection
-// to SQLite, which would be of no use to those who come after.
+// TestSQLiteIsNeverInterrupted: no context that can end reaches a connection of
+// database/sql to SQLite, which would be of no use to those who come after.
 func TestSQLiteIsNeverInterrupted(t *testing.T) {
 	t.Parallel()
 	known, err := sql.Open("sqlite", "")
@@ -145,30 +145,8 @@ func TestSQLiteIsNeverInterrupted(t *testing.T) {
 	by.mu.Unlock()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	school, err := s.CreateSchool(ctx, lyceum.School{Name: "Fernwood", CreatedAt: storetest.Begin}, "test")
-	if err != nil {
-		t.Fatal(err)
-	}
-	stamp := lyceum.Stamp{School: school.ID, At: storetest.Begin, Actor: "test"}
-	for name, ask := range map[string]func() error{
-		"ping":   func() error { return s.Ping(ctx) },
-		"schema": func() error { _, _, err := s.SchemaVersion(ctx); return err },
-		"read":   func() error { _, err := s.FindSchools(ctx); return err },
-		"each": func() error {
-			v := s.In(ctx, school.ID)
-			return v.Users.Each(v, lyceum.UserFilter{}, func(*lyceum.User) error { return nil })
-		},
-		"write": func() error {
-			return s.Write(ctx, stamp, func(tx lyceum.Tx) error { return tx.ChangeSchool(func(s *lyceum.School) { s.V2Disabled = true }) })
-		},
-		"sweep": func() error { return s.Sweep(ctx, school.ID, lyceum.Expired{Until: storetest.Begin}) },
-		"bookkeep": func() error {
-			return s.Bookkeep(ctx, lyceum.Bookkeeping{KeyUses: []lyceum.KeyUse{{School: school.ID, Key: 1}}})
-		},
-	} {
-		if err := ask(); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
+	if _, _, err := s.SchemaVersion(ctx); err != nil {
+		t.Error(err)
 	}
 	by.mu.Lock()
 	defer by.mu.Unlock()

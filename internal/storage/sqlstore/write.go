@@ -151,7 +151,7 @@ func (s *Store) stillWaiting(changes []*change) (rest []*change) {
 func (s *Store) run(h *hand) (begun int, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), s.patience)
 	defer cancel()
-	unkeyed := s.writes.writer != nil && !slices.ContainsFunc(h.changes, func(c *change) bool { return !c.many })
+	unkeyed := !s.dialect.pipelined && !slices.ContainsFunc(h.changes, func(c *change) bool { return !c.many })
 	alone, pause := false, false
 	for try := range maxTries {
 		if pause {
@@ -166,9 +166,14 @@ func (s *Store) run(h *hand) (begun int, err error) {
 		pause = s.dialect.fault(err) == faultRetry
 		lost, together := errors.AsType[*lostError](err)
 		together = together && s.lost(lost.err) == nil
-		alone, unkeyed = alone || together && !unkeyed, unkeyed && !together
+		alone, unkeyed = alone || together && !errors.Is(err, errKeys), unkeyed && !together
 		if err == nil || !pause && !together && !s.makeRoom(err) || ctx.Err() != nil {
 			break
+		}
+	}
+	if errors.Is(err, errKeys) { // there was no time to run it with keys
+		if err = ctx.Err(); err == nil {
+			err = errNoTurn
 		}
 	}
 	s.noteFull(err)
@@ -189,8 +194,8 @@ func (s *Store) try(ctx context.Context, h *hand, alone, unkeyed bool) (begun in
 		g.patient, inserted = h.slow, g.inserted
 		if s.dialect.pipelined {
 			learn = func() { s.guesses.learn(g) }
-		} else if d, ok := q.link.(*direct); ok {
-			if err := s.known.tell(g, d); err != nil {
+		} else {
+			if err := s.known.tell(g, q.link.(*direct)); err != nil {
 				return false, err
 			}
 			learn = func() { s.known.learn(g) }
