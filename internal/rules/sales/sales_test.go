@@ -385,9 +385,9 @@ func TestImportsDateSalesBack(t *testing.T) {
 	for engine, store := range engines(t) {
 		s := fill(t, store)
 		file := s.service.Import(lyceum.By{School: s.school, Actor: "import"}, lyceum.RefuseMissing)
-		for n, hours := range []time.Duration{40, 20, 30, 10, 50} {
+		for n, hours := range []int{40, 20, 30, 10, 50} {
 			_, problems, err := file.Save(t.Context(), []lyceum.Transaction{
-				sold(lyceum.TransactionID(n+1), 1, 1, ofSale(9), at(hours*time.Hour)),
+				sold(lyceum.TransactionID(n+1), 1, 1, ofSale(9), at(time.Duration(hours)*time.Hour)),
 			})
 			if err != nil || len(problems) > 0 {
 				t.Fatal(engine, problems, err)
