@@ -19,12 +19,27 @@ var viewTables = map[string][]string{
 }
 
 // statements keeps what was found out about a text: programs have few.
-var statements sync.Map // text -> *statement
+var statements = struct {
+	sync.RWMutex
+
+	of map[string]*statement
+}{of: map[string]*statement{}}
 
 func statementOf(text string) *statement {
-	if kept, ok := statements.Load(text); ok {
-		return kept.(*statement)
+	statements.RLock()
+	kept := statements.of[text]
+	statements.RUnlock()
+	if kept != nil {
+		return kept
 	}
+	kept = newStatement(text)
+	statements.Lock()
+	defer statements.Unlock()
+	statements.of[text] = kept
+	return kept
+}
+
+func newStatement(text string) *statement {
 	s := &statement{words: map[string]bool{}}
 	words := strings.FieldsFunc(text, func(r rune) bool {
 		return r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
@@ -39,7 +54,6 @@ func statementOf(text string) *statement {
 			s.writes = append(s.writes, words[min(i+1, len(words)-1)])
 		}
 	}
-	statements.Store(text, s)
 	return s
 }
 
