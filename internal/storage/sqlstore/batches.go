@@ -79,6 +79,11 @@ func (p *pool) insertion(table, columns string, rows int, values []any) (text st
 	case rows == 1: // it is queued, and the values are overwritten
 		return insertText(table, columns, width, 1), slices.Clone(values), nil
 	}
+	return p.insertionOfArrays(table, columns, width, values)
+}
+
+// insertionOfArrays is insertion on PostgreSQL, for any number of rows.
+func (p *pool) insertionOfArrays(table, columns string, width int, values []any) (text string, args []any, err error) {
 	if args, err = arraysOf(values, width); err != nil {
 		return "", nil, err
 	}
@@ -86,14 +91,19 @@ func (p *pool) insertion(table, columns string, rows int, values []any) (text st
 	if kept, ok := insertTexts.Load(key); ok {
 		return kept.(string), args, nil
 	}
-	var arrays []string
-	for i, column := range strings.Split("school_id, "+columns, ", ") {
-		arrays = append(arrays, fmt.Sprintf("$%d::%s[]", i+1, p.types[[2]string{table, column}]))
-	}
 	text = "INSERT INTO " + table + " (school_id, " + columns + ") SELECT * FROM unnest(" +
-		strings.Join(arrays, ", ") + ")"
+		strings.Join(hidden(p.typesOf(table, columns)), ", ") + ")"
 	insertTexts.Store(key, text)
 	return text, args, nil
+}
+
+// typesOf gives the types of the school and of columns of a table.
+func (p *pool) typesOf(table, columns string) []string {
+	types := []string{p.types[[2]string{table, "school_id"}]}
+	for column := range strings.SplitSeq(columns, ", ") {
+		types = append(types, p.types[[2]string{table, column}])
+	}
+	return types
 }
 
 // batches puts rows together that one statement can insert: those of one table, parents
@@ -169,11 +179,11 @@ func (p *pool) updating(rows []edit) (text string, args []any, err error) {
 	if args, err = arraysOf(values, width); err != nil {
 		return "", nil, err
 	}
-	arrays, names := make([]string, len(args)), make([]string, len(args))
-	for i, column := range append([]string{"school_id"}, first.columns...) {
-		arrays[i] = fmt.Sprintf("$%d::%s[]", i+1, p.types[[2]string{first.table, column}])
+	names := make([]string, len(args))
+	for i := range names {
 		names[i] = fmt.Sprintf("column%d", i+1)
 	}
-	from := " FROM unnest(" + strings.Join(arrays, ", ") + ") v (" + strings.Join(names, ", ") + ") WHERE "
+	types := p.typesOf(first.table, strings.Join(first.columns, ", "))
+	from := " FROM unnest(" + strings.Join(hidden(types), ", ") + ") v (" + strings.Join(names, ", ") + ") WHERE "
 	return strings.Replace(text, " WHERE ", from, 1), args, nil
 }

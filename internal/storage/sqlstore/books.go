@@ -28,7 +28,8 @@ type promise struct {
 type dated struct {
 	lyceum.Entry
 
-	stamp lyceum.Stamp
+	stamp   lyceum.Stamp
+	follows string // the counter that the object's id follows, which is a distance then
 }
 
 func (g *group) booksOf(school lyceum.SchoolID) *books {
@@ -62,6 +63,12 @@ var askedTogether = []string{
 func (g *group) know(school lyceum.SchoolID, names ...string) error {
 	b := g.booksOf(school)
 	names = g.unknown(school, append(slices.Clip(names), journalCounter))
+	if g.provisional != nil {
+		for _, name := range names {
+			b.kept[name] = g.provisional.count(name)
+		}
+		return nil
+	}
 	for len(names) > 0 {
 		n := chunkOf(len(names))
 		part := []any{int64(school)}
@@ -72,8 +79,8 @@ func (g *group) know(school lyceum.SchoolID, names ...string) error {
 		read := make(map[string]int64, n)
 		var name string
 		var value int64
-		text := "SELECT name, value FROM counters WHERE school_id = $1 AND name IN " + placeholders(2, n) + " ORDER BY name"
-		in := scope{likely: likely{by: part}}
+		text := counterValues + placeholders(2, n) + " ORDER BY name"
+		in := scope{likely: likely{by: part, counters: true}}
 		err := g.query(statementOf(text), in, text, part, []any{scanText(&name), scanInt(&value)},
 			func() error { read[name] = value; return nil })
 		if err != nil {
@@ -86,17 +93,8 @@ func (g *group) know(school lyceum.SchoolID, names ...string) error {
 	return nil
 }
 
-// countersAfter gives the counters of an answer as the group leaves them.
-func (g *group) countersAfter(a *answer) [][]any {
-	b := g.booksOf(lyceum.SchoolID(a.args[0].(int64)))
-	rows := slices.Clone(a.rows)
-	for i, row := range rows {
-		if n, known := b.kept[row[0].(string)]; known {
-			rows[i] = []any{row[0], n}
-		}
-	}
-	return rows
-}
+// counterValues is how the query of counters begins.
+const counterValues = "SELECT name, value FROM counters WHERE school_id = $1 AND name IN "
 
 // unknown returns those of the names of counters that were not asked for yet, with the
 // names that are asked for together with one of them.
@@ -127,7 +125,7 @@ func (g *group) keep(stamp lyceum.Stamp, added map[string]int64, entries []lyceu
 	}
 	b.entries = slices.Grow(b.entries, len(entries))
 	for _, e := range entries {
-		b.entries = append(b.entries, dated{e, stamp})
+		b.entries = append(b.entries, dated{Entry: e, stamp: stamp})
 	}
 	if len(entries) > 0 {
 		b.added[journalCounter] += int64(len(entries))
@@ -175,7 +173,10 @@ func (g *group) settle() (err error) {
 			err = fmt.Errorf("keep counters and entries: %w", err)
 		}
 	}()
-	var counters, entries [][]any
+	if g.provisional != nil {
+		return g.settleFollowing()
+	}
+	var counters, entries, runs [][]any
 	for _, school := range slices.Sorted(maps.Keys(g.schools)) {
 		b := g.schools[school]
 		rows, err := g.addJournal(b)
@@ -184,24 +185,32 @@ func (g *group) settle() (err error) {
 		}
 		counters = append(counters, rows...)
 		first := b.kept[journalCounter]
-		if entries, err = g.append(entries, school, first, b.entries); err != nil {
-			return err
-		}
-		for _, p := range b.told {
-			*p.last = first + p.of
-		}
-		for name, n := range b.added {
-			if _, known := b.kept[name]; known {
-				b.kept[name] += n
-			}
-		}
-		b.added, b.entries, b.told = map[string]int64{}, nil, nil
+		singles, folded := rowsOfEntries(entries, school, first, b.entries)
+		entries, runs = singles, append(runs, folded...)
+		b.settled(first)
 		g.settled = true
 	}
 	if err := g.insert("counters", "name, value", counters, addCounters); err != nil {
 		return err
 	}
-	return g.insert("journal", entryColumns+", scarce", entries, "")
+	if err := g.insert("journal_runs", runColumns, runs, ""); err != nil {
+		return err
+	}
+	return g.insert("journal", journalColumns, entries, "")
+}
+
+// settled tells the changes the numbers of their entries, the first of which follows a
+// number, and forgets what is in the database.
+func (b *books) settled(after int64) {
+	for _, p := range b.told {
+		*p.last = after + p.of
+	}
+	for name, n := range b.added {
+		if _, known := b.kept[name]; known {
+			b.kept[name] += n
+		}
+	}
+	b.added, b.entries, b.told = map[string]int64{}, nil, nil
 }
 
 // addJournal gives what is to be added to the counters of a school. If it has entries and

@@ -4,7 +4,6 @@ import (
 	"database/sql/driver"
 	"fmt"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -20,13 +19,29 @@ var numbered = regexp.MustCompile(`\$([0-9]+)`)
 // the query alone. It is planned once, because the lengths of the arrays are hidden: a plan
 // for few elements looks cheaper than one for any number, and would be made each time.
 func combine(text string, types []string) string {
-	arrays, names := make([]string, len(types)), make([]string, len(types))
-	for i, name := range types {
-		arrays[i], names[i] = fmt.Sprintf("(SELECT $%d::%s[])", i+1, name), fmt.Sprintf("x%d", i+1)
+	names := make([]string, len(types))
+	for i := range types {
+		names[i] = fmt.Sprintf("x%d", i+1)
 	}
 	one := numbered.ReplaceAllString(text, "a.x$1")
-	return "SELECT a.place, q.* FROM unnest(" + strings.Join(arrays, ", ") + ") WITH ORDINALITY AS a (" +
+	return "SELECT a.place, q.* FROM unnest(" + strings.Join(hidden(types), ", ") + ") WITH ORDINALITY AS a (" +
 		strings.Join(names, ", ") + ", place), LATERAL (SELECT * FROM (" + one + ") one OFFSET 0) q"
+}
+
+// hidden gives arguments that are arrays of these types, without a look at how long they are.
+func hidden(types []string) []string {
+	arrays := make([]string, len(types))
+	for i, name := range types {
+		arrays[i] = fmt.Sprintf("(SELECT $%d::%s[])", i+1, name)
+	}
+	return arrays
+}
+
+// combination is how queries of one text go together, as far as they do.
+type combination struct {
+	text    string // the query of PostgreSQL that answers many
+	compare string // compares what that finds with rows of so many columns
+	columns int
 }
 
 // learn finds out how the queries of texts can be combined. It is for a connection
@@ -37,24 +52,43 @@ func (p *pipeline) learn() {
 		if err != nil {
 			return // the next group tries again
 		}
-		types := make([]string, len(asked.ParamOIDs))
-		for i, oid := range asked.ParamOIDs {
-			if t, known := p.conn.TypeMap().TypeForOID(oid); known {
-				types[i] = t.Name
+		columns := make([]uint32, len(asked.Fields))
+		for i, field := range asked.Fields {
+			columns[i] = field.DataTypeOID
+		}
+		args := p.typeNames(asked.ParamOIDs)
+		var of combination
+		if len(args) > 0 && p.takes(combine(text, args)) {
+			of.text, of.columns = combine(text, args), len(columns)
+			types := p.typeNames(columns)
+			if text := comparing(text, args, types); len(types) == len(columns) && p.takes(text) {
+				of.compare = text
 			}
 		}
-		combined := ""
-		if len(types) > 0 && !slices.Contains(types, "") {
-			combined = combine(text, types)
-			if _, err := p.conn.Prepare(p.ctx, "", combined); err != nil {
-				if p.conn.IsClosed() {
-					return
-				}
-				combined = ""
-			}
+		if p.conn.IsClosed() {
+			return
 		}
-		p.combined.Store(text, combined)
+		p.combined.Store(text, of)
 	}
+}
+
+// typeNames gives the names of types, and none if one is not known.
+func (p *pipeline) typeNames(oids []uint32) []string {
+	names := make([]string, len(oids))
+	for i, oid := range oids {
+		t, known := p.conn.TypeMap().TypeForOID(oid)
+		if !known {
+			return nil
+		}
+		names[i] = t.Name
+	}
+	return names
+}
+
+// takes reports whether PostgreSQL takes a text.
+func (p *pipeline) takes(text string) bool {
+	_, err := p.conn.Prepare(p.ctx, "", text)
+	return err == nil
 }
 
 // questions sorts what is missing into those that go together.
@@ -74,24 +108,31 @@ func (p *pipeline) questions(missing []*answer) [][]*answer {
 }
 
 // combines reports whether a query can go together with others of its text.
-func (p *pipeline) combines(text string) bool {
-	combined, known := p.combined.Load(text)
+func (p *pipeline) combines(text string) bool { return p.together(text).text != "" }
+
+// together gives how queries of a text go together, as far as that is known.
+func (p *pipeline) together(text string) combination {
+	kept, known := p.combined.Load(text)
 	if !known {
 		if p.wanted == nil {
 			p.wanted = map[string]bool{}
 		}
 		p.wanted[text] = true
+		return combination{}
 	}
-	return known && combined != ""
+	return kept.(combination)
 }
 
 // ask lets queries of one text go with the next round trip.
 func (p *pipeline) ask(together []*answer) error {
 	first := together[0]
+	if p.asked == nil {
+		p.asked = map[int][]*answer{}
+	}
+	p.asked[p.queue.Len()] = together
 	if len(together) == 1 {
 		return p.later(first.text, first.args)
 	}
-	combined, _ := p.combined.Load(first.text)
 	var values []any
 	for _, a := range together {
 		values = append(values, a.args...)
@@ -100,7 +141,7 @@ func (p *pipeline) ask(together []*answer) error {
 	if err != nil {
 		return err
 	}
-	return p.later(combined.(string), args)
+	return p.later(p.together(first.text).text, args)
 }
 
 // arraysOf gives an array for each column of rows of some width, as PostgreSQL reads one.

@@ -76,8 +76,8 @@ func TestArraysOfPostgreSQL(t *testing.T) {
 	}
 	for i, want := range []bool{true, false} {
 		combined, known := pool.combined.Load(ask()[i*20].text)
-		if !known || (combined != "") != want {
-			t.Errorf("text %d is combined: %q, want %t", i, combined, want)
+		if of, _ := combined.(combination); !known || (of.text != "") != want || (of.compare != "") != want {
+			t.Errorf("text %d is combined: %+v, want %t", i, of, want)
 		}
 	}
 	if d := cmp.Diff(kept[0], kept[1]); d != "" {

@@ -68,8 +68,9 @@ type dialect struct {
 	// schools that another transaction keeps for long.
 	writers, slow int
 	// turn waits until no other transaction changes a school, and keeps the
-	// others waiting; empty for an engine that has one writer at a time.
-	turn string
+	// others waiting; empty for an engine that has one writer at a time. turns takes those
+	// of several schools one after the other.
+	turn, turns string
 	// events makes a query of the journal's events read their index alone. Left
 	// to itself SQLite takes that of all entries, which are many more.
 	events string
@@ -148,16 +149,15 @@ const (
 		ORDER BY 1`
 )
 
-// hastyTurn is turn that gives up after a time; other locks are waited for longer.
-func (d *dialect) hastyTurn(wait, others time.Duration) string {
+// hasty takes turns, which it gives up after a time; other locks are waited for longer.
+func (d *dialect) hasty(turn string, wait, others time.Duration) string {
 	limit := func(d time.Duration) string {
 		return fmt.Sprintf("set_config('lock_timeout', '%d', true)", max(d.Milliseconds(), 1))
 	}
-	take, is := strings.CutPrefix(d.turn, "SELECT ")
-	if !is {
-		return d.turn
+	if turn == "" {
+		return ""
 	}
-	return "SELECT " + limit(wait) + ", " + take + ", " + limit(others)
+	return "SELECT " + limit(wait) + ", (" + turn + "), " + limit(others)
 }
 
 func sqliteDialect() *dialect {
@@ -209,6 +209,7 @@ func postgresDialect() *dialect {
 		tableSizes:  postgresTableSizes,
 		fileSize:    "SELECT pg_database_size(current_database()), CAST(0 AS BIGINT)",
 		turn:        "SELECT pg_advisory_xact_lock(" + schoolLocks + ", $1)",
+		turns:       "SELECT count(pg_advisory_xact_lock(" + schoolLocks + ", s)) FROM unnest($1::int4[]) s",
 		replan:      planAgain,
 		fault:       postgresFault,
 		undone:      postgresUndone,

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/RoaringBitmap/roaring/v2"
 
@@ -35,10 +36,16 @@ type group struct {
 	patient   bool       // it waits for its turn as long as it may
 	rehearsal *rehearsal // set while changes run without the database
 	answers   answers
-	guesses   *guesses                             // of answers
-	counters  map[lyceum.SchoolID]map[string]int64 // that are known from groups before
-	unkeyed   bool                                 // SQLite does not look for what rows refer to
-	parents   map[parents]*roaring.Bitmap          // rows to which others may refer, as far as they are known
+	guesses   *guesses // of answers
+
+	presumed    bool         // the database compares what was guessed, and writes nothing if that is wrong
+	guessed     *rehearsal   // in which that was, or what a change that runs with the database asks
+	verdict     string       // right, if it was
+	provisional *provisional // set where the database adds counters to what follows them
+
+	counters map[lyceum.SchoolID]map[string]int64 // that are known from groups before
+	unkeyed  bool                                 // SQLite does not look for what rows refer to
+	parents  map[parents]*roaring.Bitmap          // rows to which others may refer, as far as they are known
 
 	log     []edit
 	of      map[string][]int // the rows of a table in log
@@ -61,7 +68,9 @@ const (
 )
 
 func newGroup(q *session, shared, alone bool) *group {
-	g := &group{session: q, shared: shared, alone: alone, answers: answers{}, inserted: map[string]int{}}
+	g := &group{
+		session: q, shared: shared, alone: alone, answers: answers{}, guessed: &rehearsal{}, inserted: map[string]int{},
+	}
 	g.counters, g.parents = map[lyceum.SchoolID]map[string]int64{}, map[parents]*roaring.Bitmap{}
 	g.reset()
 	q.group = g
@@ -145,6 +154,9 @@ func (g *group) change(of *statement, text string, args, dest []any, visit func(
 // ask runs a statement now. PostgreSQL ends a transaction in which one failed,
 // unless there is a savepoint.
 func (g *group) ask(text string, args, dest []any, visit func() error) error {
+	if g.guessed.ended = true; g.presumed { // nothing waits for an answer now
+		return g.lose(errGuessed)
+	}
 	var failed error
 	err := g.session.rows(text, args, dest, func() error { failed = visit(); return failed })
 	_, queued := errors.AsType[*queuedError](err)
@@ -304,8 +316,11 @@ func (g *group) writeBatch(rows []edit) error {
 			return g.lose(err)
 		}
 	}
-	if first.update != "" && len(rows) > 1 {
+	if first.update != "" && (len(rows) > 1 || g.presumed) {
 		text, args, err := g.session.pool.updating(rows)
+		if g.presumed {
+			text += " AND " + ifRight
+		}
 		if err == nil {
 			err = g.later(text, args...)
 		}
@@ -319,6 +334,9 @@ func (g *group) writeBatch(rows []edit) error {
 			return fmt.Errorf("update %s: %w", first.table, err)
 		}
 		return nil
+	}
+	if g.provisional != nil {
+		return g.insertFollowing(first.table, first.list, rows)
 	}
 	return g.insertEach(first.table, first.list, len(rows), 1+len(first.values), "", func(args []any, i int) []any {
 		return append(append(args, rows[i].school), rows[i].values...)
@@ -357,10 +375,14 @@ func (g *group) insertEach(
 }
 
 func (g *group) insertSome(table, columns string, rows int, values []any, rest string) error {
-	if p, ok := g.session.link.(*pipeline); ok && rows >= leastCopied && rest == "" && !g.alone {
+	if p, ok := g.session.link.(*pipeline); ok && rows >= leastCopied && rest == "" && !g.alone && !g.presumed {
 		return g.lose(p.copyIn(table, columns, rows, values))
 	}
-	text, args, err := g.session.pool.insertion(table, columns, rows, values)
+	insertion := g.session.pool.insertion
+	if g.presumed {
+		insertion = g.session.pool.presumedInsertion
+	}
+	text, args, err := insertion(table, columns, rows, values)
 	if err != nil {
 		return err
 	}
@@ -374,8 +396,11 @@ func (g *group) insertSome(table, columns string, rows int, values []any, rest s
 // later runs a statement before the next answer is needed. What fails then is not
 // the fault of the change that runs.
 func (g *group) later(text string, args ...any) error {
-	if g.alone {
+	switch {
+	case g.alone:
 		return g.session.run(text, args)
+	case g.presumed && !strings.Contains(text, ifRight):
+		return g.lose(errGuessed)
 	}
 	return g.lose(g.session.later(text, args))
 }

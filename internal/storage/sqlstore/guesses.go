@@ -2,7 +2,10 @@ package sqlstore
 
 import (
 	"slices"
+	"strings"
 	"sync"
+
+	"github.com/lyceum-school/lyceum"
 )
 
 // guesses are what queries of earlier groups found. A rehearsal goes on with them until
@@ -11,6 +14,8 @@ import (
 type guesses struct {
 	mu         sync.Mutex
 	young, old map[asked][][]any
+	counters   map[lyceum.SchoolID]map[string]int64 // as the last group left them
+	schools    map[lyceum.SchoolID]*credit
 }
 
 // maxGuesses is how many guesses are kept at least, and maxGuessed how many rows of each.
@@ -21,9 +26,12 @@ func (k *guesses) find(of *statement, in likely) [][]any {
 	if in.by == nil {
 		return in.rows
 	}
-	key := askedOf(of, in.by)
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	if in.counters {
+		return k.findCounters(in.by)
+	}
+	key := askedOf(of, in.by)
 	rows, known := k.young[key]
 	if !known {
 		if rows, known = k.old[key]; !known {
@@ -31,6 +39,18 @@ func (k *guesses) find(of *statement, in likely) [][]any {
 		}
 		k.keep(key, rows)
 	}
+	return rows
+}
+
+// findCounters gives those of a school's counters that are known, by name.
+func (k *guesses) findCounters(by []any) (rows [][]any) {
+	of := k.counters[lyceum.SchoolID(by[0].(int64))]
+	for _, name := range by[1:] {
+		if n, known := of[name.(string)]; known {
+			rows = append(rows, []any{name, n})
+		}
+	}
+	slices.SortFunc(rows, func(a, b []any) int { return strings.Compare(a[0].(string), b[0].(string)) })
 	return rows
 }
 
@@ -49,25 +69,22 @@ func (k *guesses) learn(g *group) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for _, a := range g.answers {
-		if a.by == nil || !a.known || a.huge || len(a.rows) > maxGuessed {
+		if a.by == nil || !a.known || a.huge || len(a.rows) > maxGuessed || a.counts() {
 			continue
 		}
-		of := statementOf(a.text)
-		rows := a.rows
-		if of.words["counters"] {
-			rows = g.countersAfter(a)
-		}
-		k.keep(askedOf(of, a.by), rows)
+		k.keep(askedOf(statementOf(a.text), a.by), a.rows)
 	}
-}
-
-// guessedRight reports whether all that was asked was guessed.
-func (r *rehearsal) guessedRight() bool {
-	for _, a := range r.missing {
-		right := a.known && !a.huge && slices.EqualFunc(a.rows, a.guess, same)
-		if !right {
-			return false
+	if k.counters == nil || len(k.counters) > maxGuesses {
+		k.counters = map[lyceum.SchoolID]map[string]int64{}
+	}
+	for school, b := range g.schools {
+		if k.counters[school] == nil {
+			k.counters[school] = map[string]int64{}
+		}
+		for name, n := range b.kept {
+			if n > 0 {
+				k.counters[school][name] = n
+			}
 		}
 	}
-	return !r.ended
 }

@@ -10,6 +10,9 @@ import (
 // entryColumns are those of the journal after the school.
 const entryColumns = "number, at, actor, type, object_id, event, detail"
 
+// journalColumns are those that are written.
+const journalColumns = entryColumns + ", scarce"
+
 // entryColumnsOf gives them with the name of their table.
 func entryColumnsOf(table string) string {
 	return table + "." + strings.ReplaceAll(entryColumns, ", ", ", "+table+".")

@@ -77,11 +77,9 @@ func runLength(entries []dated) int {
 	return n
 }
 
-// append writes the runs of entries that are numbered after a number, and adds the rows of
-// the others to singles.
-func (g *group) append(
-	singles [][]any, school lyceum.SchoolID, number int64, entries []dated,
-) (rows [][]any, err error) {
+// rowsOfEntries adds the rows of entries that are numbered after a number to singles, and
+// gives those of runs.
+func rowsOfEntries(singles [][]any, school lyceum.SchoolID, number int64, entries []dated) (rows, runs [][]any) {
 	for len(entries) > 0 {
 		single, n := 0, 0
 		for single < len(entries) {
@@ -101,14 +99,13 @@ func (g *group) append(
 			continue
 		}
 		first := &entries[0]
-		err := g.later("INSERT INTO journal_runs (school_id, "+runColumns+") VALUES "+placeholders(1, 7), int64(school),
-			number+1, number+int64(n), micros(first.stamp.At), first.stamp.Actor, string(first.Type), packIDs(entries[:n]))
-		if err != nil {
-			return nil, fmt.Errorf("append a run: %w", err)
-		}
+		runs = append(runs, []any{
+			int64(school), number + 1, number + int64(n), micros(first.stamp.At), first.stamp.Actor, string(first.Type),
+			packIDs(entries[:n]),
+		})
 		number, entries = number+int64(n), entries[n:]
 	}
-	return singles, nil
+	return singles, runs
 }
 
 // packIDs writes the ids of objects, each as its difference to the one before.

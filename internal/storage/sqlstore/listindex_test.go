@@ -181,7 +181,9 @@ func (h *history) hold(t *testing.T) {
 }
 
 func (h *history) sell(t *testing.T) {
+	var made lyceum.SaleID
 	h.change(t, func(tx lyceum.Tx) (err error) {
+		made = 0
 		s := lyceum.Sale{CreatedAt: h.now, PurchasedAt: h.now, UserID: lyceum.Some(h.user())}
 		if len(h.sales) > 0 && h.IntN(2) == 0 {
 			if s, err = tx.Sales.Get(tx, h.sales[h.IntN(len(h.sales))]); err != nil {
@@ -197,9 +199,12 @@ func (h *history) sell(t *testing.T) {
 		if s.ID, err = tx.Sales.NextID(tx); err != nil {
 			return err
 		}
-		h.sales = append(h.sales, s.ID)
+		made = s.ID
 		return tx.Sales.Insert(tx, s)
 	})
+	if made > 0 {
+		h.sales = append(h.sales, made)
+	}
 }
 
 // block adds or deletes a block, or puts the course into the collection or takes it out.

@@ -23,15 +23,16 @@ import (
 
 // Store keeps schools in one database. It is safe for concurrent use.
 type Store struct {
-	dialect   *dialect
-	reads     *pool
-	writes    *pool
-	queue     *queue
-	guesses   guesses
-	known     known
-	hastyTurn string // dialect.turn for a group that does not wait for it long
-	log       *slog.Logger
-	files     *files // of SQLite; nil with PostgreSQL
+	dialect               *dialect
+	reads                 *pool
+	writes                *pool
+	queue                 *queue
+	guesses               guesses
+	known                 known
+	hastyTurn, hastyTurns string // dialect.turn and turns for a group that does not wait for them long
+	distant               bool   // see pool.distant
+	log                   *slog.Logger
+	files                 *files // of SQLite; nil with PostgreSQL
 
 	tallies    *tallies // of PostgreSQL; nil with SQLite
 	statistics statistics
@@ -306,14 +307,19 @@ func start(ctx context.Context, d *dialect, of *files, reads, writes *sql.DB, o 
 	var err error
 	if s.writes.ranks, err = s.reads.readRanks(ctx); err == nil && d.pipelined {
 		s.writes.types, err = s.reads.readTypes(ctx)
+		if err == nil {
+			s.distant, err = s.reads.distant(ctx)
+		}
 	} else if err == nil {
 		s.writes.keys, err = s.reads.readKeys(ctx)
 	}
 	if err != nil {
 		return nil, errors.Join(err, s.closePools())
 	}
-	s.hastyTurn = d.hastyTurn(s.patience/hasty, s.patience/4)
+	s.hastyTurn = d.hasty(d.turn, s.patience/hasty, s.patience/4)
+	s.hastyTurns = d.hasty(d.turns, s.patience/hasty, s.patience/4)
 	s.queue = newQueue(d.writers, d.slow)
+	s.queue.shared = s.guesses.shared
 	for range d.writers + d.slow {
 		s.writers.Go(s.work)
 	}

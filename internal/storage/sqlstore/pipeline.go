@@ -16,14 +16,16 @@ import (
 // pipeline is a connection to PostgreSQL in a transaction. Statements whose answer
 // nobody waits for go with the next one.
 type pipeline struct {
-	ctx   context.Context //nolint:containedctx // it lives as long as the call that opened it
-	conn  *pgx.Conn
-	trace func(string)
-	queue *pgx.Batch
-
+	ctx     context.Context //nolint:containedctx // it lives as long as the call that opened it
+	conn    *pgx.Conn
+	trace   func(string)
+	queue   *pgx.Batch
+	asked   map[int][]*answer // questions in the queue, by their places
 	copying behind
 
-	combined *sync.Map       // text -> combined text, as far as it is known; empty where there is none
+	texts map[int]*string // where the one value goes that a statement in the queue gives, by places; for commit
+
+	combined *sync.Map       // text -> combination, as far as it is known
 	wanted   map[string]bool // texts of which it is not
 }
 
@@ -51,7 +53,7 @@ func (p *pipeline) send() (results pgx.BatchResults, n int, err error) {
 	}
 	n = p.queue.Len()
 	results = p.conn.SendBatch(p.ctx, p.queue)
-	p.queue = &pgx.Batch{}
+	p.queue, p.asked = &pgx.Batch{}, nil
 	return results, n, nil
 }
 
@@ -93,39 +95,46 @@ func closing(results pgx.BatchResults, err *error) {
 
 // fetch asks for answers in one round trip.
 func (p *pipeline) fetch(missing []*answer) (err error) {
-	questions := p.questions(missing)
-	for _, together := range questions {
+	for _, together := range p.questions(missing) {
 		if err := p.ask(together); err != nil {
 			return err
 		}
 	}
+	asked := p.asked
 	results, n, err := p.send()
 	if err != nil {
 		return err
 	}
 	defer closing(results, &err)
-	if err := passed(results, n-len(questions)); err != nil {
-		return err
-	}
-	for _, together := range questions {
-		err := eachRow(results, func(row []any) error {
-			a := together[0]
-			if len(together) > 1 {
-				a, row = together[row[0].(int64)-1], row[1:]
-			}
-			if a.huge = a.huge || len(a.rows) == maxAnswer; !a.huge {
-				a.rows = append(a.rows, slices.Clone(row))
-			}
-			return nil
-		})
+	for i := range n {
+		if together := asked[i]; together != nil {
+			err = answerEach(results, together)
+		} else if _, err = results.Exec(); err != nil {
+			err = &queuedError{i, err}
+		}
 		if err != nil {
 			return err
 		}
-		for _, a := range together {
-			a.known = true
-		}
 	}
 	return nil
+}
+
+// answerEach takes the next answer, which is that to questions that went together.
+func answerEach(results pgx.BatchResults, together []*answer) error {
+	err := eachRow(results, func(row []any) error {
+		a := together[0]
+		if len(together) > 1 {
+			a, row = together[row[0].(int64)-1], row[1:]
+		}
+		if a.huge = a.huge || len(a.rows) == maxAnswer; !a.huge {
+			a.rows = append(a.rows, slices.Clone(row))
+		}
+		return nil
+	})
+	for _, a := range together {
+		a.known = err == nil
+	}
+	return err
 }
 
 // eachRow visits the rows of the next answer.

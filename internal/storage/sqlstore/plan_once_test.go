@@ -120,7 +120,7 @@ func TestPostgresPlansCombinedQuestionsOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if combined, known := s.writes.combined.Load(text); !known || combined == "" {
+	if combined, known := s.writes.combined.Load(text); !known || combined.(combination).text == "" {
 		t.Fatal("they are not combined")
 	}
 	err = s.writes.change(t.Context(), false, func(q *session) (bool, error) {

@@ -16,9 +16,15 @@ import (
 //
 // A school that another transaction keeps for long would delay all that share a group
 // with it. It goes alone until its turn comes quickly again.
+//
+// Of schools that another process changes, too, a group has those of one lane. So the groups
+// of each lane wait for one another alone, and those of all lanes run at once.
 type queue struct {
 	wake chan struct{} // has room for each writer: something can be taken
 	free [2]int        // how many writers may take changes, of schools that are not slow and of slow ones
+
+	writers int                        // of schools that are not slow
+	shared  func(lyceum.SchoolID) bool // whether another process changes a school, too
 
 	mu      sync.Mutex
 	waiting map[lyceum.SchoolID][]*change
@@ -47,8 +53,9 @@ type change struct {
 // newQueue makes the queue of writers, and of more for schools that are slow.
 func newQueue(writers, more int) *queue {
 	return &queue{
-		wake: make(chan struct{}, writers+more), free: [2]int{writers, more}, waiting: map[lyceum.SchoolID][]*change{},
-		slow: map[lyceum.SchoolID]bool{}, taken: map[lyceum.SchoolID]*hand{},
+		wake: make(chan struct{}, writers+more), free: [2]int{writers, more}, writers: writers,
+		waiting: map[lyceum.SchoolID][]*change{}, slow: map[lyceum.SchoolID]bool{}, taken: map[lyceum.SchoolID]*hand{},
+		shared: func(lyceum.SchoolID) bool { return false },
 	}
 }
 
@@ -112,16 +119,19 @@ func (l *queue) take() *hand {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var next, others []lyceum.SchoolID
-	slow, more := false, false
+	slow, more, lane, busy := false, false, noLane, l.lanes()
 	for _, school := range l.order {
-		is := l.slow[school]
+		is, of := l.slow[school], l.laneOf(school)
 		switch {
-		case l.taken[school] != nil || *l.freeFor(is) == 0:
+		case l.taken[school] != nil || *l.freeFor(is) == 0 || slices.Contains(busy, of):
 			others = append(others, school)
-		case len(next) > 0 && (is || slow):
+		case len(next) > 0 && (is || slow || lane != noLane && of != noLane && of != lane):
 			others, more = append(others, school), true
 		default:
 			next, slow = append(next, school), is
+			if of != noLane {
+				lane = of
+			}
 		}
 	}
 	if len(next) == 0 {
@@ -144,6 +154,27 @@ func (l *queue) take() *hand {
 		l.tell()
 	}
 	return h
+}
+
+// noLane is of schools that no other process changes, and of slow ones.
+const noLane = -1
+
+// laneOf gives the lane of a school, the same in all processes.
+func (l *queue) laneOf(school lyceum.SchoolID) int {
+	if l.slow[school] || !l.shared(school) {
+		return noLane
+	}
+	return int(school) % l.writers
+}
+
+// lanes lists the lanes that writers have in hand.
+func (l *queue) lanes() (busy []int) {
+	for school := range l.taken {
+		if lane := l.laneOf(school); lane != noLane {
+			busy = append(busy, lane)
+		}
+	}
+	return busy
 }
 
 // slowed makes a school slow, whose changes in a hand wait again.

@@ -312,3 +312,41 @@ func TestSlowSchoolsGoAlone(t *testing.T) {
 		t.Errorf("the queue remembers %+v", l)
 	}
 }
+
+// TestQueueHasLanes: schools that another process changes, too, go in lanes, each of which one
+// writer has in hand, and others go with any of them.
+func TestQueueHasLanes(t *testing.T) {
+	t.Parallel()
+	l := newQueue(2, 0)
+	l.shared = func(school lyceum.SchoolID) bool { return school < 10 }
+	add := func(schools ...lyceum.SchoolID) {
+		for _, school := range schools {
+			l.add(&change{school: school})
+		}
+	}
+	taken := func(want ...lyceum.SchoolID) *hand {
+		t.Helper()
+		h := l.take()
+		var got []lyceum.SchoolID
+		if h != nil {
+			got = schoolsOf(h.changes)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("took %v, want %v", got, want)
+		}
+		return h
+	}
+	add(1, 2, 3, 4, 11)
+	odd := taken(1, 3, 11)
+	add(5, 6)
+	even := taken(2, 4, 6)
+	taken() // all writers have something
+	l.finish(even, nil, true)
+	add(7, 8, 12)
+	even = taken(8, 12)
+	l.finish(odd, nil, true)
+	odd = taken(5, 7)
+	l.finish(even, nil, true)
+	l.finish(odd, nil, true)
+	taken()
+}

@@ -102,6 +102,11 @@ func (g *group) remember(in scope, text string, args, dest []any, visit func() e
 		text: text, args: slices.Clone(args), byKey: in.byKey, by: in.likely.by, since: len(g.log),
 		number: g.number,
 	}
+	if g.guesses != nil { // nil on SQLite
+		a.guess = g.guesses.find(statementOf(text), in.likely)
+		g.guessed.missing = append(g.guessed.missing, a)
+	}
+	ended := g.guessed.ended
 	row, columns := make([]valueColumn, len(dest)), make([]any, len(dest))
 	for i := range columns {
 		columns[i] = &row[i]
@@ -127,6 +132,7 @@ func (g *group) remember(in scope, text string, args, dest []any, visit func() e
 	if err != nil || a.huge {
 		return err
 	}
+	g.guessed.ended = ended
 	g.answers.keep(a)
 	return a.each(g.session, dest, visit)
 }

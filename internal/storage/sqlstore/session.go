@@ -22,7 +22,7 @@ type pool struct {
 	direct   *readers // read SQLite
 	writer   *writer  // writes SQLite
 	ranks    ranks
-	combined sync.Map // text -> combined text, of PostgreSQL
+	combined sync.Map // text -> combination, of PostgreSQL
 	types    columnTypes
 	keys     foreignKeys  // of SQLite
 	noted    atomic.Int64 // groups that kept which deliveries they changed

@@ -80,6 +80,8 @@ type scope struct {
 type likely struct {
 	rows [][]any // if nothing is known of earlier groups
 	by   []any   // with these arguments it finds again what it found in an earlier group; nil if it does not
+
+	counters bool // it finds counters
 }
 
 // partly is the scope of a query that does not give whole rows.
@@ -95,6 +97,7 @@ type edit struct {
 	values  []any    // of the columns
 	update  string   // the statement that changes the row, of the school and the values; empty for an insert
 	fixed   []string // columns that an update never changes, besides the first
+	follows []string // the counters that values follow, which are distances then; nil if none does
 }
 
 // mayEqual reports whether the database may find two values equal. Of two types it may.

@@ -134,7 +134,12 @@ func (p *pipeline) commit() error {
 		return err
 	}
 	for i := range n {
-		tag, err := results.Exec()
+		var tag pgconn.CommandTag
+		if to := p.texts[i]; to != nil {
+			err = results.QueryRow().Scan(to)
+		} else {
+			tag, err = results.Exec()
+		}
 		switch _, answered := errors.AsType[*pgconn.PgError](err); {
 		case err == nil && i == n-1 && tag.String() == "ROLLBACK":
 			err = &commitError{pgx.ErrTxCommitRollback}

@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -33,40 +34,33 @@ func TestFindInAChange(t *testing.T) {
 			}
 			return rows
 		}
-		find := func(tx lyceum.Tx, ids []lyceum.CouponID) (found []lyceum.CouponID) {
+		find := func(tx lyceum.Tx, ids []lyceum.CouponID) (found []lyceum.CouponID, err error) {
 			kept, err := tx.Coupons.Find(tx, ids...)
-			if err != nil {
-				t.Error(err)
-			}
-			for id := range kept {
-				found = append(found, id)
-			}
-			slices.Sort(found)
-			return found
+			return slices.Sorted(maps.Keys(kept)), err
 		}
 
 		storetest.Write(t, s, school, func(tx lyceum.Tx) error { return tx.Coupons.Insert(tx, saved(coupons(1, 20))...) })
 		looked.Store(0)
-		storetest.Write(t, s, school, func(tx lyceum.Tx) error {
-			if found := find(tx, coupons(21, 60)); len(found) > 0 {
-				t.Errorf("found %v", found)
-			}
-			return nil
+		var found, later []lyceum.CouponID
+		storetest.Write(t, s, school, func(tx lyceum.Tx) (err error) {
+			found, err = find(tx, coupons(21, 60))
+			return err
 		})
-		if n := looked.Load(); n > 0 {
-			t.Errorf("%d statements looked for coupons that cannot be there", n)
+		if n := looked.Load(); n > 0 || len(found) > 0 {
+			t.Errorf("%d statements looked for coupons that cannot be there; found %v", n, found)
 		}
-		storetest.Write(t, s, school, func(tx lyceum.Tx) error {
-			if found := find(tx, coupons(11, 60)); !slices.Equal(found, coupons(11, 20)) {
-				t.Errorf("found %v", found)
+		storetest.Write(t, s, school, func(tx lyceum.Tx) (err error) {
+			if found, err = find(tx, coupons(11, 60)); err != nil {
+				return err
 			}
 			if err := tx.Coupons.Insert(tx, saved(coupons(31, 50))...); err != nil {
 				return err
 			}
-			if found := find(tx, coupons(11, 60)); !slices.Equal(found, append(coupons(11, 20), coupons(31, 50)...)) {
-				t.Errorf("found %v after more were saved", found)
-			}
-			return nil
+			later, err = find(tx, coupons(11, 60))
+			return err
 		})
+		if want := coupons(11, 20); !slices.Equal(found, want) || !slices.Equal(later, append(want, coupons(31, 50)...)) {
+			t.Errorf("found %v, and %v after more were saved", found, later)
+		}
 	})
 }

@@ -151,8 +151,11 @@ func (s *Store) stillWaiting(changes []*change) (rest []*change) {
 func (s *Store) run(h *hand) (begun int, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), s.patience)
 	defer cancel()
-	unkeyed := !s.dialect.pipelined && !slices.ContainsFunc(h.changes, func(c *change) bool { return !c.many })
-	alone, pause := false, false
+	as := manner{
+		unkeyed:   !s.dialect.pipelined && !slices.ContainsFunc(h.changes, func(c *change) bool { return !c.many }),
+		presuming: s.dialect.pipelined && !h.slow && (s.distant || len(h.changes) == 1),
+	}
+	pause := false
 	for try := range maxTries {
 		if pause {
 			time.Sleep(rand.N(4*time.Millisecond<<try) + time.Millisecond)
@@ -160,13 +163,16 @@ func (s *Store) run(h *hand) (begun int, err error) {
 		if err = s.files.present(outcomeUnchanged); err != nil {
 			break
 		}
-		if begun, err = s.try(ctx, h, alone, unkeyed); err == nil {
+		if begun, err = s.try(ctx, h, as); err == nil {
 			err = s.files.present(outcomeUnknown)
 		}
 		pause = s.dialect.fault(err) == faultRetry
 		lost, together := errors.AsType[*lostError](err)
 		together = together && s.lost(lost.err) == nil
-		alone, unkeyed = alone || together && !errors.Is(err, errKeys), unkeyed && !together
+		as = manner{
+			alone:   as.alone || together && !errors.Is(err, errKeys) && !errors.Is(err, errGuessed),
+			unkeyed: as.unkeyed && !together,
+		}
 		if err == nil || !pause && !together && !s.makeRoom(err) || ctx.Err() != nil {
 			break
 		}
@@ -183,31 +189,45 @@ func (s *Store) run(h *hand) (begun int, err error) {
 	return begun, err
 }
 
+// manner is how a group is tried.
+type manner struct {
+	alone     bool // see group
+	unkeyed   bool // see group
+	presuming bool // what it asks may be presumed to be guessed right
+}
+
 // try runs a group once, as far as its budget goes, and reports how many
 // changes it has begun. An error is one of the whole transaction; what a single
 // change returned is its result.
-func (s *Store) try(ctx context.Context, h *hand, alone, unkeyed bool) (begun int, err error) {
+func (s *Store) try(ctx context.Context, h *hand, as manner) (begun int, err error) {
 	members := h.changes
+	var g *group
 	kept, inserted, learn := false, map[string]int(nil), func() {}
-	err = s.writes.change(ctx, unkeyed, func(q *session) (_ bool, err error) {
-		g := newGroup(q, len(members) > 1, alone)
+	err = s.writes.change(ctx, as.unkeyed, func(q *session) (_ bool, err error) {
+		g = newGroup(q, len(members) > 1, as.alone)
 		g.patient, inserted = h.slow, g.inserted
 		if s.dialect.pipelined {
-			learn = func() { s.guesses.learn(g) }
+			g.guesses = &s.guesses
+			learn = func() {
+				s.guesses.learn(g)
+				if g.presumed || !g.shared {
+					s.guesses.judge(members, g.guessed)
+				}
+			}
 		} else {
 			if err := s.known.tell(g, q.link.(*direct)); err != nil {
 				return false, err
 			}
 			learn = func() { s.known.learn(g) }
-			if g.unkeyed = unkeyed; unkeyed {
+			if g.unkeyed = as.unkeyed; g.unkeyed {
 				if found, err := g.knowSchools(members); err != nil || !found {
 					return false, &lostError{errors.Join(err, errKeys)}
 				}
 			}
 		}
 		done := false
-		if s.dialect.pipelined && g.shared && !alone {
-			if begun, done, err = s.rehearse(g, members); err != nil {
+		if s.dialect.pipelined && !as.alone && (g.shared || as.presuming && s.guesses.promises(members[0])) {
+			if begun, done, err = s.rehearse(g, members, as.presuming); err != nil {
 				return false, err
 			}
 			members = members[:begun]
@@ -219,14 +239,21 @@ func (s *Store) try(ctx context.Context, h *hand, alone, unkeyed bool) (begun in
 				return false, err
 			}
 		}
-		kept = slices.ContainsFunc(members[:begun], func(c *change) bool { return c.result == nil })
+		kept = g.presumed || slices.ContainsFunc(members[:begun], func(c *change) bool { return c.result == nil })
 		if !kept {
 			return false, nil
 		}
 		return true, g.close()
 	})
-	if queued, ok := errors.AsType[*queuedError](err); ok && !alone {
+	switch queued, ok := errors.AsType[*queuedError](err); {
+	case g != nil && g.presumed && (ok || errors.Is(err, errGuessed) || err == nil && g.verdict != right):
+		s.guesses.distrust(g.guessed)
+		err = &lostError{errors.Join(errGuessed, err)}
+	case ok && !as.alone:
 		err = &lostError{queued}
+	}
+	if err == nil && g.provisional != nil {
+		err = s.retell(g, members)
 	}
 	if kept && err == nil {
 		s.noteRoom()
@@ -249,9 +276,9 @@ func (s *Store) members(g *group, members []*change, budget time.Duration) (begu
 
 // rehearse takes the turns of the schools of a group, and runs it without the database
 // until all is known that it asks. It is done when it needed nothing else.
-func (s *Store) rehearse(g *group, members []*change) (begun int, done bool, err error) {
-	g.answers, g.guesses = answers{}, &s.guesses
-	begun, budget, turns := len(members), groupBudget, s.turns
+func (s *Store) rehearse(g *group, members []*change, presuming bool) (begun int, done bool, err error) {
+	g.answers = answers{}
+	begun, budget, turns := len(members), groupBudget, true
 	for range maxRehearsals {
 		r := &rehearsal{}
 		g.reset()
@@ -261,22 +288,37 @@ func (s *Store) rehearse(g *group, members []*change) (begun int, done bool, err
 		if err != nil {
 			return begun, false, err
 		}
-		if done = !r.asked && !r.ended; !r.asked && turns == nil {
+		if done = !r.asked && !r.ended; !r.asked && !turns {
 			break
 		}
 		budget = math.MaxInt64
-		if turns != nil {
-			err = turns(g.session, members[:begun], r.missing)
-			turns = nil
+		ran := g.number
+		if turns && presuming {
+			if done, err := s.presume(g, members[:begun], r); done || err != nil {
+				return begun, done, err
+			}
+		}
+		again := g.number > ran // with provisional counters
+		if turns && !g.shared {
+			g.reset()
+			g.answers = answers{}
+			return begun, false, s.turns(g.session, members, nil)
+		}
+		if turns {
+			err = s.turns(g.session, members[:begun], r.missing)
 		} else if err = g.session.link.(*pipeline).fetch(r.missing); err != nil {
 			err = &lostError{err}
 		}
 		if err != nil {
 			return begun, false, err
 		}
-		if done = done || r.guessedRight(); done || !r.asked {
+		if turns && !again {
+			s.guesses.judge(members[:begun], r)
+		}
+		if done = done || !again && r.guessedRight(); done || !r.asked {
 			break
 		}
+		turns = false
 	}
 	if !done {
 		g.reset()
@@ -285,31 +327,46 @@ func (s *Store) rehearse(g *group, members []*change) (begun int, done bool, err
 }
 
 // turns keeps other processes from changing the schools of a group, and asks what is
-// missing as soon as it can. Two processes that lock schools in the same order cannot
-// deadlock.
+// missing as soon as it can.
 func (s *Store) turns(q *session, group []*change, missing []*answer) error {
 	if s.dialect.turn == "" {
 		return nil
 	}
-	schools := make([]lyceum.SchoolID, len(group))
-	for i, c := range group {
-		schools[i] = c.school
-	}
-	slices.Sort(schools)
-	schools = slices.Compact(schools)
-	p, turn := q.link.(*pipeline), s.hastyTurn
-	if q.group.patient {
+	schools := s.takeTurns(q.group, group)
+	return s.turned(schools, len(missing) > 0, q.link.(*pipeline).fetch(missing))
+}
+
+// takeTurns lets the turns of the schools of a group go with the next message, and lists them.
+// Two processes that lock schools in the same order cannot deadlock.
+func (s *Store) takeTurns(g *group, members []*change) []lyceum.SchoolID {
+	schools := schoolsOf(members)
+	turn := s.hastyTurn
+	if g.patient {
 		turn = s.dialect.turn
 	}
 	for _, school := range schools {
-		_ = p.later(turn, []any{int64(school)})
+		_ = g.session.later(turn, []any{int64(school)})
 	}
-	err := p.fetch(missing)
+	return schools
+}
+
+// schoolsOf lists the schools of changes, each once, in their order.
+func schoolsOf(members []*change) []lyceum.SchoolID {
+	schools := make([]lyceum.SchoolID, len(members))
+	for i, c := range members {
+		schools[i] = c.school
+	}
+	slices.Sort(schools)
+	return slices.Compact(schools)
+}
+
+// turned tells what an error of the message that takes turns says.
+func (s *Store) turned(schools []lyceum.SchoolID, asked bool, err error) error {
 	queued, ok := errors.AsType[*queuedError](err)
 	switch {
 	case err == nil:
 		return nil
-	case !ok || queued.at == 0 && len(missing) > 0: // the first one begins the transaction, or a query cannot be prepared
+	case !ok || queued.at == 0 && asked: // the first one begins the transaction, or a query cannot be prepared
 		return &lostError{err}
 	case queued.at > 0 && s.dialect.fault(err) == faultBusy:
 		return &heldError{schools[queued.at-1], fmt.Errorf("take the school's turn: %w", queued.err)}

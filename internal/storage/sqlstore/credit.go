@@ -1,0 +1,165 @@
+package sqlstore
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// credit is how what changes of a school asked was guessed until now.
+type credit struct {
+	streaks  map[*statement]int // how many times in a row a query found what was guessed
+	counters int                // how many times in a row counters were guessed right
+	shared   bool               // another process changes the school, too
+	changes  int                // rises where all was guessed right, up to maxCredit, and falls otherwise
+}
+
+const (
+	leastStreak = 2  // after which the next guess is presumed to be right
+	maxStreaks  = 64 // queries of a school that are kept
+	maxCredit   = 8
+	leastCredit = 4 // with which a change alone is worth a rehearsal
+)
+
+// trust is how far guesses are relied on.
+type trust int
+
+const (
+	askFirst    trust = iota
+	butCounters       // all but counters is presumed to be guessed right
+	entirely
+)
+
+// counts reports whether a query is one of counters.
+func (a *answer) counts() bool { return strings.HasPrefix(a.text, counterValues) }
+
+// school gives the school that a query is about.
+func (a *answer) school() (lyceum.SchoolID, bool) {
+	if len(a.args) == 0 {
+		return 0, false
+	}
+	id, is := a.args[0].(int64)
+	return lyceum.SchoolID(id), is
+}
+
+func (k *guesses) creditOf(school lyceum.SchoolID) *credit {
+	if k.schools == nil || len(k.schools) > maxGuesses {
+		k.schools = map[lyceum.SchoolID]*credit{}
+	}
+	c := k.schools[school]
+	if c == nil {
+		c = &credit{}
+		k.schools[school] = c
+	}
+	if c.streaks == nil || len(c.streaks) > maxStreaks {
+		c.streaks = map[*statement]int{}
+	}
+	return c
+}
+
+// judge keeps how what changes of some schools asked was guessed.
+func (k *guesses) judge(members []*change, r *rehearsal) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	counted, right := map[lyceum.SchoolID]bool{}, map[lyceum.SchoolID]bool{}
+	for _, school := range schoolsOf(members) {
+		right[school] = !r.ended && len(r.missing) > 0
+	}
+	for _, a := range r.missing {
+		school, is := a.school()
+		if !is {
+			continue
+		}
+		c, of := k.creditOf(school), statementOf(a.text)
+		switch rightly := a.guessedRight(); {
+		case a.counts() && rightly:
+			if _, known := counted[school]; !known {
+				counted[school] = true
+			}
+		case a.counts():
+			counted[school] = false
+			c.shared = c.shared || len(a.guess) > 0
+		case rightly:
+			c.streaks[of]++
+		default:
+			c.streaks[of], right[school] = 0, false
+		}
+	}
+	for school, rightly := range counted {
+		c := k.creditOf(school)
+		if c.counters++; !rightly {
+			c.counters = 0
+		}
+		c.shared = c.shared && c.counters < leastStreak
+	}
+	for school, rightly := range right {
+		c := k.creditOf(school)
+		if rightly {
+			c.changes = min(c.changes+2, maxCredit)
+		} else {
+			c.changes = max(c.changes-1, 0)
+		}
+	}
+}
+
+// distrust keeps that what was presumed to be guessed right was not.
+func (k *guesses) distrust(r *rehearsal) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, a := range r.missing {
+		school, is := a.school()
+		if !is {
+			continue
+		}
+		c := k.creditOf(school)
+		c.counters = 0
+		c.streaks[statementOf(a.text)] = 0
+	}
+}
+
+// trusts tells how far the guesses of a rehearsal are relied on.
+func (k *guesses) trusts(r *rehearsal) trust {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	of := entirely
+	for _, a := range r.missing {
+		school, is := a.school()
+		if !is {
+			return askFirst
+		}
+		switch c := k.creditOf(school); {
+		case !a.counts() && c.streaks[statementOf(a.text)] < leastStreak:
+			return askFirst
+		case a.counts() && c.counters < leastStreak:
+			of = butCounters
+		}
+	}
+	return of
+}
+
+// promises reports whether all that a change asks is likely to be guessed right.
+func (k *guesses) promises(c *change) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	of := k.schools[c.school]
+	return of != nil && of.changes >= leastCredit && !c.many
+}
+
+// shared reports whether another process changes a school, too.
+func (k *guesses) shared(school lyceum.SchoolID) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	of := k.schools[school]
+	return of != nil && of.shared
+}
+
+// guessedRight reports whether a query found what was guessed.
+func (a *answer) guessedRight() bool {
+	return a.known && !a.huge && slices.EqualFunc(a.rows, a.guess, same)
+}
+
+// guessedRight reports whether all that was asked was guessed.
+func (r *rehearsal) guessedRight() bool {
+	return !r.ended && !slices.ContainsFunc(r.missing, func(a *answer) bool { return !a.guessedRight() })
+}

@@ -1,0 +1,337 @@
+package sqlstore
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/storage/storetest"
+)
+
+// TestComparisonOfPostgreSQL: what queries find is compared with what was guessed as Go
+// compares it, and one wrong guess makes all wrong.
+func TestComparisonOfPostgreSQL(t *testing.T) {
+	t.Parallel()
+	pool := openTestPostgres(t).writes
+	const text = `SELECT CAST($1 AS int4) AS id, name, bytes, share FROM (VALUES ('a "b\,()', CAST('\x00ff' AS bytea), 0.1::float8),
+		(NULL, NULL, NULL), ('', '\x', 1e21)) v (name, bytes, share) WHERE $1 > 0`
+	found := func(id int64) [][]any {
+		return [][]any{
+			{id, `a "b\,()`, []byte{0, 255}, 0.1}, {id, nil, nil, nil}, {id, "", []byte{}, 1e21},
+		}
+	}
+	changed := func(row, column int, to any) [][]any {
+		rows := found(7)
+		rows[row][column] = to
+		return rows
+	}
+	verdict := func(guesses ...[][]any) (verdict string) {
+		t.Helper()
+		err := pool.change(t.Context(), false, func(q *session) (bool, error) {
+			p := q.link.(*pipeline)
+			if p.together(text).compare == "" {
+				return false, nil
+			}
+			for _, guess := range guesses {
+				if err := p.compare([]*answer{{text: text, args: []any{int64(7)}, guess: guess}, {text: text, args: []any{int64(0)}}}, &verdict); err != nil {
+					return false, err
+				}
+			}
+			return true, nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return verdict
+	}
+	verdict() // learns the text
+	if got := verdict(found(7), found(7)); got != right {
+		t.Errorf("guessed right: %q", got)
+	}
+	for name, guesses := range map[string][][][]any{
+		"nothing":        {nil},
+		"a row less":     {found(7)[:2]},
+		"a row more":     {append(found(7), found(7)[0])},
+		"another order":  {{found(7)[1], found(7)[0], found(7)[2]}},
+		"a number":       {found(8)},
+		"a text":         {changed(0, 1, `a "b\,() `)},
+		"bytes":          {changed(0, 2, []byte{0})},
+		"a fraction":     {changed(0, 3, 0.1000001)},
+		"NULL for empty": {changed(2, 1, nil)},
+		"empty for NULL": {changed(1, 1, "")},
+		"no bytes":       {changed(2, 2, nil)},
+		"the first one":  {found(8), found(7)},
+		"the last one":   {found(7), found(8)},
+	} {
+		if got := verdict(guesses...); got != "wrong" {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}
+
+// makePurchase makes up a change as those are that can be presumed to be guessed right, and
+// now and then one that cannot.
+func makePurchase(r *rand.Rand) *deed {
+	plan, id, kind := lyceum.PricingPlanID(1+r.IntN(2)), lyceum.UserID(1+r.IntN(2020)), r.IntN(40)
+	price := lyceum.Minor(r.IntN(5))
+	return &deed{at: r.IntN(2), do: func(tx lyceum.Tx, found func(string, ...any)) error {
+		offer, err := tx.FindOffer(plan, id)
+		if err != nil {
+			return err
+		}
+		found("plan %d costs %d, user %d is %t", plan, offer.Plan.Value.Price, id, offer.UserKnown)
+		switch kind {
+		case 0:
+			return errRefused
+		case 1: // changes what was guessed
+			changed := offer.Plan.Value
+			changed.Price = price
+			_, err := tx.PricingPlans.Save(tx, changed)
+			return err
+		case 2:
+			last, err := tx.LastEntry()
+			found("entry %d", last)
+			return err
+		}
+		if kind < 5 {
+			return makeBuyer(tx, found, kind)
+		}
+		sid, err := tx.Sales.NextID(tx)
+		if err != nil {
+			return err
+		}
+		found("sale %d", sid)
+		sale := lyceum.Sale{
+			ID: sid, CreatedAt: storetest.Begin, PurchasedAt: storetest.Begin, UpdatedAt: storetest.Begin,
+			PricingPlanID: lyceum.Some(plan), FinalPrice: lyceum.Some(price), Currency: lyceum.Some(lyceum.Currency("USD")),
+		}
+		if err := tx.Sales.Insert(tx, sale); err != nil || !offer.UserKnown {
+			return err
+		}
+		eid, err := tx.Enrollments.NextID(tx)
+		if err != nil {
+			return err
+		}
+		begun, err := tx.BeginEnrollment(lyceum.Enrollment{
+			ID: eid, User: id, Course: lyceum.CourseID(plan), EnrolledAt: storetest.Begin, Sale: lyceum.Some(sid),
+		})
+		found("enrollment %d, begun %t", eid, begun)
+		return err
+	}}
+}
+
+func makeBuyer(tx lyceum.Tx, found func(string, ...any), kind int) error {
+	buyer, err := tx.Users.NextID(tx)
+	if err != nil {
+		return err
+	}
+	found("buyer %d", buyer)
+	email := "buyer@example.com" // which the database refuses once there is one
+	if kind == 3 {               // is not the same with another id
+		email = fmt.Sprintf("buyer-%d@example.com", buyer)
+	}
+	return tx.Users.Insert(tx, lyceum.User{ID: buyer, Email: email, CreatedAt: storetest.Begin})
+}
+
+// TestGroupsOfTwoProcessesAgree: where two processes change the same schools, in groups or one by
+// one, each change finds, does and refuses what it would if it were alone, and is told the same.
+// LYCEUM_GROUPS is the number of groups.
+func TestGroupsOfTwoProcessesAgree(t *testing.T) {
+	t.Parallel()
+	groups, _ := strconv.Atoi(os.Getenv("LYCEUM_GROUPS"))
+	const inSchools = 150 // before most buyers have all courses
+	groups = max(groups, inSchools)
+	address := storetest.Postgres(t)
+	var presumed, counted, written atomic.Int64
+	trace := func(text string) {
+		switch {
+		case strings.Contains(text, "set_config('lyceum.counters'"):
+			counted.Add(1)
+		case strings.Contains(text, "pg_advisory_xact_lock") && strings.Contains(text, "unnest"):
+			presumed.Add(1)
+		case strings.HasPrefix(text, "INSERT INTO counters") && !strings.Contains(text, ifRight):
+			written.Add(1)
+		}
+	}
+	var stores [3]*Store
+	for i := range stores {
+		options := Options{}
+		if i < 2 {
+			options.Trace = trace
+		}
+		s, err := OpenPostgres(t.Context(), address, options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = s.Close() })
+		s.distant = true
+		stores[i] = s
+	}
+	school := func() lyceum.SchoolID {
+		id := schoolOfDeeds(t, stores[2])
+		storetest.Write(t, stores[2], id, func(tx lyceum.Tx) error {
+			var users []lyceum.User
+			for n := range lyceum.UserID(2000) {
+				users = append(users, lyceum.User{ID: n + 1, Email: fmt.Sprintf("%d@example.com", n), CreatedAt: storetest.Begin})
+			}
+			if _, err := tx.Users.Save(tx, users...); err != nil {
+				return err
+			}
+			for n := range lyceum.PricingPlanID(2) {
+				_, err := tx.PricingPlans.Save(tx, lyceum.PricingPlan{
+					ID: n + 1, CourseID: lyceum.Some(lyceum.CourseID(n + 1)), Name: "Plan", Price: 100, Currency: "USD",
+					Frequency: lyceum.OneTimePayment, AuthorShare: lyceum.Some(12.5), CreatedAt: storetest.Begin, UpdatedAt: storetest.Begin,
+				})
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		return id
+	}
+	seed := rand.Uint64()
+	one, other, at := rand.New(rand.NewPCG(seed, 0)), rand.New(rand.NewPCG(seed, 0)), 0
+	for range groups / inSchools {
+		a, b := []lyceum.SchoolID{school(), school()}, []lyceum.SchoolID{school(), school()}
+		for n := range inSchools {
+			if n%50 >= 25 { // one process for a while, then both
+				at = 1 - at
+			}
+			var deeds, alone []*deed
+			for range 1 + one.IntN(6) {
+				deeds = append(deeds, makePurchase(one))
+			}
+			for range 1 + other.IntN(6) {
+				alone = append(alone, makePurchase(other))
+			}
+			together(stores[at], deeds, a...)
+			for i := range alone {
+				stores[2].guesses = guesses{}
+				together(stores[2], alone[i:i+1], b...)
+			}
+			for i := range deeds {
+				got, want := deeds[i], alone[i]
+				if got.failed != want.failed || got.last != want.last || !slices.Equal(got.found, want.found) {
+					t.Fatalf("seed %d, change %d of group %d: %q, entry %d, %v; alone %q, entry %d, %v", seed, i, n,
+						got.found, got.last, got.reason, want.found, want.last, want.reason)
+				}
+			}
+		}
+		for i := range a {
+			if diff := cmp.Diff(state(t, stores[2], b[i]), state(t, stores[2], a[i])); diff != "" {
+				t.Errorf("seed %d, alone and together:\n%s", seed, diff)
+			}
+		}
+	}
+	t.Logf("%d groups: %d presumed to be guessed right, %d of them but for counters; %d written otherwise",
+		groups, presumed.Load(), counted.Load(), written.Load())
+	if counted.Load() == 0 || presumed.Load() <= counted.Load() || written.Load() == 0 {
+		t.Error("not all ways were taken")
+	}
+}
+
+// TestPresumedGroupsWriteOnce: a group that was guessed right goes in one round trip, also where
+// another process has counted since, and so does a change alone.
+func TestPresumedGroupsWriteOnce(t *testing.T) {
+	t.Parallel()
+	address := storetest.Postgres(t)
+	var asked atomic.Int64
+	trace := func(text string) {
+		if strings.HasPrefix(text, "INSERT INTO") && !strings.Contains(text, ifRight) {
+			asked.Add(1)
+		}
+	}
+	var stores [2]*Store
+	for i := range stores {
+		s, err := OpenPostgres(t.Context(), address, Options{Trace: trace})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = s.Close() })
+		s.distant = true
+		stores[i] = s
+	}
+	school := schoolOfDeeds(t, stores[0])
+	storetest.Write(t, stores[0], school, func(tx lyceum.Tx) error {
+		_, err := tx.PricingPlans.Save(tx, lyceum.PricingPlan{
+			ID: 1, Name: "Plan", Price: 100, Currency: "USD", Frequency: lyceum.OneTimePayment, AuthorShare: lyceum.Some(12.5),
+			CreatedAt: storetest.Begin, UpdatedAt: storetest.Begin,
+		})
+		return err
+	})
+	buyers := lyceum.UserID(0)
+	for _, test := range []struct {
+		name  string
+		size  int
+		at    []int // the processes, one after the other
+		price bool  // the first change of the last group also changes a row
+		runs  int   // of a change
+	}{
+		{"groups", 3, []int{0, 0}, false, 1},
+		{"a change alone", 1, []int{0, 0}, false, 1},
+		{"an update", 1, []int{0}, true, 1},
+		{"groups after another process", 3, []int{1, 0, 1, 0}, false, 3},
+		{"a change alone after another process", 1, []int{1, 0}, false, 3},
+	} {
+		once := func(at int, price bool) (runs int) {
+			var deeds []*deed
+			for i := range test.size {
+				buyers++
+				id := buyers
+				deeds = append(deeds, &deed{do: func(tx lyceum.Tx, found func(string, ...any)) error {
+					runs++
+					offer, err := tx.FindOffer(1, 1)
+					if err != nil {
+						return err
+					}
+					if price && i == 0 {
+						offer.Plan.Value.Price += lyceum.Minor(id)
+						if err := tx.PricingPlans.Update(tx, offer.Plan.Value); err != nil {
+							return err
+						}
+					}
+					bid, err := tx.Blocks.NextID(tx)
+					found("%d is %d", id, bid)
+					if err != nil {
+						return err
+					}
+					return tx.Blocks.Insert(tx, lyceum.Block{
+						ID: bid, User: 1, Product: lyceum.Product{Kind: lyceum.CourseKind, ID: int32(id)}, CreatedAt: storetest.Begin,
+					})
+				}})
+			}
+			together(stores[at], deeds, school)
+			for i, d := range deeds {
+				if want := fmt.Sprintf("%d is %d", int(buyers)-test.size+i+1, int(buyers)-test.size+i+1); d.failed || !slices.Equal(d.found, []string{want}) {
+					t.Errorf("%s: %q, %v, want %q", test.name, d.found, d.reason, want)
+				}
+			}
+			return runs
+		}
+		if err := addUser(stores[0], school, 1); err != nil && buyers == 0 {
+			t.Fatal(err)
+		}
+		for range 2 * (leastStreak + 1) {
+			for _, at := range test.at {
+				once(at, false)
+			}
+		}
+		before := asked.Load()
+		for _, at := range test.at {
+			if runs := once(at, test.price); runs != test.runs*test.size {
+				t.Errorf("%s: %d runs of %d changes, want %d of each", test.name, runs, test.size, test.runs)
+			}
+		}
+		if n := asked.Load() - before; n > 0 {
+			t.Errorf("%s: %d inserts without a condition", test.name, n)
+		}
+	}
+}

@@ -1,0 +1,355 @@
+package sqlstore
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// Where another process changes the same school, its counters cannot be guessed. A group runs
+// twice without the database then: with the counters as they were last, which are too low at
+// most, and with provisional ones, which are too high. If both runs did the same but for ids
+// that follow counters, then so does one with the counters between. Its rows go to the
+// database with the distances of those ids from their counters, and PostgreSQL adds the counters.
+// When it has said what they were, the changes run once more, for what they tell their callers.
+type provisional struct {
+	names  []string    // of counters
+	of     []counterOf // the counters of the schools
+	values string      // of those, as an array of PostgreSQL
+}
+
+// counterOf is a counter of a school.
+type counterOf struct {
+	school lyceum.SchoolID
+	name   string
+}
+
+// Provisional counters are above provisionalBase, and provisionalSpan apart.
+const (
+	provisionalBase = 1 << 30
+	provisionalSpan = 1 << 24
+	maxProvisional  = (lyceum.MaxID-provisionalBase)/provisionalSpan - 1
+)
+
+// count gives the provisional value of a counter.
+func (p *provisional) count(name string) int64 {
+	at := slices.Index(p.names, name)
+	if at < 0 {
+		at = len(p.names)
+		p.names = append(p.names, name)
+	}
+	return provisionalBase + int64(at)*provisionalSpan
+}
+
+// distance tells which counter a value follows, and how far, by those of a run with low
+// counters and of one with provisional ones. A value that follows none is the same in both.
+func (p *provisional) distance(low map[string]int64, a, b any) (name string, value any, ok bool) {
+	if equalValues(a, b) {
+		return "", a, true
+	}
+	from, isID := a.(int64)
+	to, _ := b.(int64)
+	at, far := (to-provisionalBase)/provisionalSpan, (to-provisionalBase)%provisionalSpan
+	if !isID || to <= provisionalBase || at >= int64(len(p.names)) || from-low[p.names[at]] != far {
+		return "", nil, false
+	}
+	return p.names[at], far, true
+}
+
+// trial is what a run of a group without the database did.
+type trial struct {
+	log     []edit
+	schools map[lyceum.SchoolID]*books
+	failed  []bool // changes
+}
+
+func (g *group) trial(members []*change) trial {
+	t := trial{g.log, g.schools, make([]bool, len(members))}
+	for i, c := range members {
+		t.failed[i] = c.result != nil
+	}
+	return t
+}
+
+// follow compares a trial with low counters with one that had provisional ones, and puts the
+// distances into what that one wrote. It reports whether they are alike.
+func (p *provisional) follow(low, high trial) bool {
+	if len(p.names) > maxProvisional || len(low.log) != len(high.log) || !slices.Equal(low.failed, high.failed) ||
+		len(low.schools) != len(high.schools) {
+		return false
+	}
+	for i := range high.log {
+		a, b := &low.log[i], &high.log[i]
+		if a.table != b.table || a.update != b.update || a.school != b.school || len(a.values) != len(b.values) {
+			return false
+		}
+		values, follows, ok := p.followEach(low.counters(lyceum.SchoolID(a.school)), a.values, b.values)
+		if !ok || follows != nil && b.update != "" {
+			return false
+		}
+		b.values, b.follows = values, follows
+	}
+	for school, b := range high.schools {
+		if a := low.schools[school]; a == nil || !p.followBooks(a, b) {
+			return false
+		}
+		for name := range b.kept {
+			p.of = append(p.of, counterOf{school, name})
+		}
+	}
+	return true
+}
+
+// place gives the place of a counter in the array of values, from 1 on; nil for none.
+func (p *provisional) place(school lyceum.SchoolID, name string) any {
+	if name == "" {
+		return nil
+	}
+	return int64(slices.Index(p.of, counterOf{school, name}) + 1)
+}
+
+// countersRead is the array of the counters that were read.
+const countersRead = "(SELECT CAST(current_setting('lyceum.counters') AS bigint[]))"
+
+// readCounters lets the counters be read with the next round trip. The setting
+// lyceum.counters has their values until the end of the transaction.
+func (p *pipeline) readCounters(of *provisional) error {
+	var keys []any
+	for _, c := range of.of {
+		keys = append(keys, int64(c.school), c.name)
+	}
+	args, err := arraysOf(keys, 2)
+	if err != nil {
+		return err
+	}
+	return p.laterText(&of.values, `SELECT set_config('lyceum.counters',
+		CAST(array_agg(COALESCE(c.value, 0) ORDER BY a.place) AS TEXT), true)
+		FROM unnest((SELECT $1::int4[]), (SELECT $2::text[])) WITH ORDINALITY a (school, name, place)
+		LEFT JOIN counters c ON c.school_id = a.school AND c.name = a.name`, args)
+}
+
+// answer gives a query of counters what the database had.
+func (p *provisional) answer(a *answer) error {
+	values := strings.Split(strings.Trim(p.values, "{}"), ",")
+	if len(values) != len(p.of) {
+		return fmt.Errorf("read %d counters: %q", len(p.of), p.values)
+	}
+	a.known, a.rows = true, nil
+	for i, c := range p.of {
+		if c.school != lyceum.SchoolID(a.args[0].(int64)) || !slices.Contains(a.args[1:], any(c.name)) {
+			continue
+		}
+		n, err := strconv.ParseInt(values[i], 10, 64)
+		if err != nil {
+			return fmt.Errorf("read counters: %w", err)
+		}
+		if n > 0 {
+			a.rows = append(a.rows, []any{c.name, n})
+		}
+	}
+	slices.SortFunc(a.rows, func(a, b []any) int { return strings.Compare(a[0].(string), b[0].(string)) })
+	return nil
+}
+
+func (t *trial) counters(school lyceum.SchoolID) map[string]int64 {
+	if b := t.schools[school]; b != nil {
+		return b.kept
+	}
+	return nil
+}
+
+// followEach is distance for each of some values.
+func (p *provisional) followEach(low map[string]int64, a, b []any) (values []any, follows []string, ok bool) {
+	values = b
+	for i := range b {
+		name, far, ok := p.distance(low, a[i], b[i])
+		switch {
+		case !ok:
+			return nil, nil, false
+		case name == "":
+			continue
+		case follows == nil:
+			values, follows = slices.Clone(b), make([]string, len(b))
+		}
+		values[i], follows[i] = far, name
+	}
+	return values, follows, true
+}
+
+// followBooks is follow for the books of a school.
+func (p *provisional) followBooks(a, b *books) bool {
+	if !slices.Equal(a.changed(), b.changed()) || !maps.Equal(a.added, b.added) || len(a.entries) != len(b.entries) ||
+		len(a.told) != len(b.told) {
+		return false
+	}
+	for i := range b.entries {
+		of, to := a.entries[i], &b.entries[i]
+		name, far, ok := p.distance(a.kept, int64(of.ObjectID), int64(to.ObjectID))
+		if !ok {
+			return false
+		}
+		of.ObjectID = to.ObjectID
+		if of.Entry != to.Entry || of.stamp.Actor != to.stamp.Actor || !of.stamp.At.Equal(to.stamp.At) {
+			return false
+		}
+		to.ObjectID, to.follows = int32(far.(int64)), name
+	}
+	_, runs := rowsOfEntries(nil, b.school, 0, b.entries)
+	return runs == nil
+}
+
+// runProvisionally runs a group again with provisional counters, and reports whether it did
+// the same and can be written so.
+func (s *Store) runProvisionally(g *group, members []*change, missing []*answer) (alike bool, err error) {
+	compared := func(a *answer) bool { return !a.counts() }
+	gone := func(c *change) bool { return c.ctx.Err() != nil }
+	if !slices.ContainsFunc(missing, compared) || slices.ContainsFunc(members, gone) {
+		return false, nil
+	}
+	low, r, p := g.trial(members), &rehearsal{}, &provisional{}
+	g.reset()
+	g.rehearsal, g.provisional = r, p
+	err = s.rerun(g, members)
+	g.rehearsal, g.provisional = nil, nil
+	alike = err == nil && !r.ended && len(r.missing) == 0 && len(g.touched) == 0 && p.follow(low, g.trial(members))
+	if alike {
+		g.provisional = p
+	}
+	return alike, err
+}
+
+// rerun runs changes again, also those whose callers have gone.
+func (s *Store) rerun(g *group, members []*change) error {
+	for _, c := range members {
+		if err := g.begin(); err != nil {
+			return err
+		}
+		c.result = guard(g.session, c.run)
+		if err := g.end(c.result != nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// retell runs the changes of a group once more, which was committed with provisional counters,
+// so that what they tell their callers has those of the database.
+func (s *Store) retell(g *group, members []*change) error {
+	high, r, p := g.trial(members), &rehearsal{}, g.provisional
+	for _, a := range g.guessed.missing {
+		if a.counts() {
+			if err := p.answer(a); err != nil {
+				return &commitError{err}
+			}
+		}
+	}
+	g.reset()
+	g.rehearsal, g.provisional = r, nil
+	err := s.rerun(g, members)
+	g.rehearsal = nil
+	if err == nil && (r.asked || r.ended || !slices.Equal(high.failed, g.trial(members).failed)) {
+		err = errors.New("a change was not the same with other counters")
+	}
+	if err != nil {
+		return &commitError{err}
+	}
+	for _, b := range g.schools {
+		b.settled(b.kept[journalCounter])
+	}
+	return nil
+}
+
+// settleFollowing is settle with provisional counters. The journal is read by its counter
+// before that is raised.
+func (g *group) settleFollowing() error {
+	var counters [][]any
+	var entries []edit
+	for _, school := range slices.Sorted(maps.Keys(g.schools)) {
+		b := g.schools[school]
+		for _, name := range b.changed() {
+			counters = append(counters, []any{int64(school), name, b.added[name]})
+		}
+		rows, _ := rowsOfEntries(nil, school, 0, b.entries)
+		for i, row := range rows {
+			follows := make([]string, len(row)-1)
+			follows[0], follows[4] = journalCounter, b.entries[i].follows
+			entries = append(entries, edit{school: int64(school), values: row[1:], follows: follows})
+		}
+	}
+	if err := g.insertFollowing("journal", journalColumns, entries); err != nil {
+		return err
+	}
+	return g.insert("counters", "name, value", counters, addCounters)
+}
+
+// insertFollowing inserts rows, some values of which follow counters.
+func (g *group) insertFollowing(table, columns string, rows []edit) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	g.inserted[table] += len(rows)
+	width := 1 + len(rows[0].values)
+	following := make([]bool, width)
+	for i := range rows {
+		for j, name := range rows[i].follows {
+			following[1+j] = following[1+j] || name != ""
+		}
+	}
+	var values, places []any
+	for i := range rows {
+		values = append(append(values, rows[i].school), rows[i].values...)
+		for j := range width {
+			switch {
+			case !following[j]:
+			case rows[i].follows == nil:
+				places = append(places, nil)
+			default:
+				places = append(places, g.provisional.place(lyceum.SchoolID(rows[i].school), rows[i].follows[j-1]))
+			}
+		}
+	}
+	args, err := arraysOf(values, width)
+	if err != nil {
+		return err
+	}
+	of, err := arraysOf(places, len(places)/len(rows))
+	if err != nil {
+		return err
+	}
+	return g.later(g.session.pool.insertFollowingText(table, columns, following), append(args, of...)...)
+}
+
+var followingTexts sync.Map // table and which columns -> text
+
+// insertFollowingText is the statement of insertFollowing.
+func (p *pool) insertFollowingText(table, columns string, following []bool) string {
+	key := fmt.Sprint(table, following)
+	if kept, ok := followingTexts.Load(key); ok {
+		return kept.(string)
+	}
+	types := p.typesOf(table, columns)
+	var shown, as, places []string
+	for i := range types {
+		x := fmt.Sprintf("x%d", i+1)
+		as = append(as, x)
+		if !following[i] {
+			shown = append(shown, "u."+x)
+			continue
+		}
+		place := fmt.Sprintf("y%d", i+1)
+		places = append(places, place)
+		shown = append(shown, "u."+x+" + COALESCE("+countersRead+"[u."+place+"], 0)")
+	}
+	types = append(types, slices.Repeat([]string{"int4"}, len(places))...)
+	text := "INSERT INTO " + table + " (school_id, " + columns + ") SELECT " + strings.Join(shown, ", ") +
+		" FROM unnest(" + strings.Join(hidden(types), ", ") + ") u (" + strings.Join(append(as, places...), ", ") +
+		") WHERE " + ifRight
+	followingTexts.Store(key, text)
+	return text
+}
