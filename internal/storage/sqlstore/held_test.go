@@ -247,3 +247,46 @@ func TestPostgresFaults(t *testing.T) {
 		}
 	}
 }
+
+// TestR22_PresumedChangeOfAHeldSchool: a change that takes one round trip finds its school held,
+// says that nothing was changed, and is made once it is asked for again.
+func TestR22_PresumedChangeOfAHeldSchool(t *testing.T) {
+	t.Parallel()
+	var presumed atomic.Int64
+	s, other := beside(t, Options{Patience: time.Second, Trace: func(text string) {
+		if strings.Contains(text, schoolLocks) && strings.Contains(text, "unnest") {
+			presumed.Add(1)
+		}
+	}})
+	if err := addUser(s, 9, 1); err != nil {
+		t.Fatal(err)
+	}
+	block := func(course int32) error {
+		return s.Write(context.Background(), lyceum.Stamp{School: 9, At: storetest.Begin, Actor: "test"}, func(tx lyceum.Tx) error {
+			id, err := tx.Blocks.NextID(tx)
+			if err != nil {
+				return err
+			}
+			return tx.Blocks.Insert(tx, lyceum.Block{
+				ID: id, User: 1, Product: lyceum.Product{Kind: lyceum.CourseKind, ID: course}, CreatedAt: storetest.Begin,
+			})
+		})
+	}
+	course := int32(0)
+	eventually(t, "a change is presumed to be guessed right", func() bool {
+		course++
+		return block(course) != nil || presumed.Load() > 0
+	})
+	before := presumed.Load()
+	run(t, other, "SELECT pg_advisory_lock("+schoolLocks+", 9)")
+	wantUnchanged(t, block(course+1))
+	if presumed.Load() == before {
+		t.Error("the change was not presumed to be guessed right")
+	}
+	run(t, other, "SELECT pg_advisory_unlock("+schoolLocks+", 9)")
+	eventually(t, "the change is made", func() bool { return block(course+1) == nil })
+	v := s.In(t.Context(), 9)
+	if all, err := lyceum.All(v.Blocks, v, lyceum.BlockFilter{}); err != nil || len(all) != int(course)+1 {
+		t.Errorf("%d blocks, %v; want %d", len(all), err, course+1)
+	}
+}

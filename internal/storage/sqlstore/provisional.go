@@ -100,6 +100,9 @@ func (p *provisional) follow(low, high trial) bool {
 			return false
 		}
 		for name := range b.kept {
+			if low.schools[school].kept[name] >= provisionalBase {
+				return false // the provisional one may not be above it
+			}
 			p.of = append(p.of, counterOf{school, name})
 		}
 	}
