@@ -118,6 +118,7 @@ func (g *group) query(of *statement, in scope, text string, args, dest []any, vi
 		return a.each(g.session, dest, visit)
 	}
 	if g.met(of, in, args, g.flushed) {
+		g.guessed.ended = true
 		if err := g.write(); err != nil {
 			return err
 		}

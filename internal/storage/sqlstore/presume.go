@@ -57,9 +57,11 @@ func (p *pool) distant(ctx context.Context) (bool, error) {
 
 // presumable reports whether the database can compare what a rehearsal asked.
 func (g *group) presumable(r *rehearsal) bool {
-	p := g.session.link.(*pipeline)
-	return r.asked && !r.ended && len(g.touched) == 0 &&
-		!slices.ContainsFunc(r.missing, func(a *answer) bool { return p.together(a.text).compare == "" })
+	p, known := g.session.link.(*pipeline), true
+	for _, a := range r.missing { // all of them, so that they are learned at once
+		known = p.together(a.text).compare != "" && known
+	}
+	return known && r.asked && !r.ended && len(g.touched) == 0
 }
 
 // presume lets the turns of a group that was rehearsed go with a comparison of what it asked,
@@ -73,7 +75,6 @@ func (s *Store) presume(g *group, members []*change, r *rehearsal) (done bool, e
 		return false, nil
 	case butCounters:
 		if alike, err := s.runProvisionally(g, members, r.missing); err != nil || !alike {
-			s.guesses.distrust(r)
 			return false, err
 		}
 	}
@@ -99,7 +100,7 @@ func (s *Store) presume(g *group, members []*change, r *rehearsal) (done bool, e
 		}
 	}
 	if g.provisional != nil {
-		return true, p.readCounters(g.provisional)
+		return true, p.readCounters(g.provisional, &g.verdict)
 	}
 	return true, nil
 }

@@ -100,8 +100,28 @@ func makePurchase(r *rand.Rand) *deed {
 			found("entry %d", last)
 			return err
 		}
-		if kind < 5 {
+		switch {
+		case kind < 5:
 			return makeBuyer(tx, found, kind)
+		case kind < 9: // depends on a counter that also falls
+			taken, err := tx.CountTaken([]lyceum.PricingPlanID{plan}, nil)
+			found("%d taken", taken.Seats[plan])
+			if err != nil {
+				return err
+			}
+			if taken.Seats[plan]%2 == 0 {
+				if kind < 7 {
+					return errRefused
+				}
+				price++
+			}
+		case kind < 13: // lets it fall
+			ended, err := tx.Sales.Get(tx, lyceum.SaleID(1+int(id)%20))
+			if err != nil {
+				return err
+			}
+			ended.EndedAt, ended.EndReason = lyceum.Some(storetest.Begin), lyceum.Some(lyceum.SaleCanceled)
+			return tx.Sales.Update(tx, ended)
 		}
 		sid, err := tx.Sales.NextID(tx)
 		if err != nil {

@@ -16,19 +16,26 @@ import (
 // twice without the database then: with the counters as they were last, which are too low at
 // most, and with provisional ones, which are too high. If both runs did the same but for ids
 // that follow counters, then so does one with the counters between. Its rows go to the
-// database with the distances of those ids from their counters, and PostgreSQL adds the counters.
-// When it has said what they were, the changes run once more, for what they tell their callers.
+// database with the distances of those ids from their counters, and PostgreSQL adds the counters,
+// unless they are not between after all. When it has said what they were, the changes run once
+// more, for what they tell their callers. Only counters of ids and the journal's never fall; a
+// group that asks for others goes another way.
 type provisional struct {
 	names  []string    // of counters
+	falls  bool        // one of them may fall
 	of     []counterOf // the counters of the schools
 	values string      // of those, as an array of PostgreSQL
 }
 
 // counterOf is a counter of a school.
 type counterOf struct {
-	school lyceum.SchoolID
-	name   string
+	school    lyceum.SchoolID
+	name      string
+	low, high int64 // of the two runs
 }
+
+// rises reports whether a counter is one that never falls.
+func rises(name string) bool { return name == journalCounter || strings.HasSuffix(name, "_id") }
 
 // Provisional counters are above provisionalBase, and provisionalSpan apart.
 const (
@@ -43,6 +50,7 @@ func (p *provisional) count(name string) int64 {
 	if at < 0 {
 		at = len(p.names)
 		p.names = append(p.names, name)
+		p.falls = p.falls || !rises(name)
 	}
 	return provisionalBase + int64(at)*provisionalSpan
 }
@@ -80,8 +88,8 @@ func (g *group) trial(members []*change) trial {
 // follow compares a trial with low counters with one that had provisional ones, and puts the
 // distances into what that one wrote. It reports whether they are alike.
 func (p *provisional) follow(low, high trial) bool {
-	if len(p.names) > maxProvisional || len(low.log) != len(high.log) || !slices.Equal(low.failed, high.failed) ||
-		len(low.schools) != len(high.schools) {
+	if p.falls || len(p.names) > maxProvisional || len(low.log) != len(high.log) ||
+		!slices.Equal(low.failed, high.failed) || len(low.schools) != len(high.schools) {
 		return false
 	}
 	for i := range high.log {
@@ -99,11 +107,8 @@ func (p *provisional) follow(low, high trial) bool {
 		if a := low.schools[school]; a == nil || !p.followBooks(a, b) {
 			return false
 		}
-		for name := range b.kept {
-			if low.schools[school].kept[name] >= provisionalBase {
-				return false // the provisional one may not be above it
-			}
-			p.of = append(p.of, counterOf{school, name})
+		for name, high := range b.kept {
+			p.of = append(p.of, counterOf{school, name, low.schools[school].kept[name], high})
 		}
 	}
 	return true
@@ -114,27 +119,36 @@ func (p *provisional) place(school lyceum.SchoolID, name string) any {
 	if name == "" {
 		return nil
 	}
-	return int64(slices.Index(p.of, counterOf{school, name}) + 1)
+	is := func(c counterOf) bool { return c.school == school && c.name == name }
+	return int64(slices.IndexFunc(p.of, is) + 1)
 }
 
 // countersRead is the array of the counters that were read.
 const countersRead = "(SELECT CAST(current_setting('lyceum.counters') AS bigint[]))"
 
 // readCounters lets the counters be read with the next round trip. The setting
-// lyceum.counters has their values until the end of the transaction.
-func (p *pipeline) readCounters(of *provisional) error {
+// lyceum.counters has their values until the end of the transaction. If one is not between
+// those of the two runs, the verdict is that they were guessed wrong.
+func (p *pipeline) readCounters(of *provisional, verdict *string) error {
 	var keys []any
 	for _, c := range of.of {
-		keys = append(keys, int64(c.school), c.name)
+		keys = append(keys, int64(c.school), c.name, c.low, c.high)
 	}
-	args, err := arraysOf(keys, 2)
+	args, err := arraysOf(keys, 4)
 	if err != nil {
 		return err
 	}
-	return p.laterText(&of.values, `SELECT set_config('lyceum.counters',
-		CAST(array_agg(COALESCE(c.value, 0) ORDER BY a.place) AS TEXT), true)
-		FROM unnest((SELECT $1::int4[]), (SELECT $2::text[])) WITH ORDINALITY a (school, name, place)
-		LEFT JOIN counters c ON c.school_id = a.school AND c.name = a.name`, args)
+	const from = " FROM unnest((SELECT $1::int4[]), (SELECT $2::text[]), (SELECT $3::int8[]), (SELECT $4::int8[])) " +
+		"WITH ORDINALITY a (school, name, low, high, place) " +
+		"LEFT JOIN counters c ON c.school_id = a.school AND c.name = a.name"
+	err = p.laterText(&of.values, "SELECT set_config('lyceum.counters', "+
+		"CAST(array_agg(COALESCE(c.value, 0) ORDER BY a.place) AS TEXT), true)"+from, args)
+	if err != nil {
+		return err
+	}
+	return p.laterText(verdict, "SELECT set_config('lyceum.guessed', CASE WHEN "+ifRight+
+		" AND bool_and(COALESCE(c.value, 0) >= a.low AND COALESCE(c.value, 0) < a.high) THEN 'right' ELSE 'wrong' END, true)"+
+		from, args)
 }
 
 // answer gives a query of counters what the database had.
@@ -256,16 +270,43 @@ func (s *Store) retell(g *group, members []*change) error {
 	g.rehearsal, g.provisional = r, nil
 	err := s.rerun(g, members)
 	g.rehearsal = nil
-	if err == nil && (r.asked || r.ended || !slices.Equal(high.failed, g.trial(members).failed)) {
+	if err == nil && (r.asked || r.ended || !confirms(high, g.trial(members))) {
 		err = errors.New("a change was not the same with other counters")
 	}
 	if err != nil {
+		s.guesses.distrust(g.guessed)
 		return &commitError{err}
 	}
 	for _, b := range g.schools {
 		b.settled(b.kept[journalCounter])
 	}
 	return nil
+}
+
+// confirms reports whether a run did what was written, with the counters that it had.
+func confirms(written, run trial) bool {
+	if !slices.Equal(written.failed, run.failed) || len(written.log) != len(run.log) {
+		return false
+	}
+	for i := range run.log {
+		a, b := &written.log[i], &run.log[i]
+		if a.values == nil { // forgotten, after so many rows
+			continue
+		}
+		if a.table != b.table || a.update != b.update || a.school != b.school || len(a.values) != len(b.values) {
+			return false
+		}
+		of := run.counters(lyceum.SchoolID(a.school))
+		for j, value := range a.values {
+			if far, follows := value.(int64); follows && a.follows != nil && a.follows[j] != "" {
+				value = far + of[a.follows[j]]
+			}
+			if !equalValues(value, b.values[j]) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // settleFollowing is settle with provisional counters. The journal is read by its counter

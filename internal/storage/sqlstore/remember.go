@@ -102,11 +102,12 @@ func (g *group) remember(in scope, text string, args, dest []any, visit func() e
 		text: text, args: slices.Clone(args), byKey: in.byKey, by: in.likely.by, since: len(g.log),
 		number: g.number,
 	}
-	if g.guesses != nil { // nil on SQLite
+	ended := g.guessed.ended
+	if g.guesses != nil && !g.shared { // nil on SQLite
 		a.guess = g.guesses.find(statementOf(text), in.likely)
 		g.guessed.missing = append(g.guessed.missing, a)
+		ended = ended || len(g.guessed.missing) > maxRemembered
 	}
-	ended := g.guessed.ended
 	row, columns := make([]valueColumn, len(dest)), make([]any, len(dest))
 	for i := range columns {
 		columns[i] = &row[i]

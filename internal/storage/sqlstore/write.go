@@ -247,7 +247,9 @@ func (s *Store) try(ctx context.Context, h *hand, as manner) (begun int, err err
 	})
 	switch queued, ok := errors.AsType[*queuedError](err); {
 	case g != nil && g.presumed && (ok || errors.Is(err, errGuessed) || err == nil && g.verdict != right):
-		s.guesses.distrust(g.guessed)
+		if fault := s.dialect.fault(err); fault != faultBusy && fault != faultRetry {
+			s.guesses.distrust(g.guessed)
+		}
 		err = &lostError{errors.Join(errGuessed, err)}
 	case ok && !as.alone:
 		err = &lostError{queued}
