@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/lyceum-school/lyceum"
 )
@@ -95,6 +96,19 @@ func (g *group) know(school lyceum.SchoolID, names ...string) error {
 
 // counterValues is how the query of counters begins.
 const counterValues = "SELECT name, value FROM counters WHERE school_id = $1 AND name IN "
+
+// rowsOfCounters gives what the query of counters with some arguments finds, where schools
+// have counters. One that was never added to has no row.
+func rowsOfCounters(args []any, of map[lyceum.SchoolID]map[string]int64) (rows [][]any) {
+	counters := of[lyceum.SchoolID(args[0].(int64))]
+	for _, name := range args[1:] {
+		if n := counters[name.(string)]; n > 0 {
+			rows = append(rows, []any{name, n})
+		}
+	}
+	slices.SortFunc(rows, func(a, b []any) int { return strings.Compare(a[0].(string), b[0].(string)) })
+	return rows
+}
 
 // unknown returns those of the names of counters that were not asked for yet, with the
 // names that are asked for together with one of them.

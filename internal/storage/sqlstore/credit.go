@@ -73,13 +73,10 @@ func (k *guesses) judge(members []*change, r *rehearsal) {
 		}
 		c, of := k.creditOf(school), statementOf(a.text)
 		switch rightly := a.guessedRight(); {
-		case a.counts() && rightly:
-			if _, known := counted[school]; !known {
-				counted[school] = true
-			}
 		case a.counts():
-			counted[school] = false
-			c.shared = c.shared || len(a.guess) > 0
+			before, known := counted[school]
+			counted[school] = rightly && (before || !known)
+			c.shared = c.shared || !rightly && len(a.guess) > 0
 		case rightly:
 			c.streaks[of]++
 		default:

@@ -274,20 +274,32 @@ func TestGroupsAgree(t *testing.T) {
 				together(s, alone[i:i+1], b...)
 			}
 			s.known = of
-			for i := range deeds {
-				got, want := deeds[i], alone[i]
-				if got.failed != want.failed || got.last != want.last || !slices.Equal(got.found, want.found) {
-					t.Fatalf("seed %d, change %d of group %d: %q, entry %d, %v; alone %q, entry %d, %v", seed, i, n,
-						got.found, got.last, got.reason, want.found, want.last, want.reason)
-				}
-			}
+			wantAsAlone(t, fmt.Sprintf("seed %d, group %d", seed, n), deeds, alone)
 		}
-		for i := range a {
-			if diff := cmp.Diff(state(t, s, b[i]), state(t, s, a[i])); diff != "" {
-				t.Errorf("seed %d, alone and together:\n%s", seed, diff)
-			}
-		}
+		wantSameState(t, fmt.Sprintf("seed %d", seed), s, a, b)
 	})
+}
+
+// wantAsAlone wants deeds to have found and to be told what others did, each of which was alone.
+func wantAsAlone(t *testing.T, where string, deeds, alone []*deed) {
+	t.Helper()
+	for i := range deeds {
+		got, want := deeds[i], alone[i]
+		if got.failed != want.failed || got.last != want.last || !slices.Equal(got.found, want.found) {
+			t.Fatalf("%s, change %d: %q, entry %d, %v; alone %q, entry %d, %v", where, i,
+				got.found, got.last, got.reason, want.found, want.last, want.reason)
+		}
+	}
+}
+
+// wantSameState wants schools to have what others have, in which deeds were alone.
+func wantSameState(t *testing.T, where string, s *Store, schools, alone []lyceum.SchoolID) {
+	t.Helper()
+	for i := range schools {
+		if diff := cmp.Diff(state(t, s, alone[i]), state(t, s, schools[i])); diff != "" {
+			t.Errorf("%s, alone and together:\n%s", where, diff)
+		}
+	}
 }
 
 // TestRowsChangedBeforeTheyAreWritten: a query that did not find a row is asked again once

@@ -1,8 +1,6 @@
 package sqlstore
 
 import (
-	"slices"
-	"strings"
 	"sync"
 
 	"github.com/lyceum-school/lyceum"
@@ -29,7 +27,7 @@ func (k *guesses) find(of *statement, in likely) [][]any {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if in.counters {
-		return k.findCounters(in.by)
+		return rowsOfCounters(in.by, k.counters)
 	}
 	key := askedOf(of, in.by)
 	rows, known := k.young[key]
@@ -39,18 +37,6 @@ func (k *guesses) find(of *statement, in likely) [][]any {
 		}
 		k.keep(key, rows)
 	}
-	return rows
-}
-
-// findCounters gives those of a school's counters that are known, by name.
-func (k *guesses) findCounters(by []any) (rows [][]any) {
-	of := k.counters[lyceum.SchoolID(by[0].(int64))]
-	for _, name := range by[1:] {
-		if n, known := of[name.(string)]; known {
-			rows = append(rows, []any{name, n})
-		}
-	}
-	slices.SortFunc(rows, func(a, b []any) int { return strings.Compare(a[0].(string), b[0].(string)) })
 	return rows
 }
 
@@ -82,9 +68,7 @@ func (k *guesses) learn(g *group) {
 			k.counters[school] = map[string]int64{}
 		}
 		for name, n := range b.kept {
-			if n > 0 {
-				k.counters[school][name] = n
-			}
+			k.counters[school][name] = n
 		}
 	}
 }

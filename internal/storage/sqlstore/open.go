@@ -23,16 +23,17 @@ import (
 
 // Store keeps schools in one database. It is safe for concurrent use.
 type Store struct {
-	dialect               *dialect
-	reads                 *pool
-	writes                *pool
-	queue                 *queue
-	guesses               guesses
-	known                 known
-	hastyTurn, hastyTurns string // dialect.turn and turns for a group that does not wait for them long
-	distant               bool   // see pool.distant
-	log                   *slog.Logger
-	files                 *files // of SQLite; nil with PostgreSQL
+	dialect    *dialect
+	reads      *pool
+	writes     *pool
+	queue      *queue
+	guesses    guesses
+	known      known
+	hastyTurn  string // dialect.turn for a group that does not wait for it long
+	hastyTurns string // the same of dialect.turns
+	distant    bool   // see pool.distant
+	log        *slog.Logger
+	files      *files // of SQLite; nil with PostgreSQL
 
 	tallies    *tallies // of PostgreSQL; nil with SQLite
 	statistics statistics

@@ -21,9 +21,8 @@ type pipeline struct {
 	trace   func(string)
 	queue   *pgx.Batch
 	asked   map[int][]*answer // questions in the queue, by their places
+	texts   map[int]*string   // where the one value goes that a statement in the queue gives, by places; for commit
 	copying behind
-
-	texts map[int]*string // where the one value goes that a statement in the queue gives, by places; for commit
 
 	combined *sync.Map       // text -> combination, as far as it is known
 	wanted   map[string]bool // texts of which it is not
@@ -53,7 +52,7 @@ func (p *pipeline) send() (results pgx.BatchResults, n int, err error) {
 	}
 	n = p.queue.Len()
 	results = p.conn.SendBatch(p.ctx, p.queue)
-	p.queue, p.asked = &pgx.Batch{}, nil
+	p.queue, p.asked, p.texts = &pgx.Batch{}, nil, nil
 	return results, n, nil
 }
 

@@ -65,19 +65,25 @@ func (g *group) presumable(r *rehearsal) bool {
 }
 
 // presume lets the turns of a group that was rehearsed go with a comparison of what it asked,
-// where the guesses are to be trusted. It reports whether the group is done.
-func (s *Store) presume(g *group, members []*change, r *rehearsal) (done bool, err error) {
+// where the guesses are to be trusted. It reports whether the group is done, and if not
+// whether it was run again meanwhile, with counters that are not those of the database.
+func (s *Store) presume(g *group, members []*change, r *rehearsal) (done, stale bool, err error) {
 	if !g.presumable(r) {
-		return false, nil
+		return false, false, nil
 	}
 	switch s.guesses.trusts(r) {
 	case askFirst:
-		return false, nil
+		return false, false, nil
 	case butCounters:
 		if alike, err := s.runProvisionally(g, members, r.missing); err != nil || !alike {
-			return false, err
+			return false, true, err
 		}
 	}
+	return true, false, s.laterCompared(g, members, r)
+}
+
+// laterCompared lets the turns and the comparisons go with the next message.
+func (s *Store) laterCompared(g *group, members []*change, r *rehearsal) error {
 	p := g.session.link.(*pipeline)
 	g.presumed, g.guessed = true, r
 	var schools []any
@@ -89,20 +95,36 @@ func (s *Store) presume(g *group, members []*change, r *rehearsal) (done bool, e
 		err = p.later(s.hastyTurns, turns)
 	}
 	if err != nil {
-		return true, err
+		return err
 	}
 	for _, together := range p.questions(r.missing) {
 		if g.provisional != nil && together[0].counts() {
 			continue
 		}
 		if err := p.compare(together, &g.verdict); err != nil {
-			return true, err
+			return err
 		}
 	}
 	if g.provisional != nil {
-		return true, p.readCounters(g.provisional, &g.verdict)
+		return p.readCounters(g.provisional, &g.verdict)
 	}
-	return true, nil
+	return nil
+}
+
+// conclude tells what became of a group that was presumed to be guessed right, by the error of its
+// transaction. One that was not is lost, and nothing of it was written.
+func (s *Store) conclude(g *group, members []*change, err error) error {
+	_, queued := errors.AsType[*queuedError](err)
+	switch {
+	case queued || errors.Is(err, errGuessed) || err == nil && g.verdict != right:
+		if fault := s.dialect.fault(err); fault != faultBusy && fault != faultRetry {
+			s.guesses.distrust(g.guessed)
+		}
+		return &lostError{errors.Join(errGuessed, err)}
+	case err == nil && g.provisional != nil:
+		return s.retell(g, members)
+	}
+	return err
 }
 
 // compare lets a comparison of what queries of one text find with what was guessed go with

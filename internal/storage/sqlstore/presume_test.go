@@ -10,7 +10,6 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
@@ -160,27 +159,11 @@ func makeBuyer(tx lyceum.Tx, found func(string, ...any), kind int) error {
 	return tx.Users.Insert(tx, lyceum.User{ID: buyer, Email: email, CreatedAt: storetest.Begin})
 }
 
-// TestGroupsOfTwoProcessesAgree: where two processes change the same schools, in groups or one by
-// one, each change finds, does and refuses what it would if it were alone, and is told the same.
-// LYCEUM_GROUPS is the number of groups.
-func TestGroupsOfTwoProcessesAgree(t *testing.T) {
-	t.Parallel()
-	groups, _ := strconv.Atoi(os.Getenv("LYCEUM_GROUPS"))
-	const inSchools = 150 // before most buyers have all courses
-	groups = max(groups, inSchools)
+// openProcesses opens a database for two processes that are distant from it and traced, and for
+// one that is neither.
+func openProcesses(t *testing.T, trace func(string)) (stores [3]*Store) {
+	t.Helper()
 	address := storetest.Postgres(t)
-	var presumed, counted, written atomic.Int64
-	trace := func(text string) {
-		switch {
-		case strings.Contains(text, "set_config('lyceum.counters'"):
-			counted.Add(1)
-		case strings.Contains(text, "pg_advisory_xact_lock") && strings.Contains(text, "unnest"):
-			presumed.Add(1)
-		case strings.HasPrefix(text, "INSERT INTO counters") && !strings.Contains(text, ifRight):
-			written.Add(1)
-		}
-	}
-	var stores [3]*Store
 	for i := range stores {
 		options := Options{}
 		if i < 2 {
@@ -191,9 +174,47 @@ func TestGroupsOfTwoProcessesAgree(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = s.Close() })
-		s.distant = true
+		s.distant = i < 2
 		stores[i] = s
 	}
+	return stores
+}
+
+// makePlans gives a school the pricing plans 1 and 2, of the courses 1 and 2.
+func makePlans(t *testing.T, s *Store, school lyceum.SchoolID) {
+	t.Helper()
+	storetest.Write(t, s, school, func(tx lyceum.Tx) error {
+		var plans []lyceum.PricingPlan
+		for n := range lyceum.PricingPlanID(2) {
+			plans = append(plans, lyceum.PricingPlan{
+				ID: n + 1, CourseID: lyceum.Some(lyceum.CourseID(n + 1)), Name: "Plan", Price: 100, Currency: "USD",
+				Frequency: lyceum.OneTimePayment, AuthorShare: lyceum.Some(12.5), CreatedAt: storetest.Begin, UpdatedAt: storetest.Begin,
+			})
+		}
+		_, err := tx.PricingPlans.Save(tx, plans...)
+		return err
+	})
+}
+
+// TestGroupsOfTwoProcessesAgree: where two processes change the same schools, in groups or one by
+// one, each change finds, does and refuses what it would if it were alone, and is told the same.
+// LYCEUM_GROUPS is the number of groups.
+func TestGroupsOfTwoProcessesAgree(t *testing.T) {
+	t.Parallel()
+	groups, _ := strconv.Atoi(os.Getenv("LYCEUM_GROUPS"))
+	const inSchools = 150 // before most buyers have all courses
+	groups = max(groups, inSchools)
+	var presumed, counted, written atomic.Int64
+	stores := openProcesses(t, func(text string) {
+		switch {
+		case strings.Contains(text, "set_config('lyceum.counters'"):
+			counted.Add(1)
+		case strings.Contains(text, "pg_advisory_xact_lock") && strings.Contains(text, "unnest"):
+			presumed.Add(1)
+		case strings.HasPrefix(text, "INSERT INTO counters") && !strings.Contains(text, ifRight):
+			written.Add(1)
+		}
+	})
 	school := func() lyceum.SchoolID {
 		id := schoolOfDeeds(t, stores[2])
 		storetest.Write(t, stores[2], id, func(tx lyceum.Tx) error {
@@ -201,20 +222,10 @@ func TestGroupsOfTwoProcessesAgree(t *testing.T) {
 			for n := range lyceum.UserID(2000) {
 				users = append(users, lyceum.User{ID: n + 1, Email: fmt.Sprintf("%d@example.com", n), CreatedAt: storetest.Begin})
 			}
-			if _, err := tx.Users.Save(tx, users...); err != nil {
-				return err
-			}
-			for n := range lyceum.PricingPlanID(2) {
-				_, err := tx.PricingPlans.Save(tx, lyceum.PricingPlan{
-					ID: n + 1, CourseID: lyceum.Some(lyceum.CourseID(n + 1)), Name: "Plan", Price: 100, Currency: "USD",
-					Frequency: lyceum.OneTimePayment, AuthorShare: lyceum.Some(12.5), CreatedAt: storetest.Begin, UpdatedAt: storetest.Begin,
-				})
-				if err != nil {
-					return err
-				}
-			}
-			return nil
+			_, err := tx.Users.Save(tx, users...)
+			return err
 		})
+		makePlans(t, stores[2], id)
 		return id
 	}
 	seed := rand.Uint64()
@@ -237,19 +248,9 @@ func TestGroupsOfTwoProcessesAgree(t *testing.T) {
 				stores[2].guesses = guesses{}
 				together(stores[2], alone[i:i+1], b...)
 			}
-			for i := range deeds {
-				got, want := deeds[i], alone[i]
-				if got.failed != want.failed || got.last != want.last || !slices.Equal(got.found, want.found) {
-					t.Fatalf("seed %d, change %d of group %d: %q, entry %d, %v; alone %q, entry %d, %v", seed, i, n,
-						got.found, got.last, got.reason, want.found, want.last, want.reason)
-				}
-			}
+			wantAsAlone(t, fmt.Sprintf("seed %d, group %d", seed, n), deeds, alone)
 		}
-		for i := range a {
-			if diff := cmp.Diff(state(t, stores[2], b[i]), state(t, stores[2], a[i])); diff != "" {
-				t.Errorf("seed %d, alone and together:\n%s", seed, diff)
-			}
-		}
+		wantSameState(t, fmt.Sprintf("seed %d", seed), stores[2], a, b)
 	}
 	t.Logf("%d groups: %d presumed to be guessed right, %d of them but for counters; %d written otherwise",
 		groups, presumed.Load(), counted.Load(), written.Load())
@@ -262,31 +263,14 @@ func TestGroupsOfTwoProcessesAgree(t *testing.T) {
 // another process has counted since, and so does a change alone.
 func TestPresumedGroupsWriteOnce(t *testing.T) {
 	t.Parallel()
-	address := storetest.Postgres(t)
 	var asked atomic.Int64
-	trace := func(text string) {
+	stores := openProcesses(t, func(text string) {
 		if strings.HasPrefix(text, "INSERT INTO") && !strings.Contains(text, ifRight) {
 			asked.Add(1)
 		}
-	}
-	var stores [2]*Store
-	for i := range stores {
-		s, err := OpenPostgres(t.Context(), address, Options{Trace: trace})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = s.Close() })
-		s.distant = true
-		stores[i] = s
-	}
-	school := schoolOfDeeds(t, stores[0])
-	storetest.Write(t, stores[0], school, func(tx lyceum.Tx) error {
-		_, err := tx.PricingPlans.Save(tx, lyceum.PricingPlan{
-			ID: 1, Name: "Plan", Price: 100, Currency: "USD", Frequency: lyceum.OneTimePayment, AuthorShare: lyceum.Some(12.5),
-			CreatedAt: storetest.Begin, UpdatedAt: storetest.Begin,
-		})
-		return err
 	})
+	school := schoolOfDeeds(t, stores[0])
+	makePlans(t, stores[0], school)
 	buyers := lyceum.UserID(0)
 	for _, test := range []struct {
 		name  string
@@ -353,5 +337,73 @@ func TestPresumedGroupsWriteOnce(t *testing.T) {
 		if n := asked.Load() - before; n > 0 {
 			t.Errorf("%s: %d inserts without a condition", test.name, n)
 		}
+	}
+}
+
+// TestProvisionalCountersAreChecked: a change that does not follow its counters is not told what
+// was not written, and counters that went back are not taken for those that were known.
+func TestProvisionalCountersAreChecked(t *testing.T) {
+	t.Parallel()
+	stores := openProcesses(t, func(string) {})
+	school := schoolOfDeeds(t, stores[2])
+	makePlans(t, stores[2], school)
+	if err := addUser(stores[2], school, 1); err != nil {
+		t.Fatal(err)
+	}
+	setCounter := func(n int) {
+		t.Helper()
+		_, err := stores[2].writes.db.ExecContext(t.Context(), "INSERT INTO counters (school_id, name, value) VALUES ($1, 'block_id', $2) "+
+			"ON CONFLICT (school_id, name) DO UPDATE SET value = excluded.value", int64(school), n)
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	product := int32(0)
+	block := func(at int, id lyceum.BlockID, odd func(lyceum.BlockID) int32) *deed {
+		product++
+		of := product * 2
+		d := &deed{do: func(tx lyceum.Tx, found func(string, ...any)) (err error) {
+			id := id
+			if _, err = tx.FindOffer(1, 1); err == nil && id == 0 {
+				id, err = tx.Blocks.NextID(tx)
+			}
+			if err != nil {
+				return err
+			}
+			b := lyceum.Block{
+				ID: id, User: 1, Product: lyceum.Product{Kind: lyceum.CourseKind, ID: of + odd(id)}, CreatedAt: storetest.Begin,
+			}
+			found("product %d", b.Product.ID)
+			_, err = tx.Blocks.Save(tx, b)
+			return err
+		}}
+		together(stores[at], []*deed{d}, school)
+		return d
+	}
+	none := func(lyceum.BlockID) int32 { return 0 }
+	ofID := func(id lyceum.BlockID) int32 { return int32(id) % 2 }
+	setCounter(1001)
+	for n := range 10 { // both ways, so that everything is trusted
+		block(n%2, 0, none)
+	}
+	// The last id of process 0 was 1010 and that of the other one 1011: this one is thought to
+	// be odd, by what is known and by the provisional counter, and is 1012.
+	if d := block(0, 0, ofID); !d.unknown {
+		t.Errorf("a change that goes by whether its id is odd: %q, %v; want that its outcome is unknown", d.found, d.reason)
+	}
+	for n := range 10 {
+		if d := block(n%2, lyceum.BlockID(n+1), none); d.failed {
+			t.Fatal(d.reason)
+		}
+	}
+	setCounter(500)
+	if d := block(0, 700, none); d.failed {
+		t.Fatal(d.reason)
+	}
+	var kept int
+	err := stores[2].writes.db.QueryRowContext(t.Context(),
+		"SELECT value FROM counters WHERE school_id = $1 AND name = 'block_id'", int64(school)).Scan(&kept)
+	if err != nil || kept != 700 {
+		t.Errorf("the counter is %d, %v; want that of the highest id, 700", kept, err)
 	}
 }

@@ -94,7 +94,7 @@ func (p *provisional) follow(low, high trial) bool {
 	}
 	for i := range high.log {
 		a, b := &low.log[i], &high.log[i]
-		if a.table != b.table || a.update != b.update || a.school != b.school || len(a.values) != len(b.values) {
+		if !a.goesWhere(b) {
 			return false
 		}
 		values, follows, ok := p.followEach(low.counters(lyceum.SchoolID(a.school)), a.values, b.values)
@@ -151,27 +151,30 @@ func (p *pipeline) readCounters(of *provisional, verdict *string) error {
 		from, args)
 }
 
-// answer gives a query of counters what the database had.
-func (p *provisional) answer(a *answer) error {
+// read gives the counters that the database had.
+func (p *provisional) read() (map[lyceum.SchoolID]map[string]int64, error) {
 	values := strings.Split(strings.Trim(p.values, "{}"), ",")
 	if len(values) != len(p.of) {
-		return fmt.Errorf("read %d counters: %q", len(p.of), p.values)
+		return nil, fmt.Errorf("read %d counters: %q", len(p.of), p.values)
 	}
-	a.known, a.rows = true, nil
+	of := map[lyceum.SchoolID]map[string]int64{}
 	for i, c := range p.of {
-		if c.school != lyceum.SchoolID(a.args[0].(int64)) || !slices.Contains(a.args[1:], any(c.name)) {
-			continue
-		}
 		n, err := strconv.ParseInt(values[i], 10, 64)
 		if err != nil {
-			return fmt.Errorf("read counters: %w", err)
+			return nil, fmt.Errorf("read counters: %w", err)
 		}
-		if n > 0 {
-			a.rows = append(a.rows, []any{c.name, n})
+		if of[c.school] == nil {
+			of[c.school] = map[string]int64{}
 		}
+		of[c.school][c.name] = n
 	}
-	slices.SortFunc(a.rows, func(a, b []any) int { return strings.Compare(a[0].(string), b[0].(string)) })
-	return nil
+	return of, nil
+}
+
+// goesWhere reports whether two runs write a row in one way, whatever its values.
+func (w *edit) goesWhere(other *edit) bool {
+	return w.table == other.table && w.update == other.update && w.school == other.school &&
+		len(w.values) == len(other.values)
 }
 
 func (t *trial) counters(school lyceum.SchoolID) map[string]int64 {
@@ -258,17 +261,19 @@ func (s *Store) rerun(g *group, members []*change) error {
 // retell runs the changes of a group once more, which was committed with provisional counters,
 // so that what they tell their callers has those of the database.
 func (s *Store) retell(g *group, members []*change) error {
-	high, r, p := g.trial(members), &rehearsal{}, g.provisional
+	counters, err := g.provisional.read()
+	if err != nil {
+		return &commitError{err}
+	}
 	for _, a := range g.guessed.missing {
 		if a.counts() {
-			if err := p.answer(a); err != nil {
-				return &commitError{err}
-			}
+			a.known, a.rows = true, rowsOfCounters(a.args, counters)
 		}
 	}
+	high, r := g.trial(members), &rehearsal{}
 	g.reset()
 	g.rehearsal, g.provisional = r, nil
-	err := s.rerun(g, members)
+	err = s.rerun(g, members)
 	g.rehearsal = nil
 	if err == nil && (r.asked || r.ended || !confirms(high, g.trial(members))) {
 		err = errors.New("a change was not the same with other counters")
@@ -293,7 +298,7 @@ func confirms(written, run trial) bool {
 		if a.values == nil { // forgotten, after so many rows
 			continue
 		}
-		if a.table != b.table || a.update != b.update || a.school != b.school || len(a.values) != len(b.values) {
+		if !a.goesWhere(b) {
 			return false
 		}
 		of := run.counters(lyceum.SchoolID(a.school))

@@ -129,13 +129,14 @@ func (p *pipeline) rollBack() {
 // database says so: then nothing is kept.
 func (p *pipeline) commit() error {
 	p.queue.Queue("COMMIT")
+	texts := p.texts
 	results, n, err := p.send()
 	if err != nil {
 		return err
 	}
 	for i := range n {
 		var tag pgconn.CommandTag
-		if to := p.texts[i]; to != nil {
+		if to := texts[i]; to != nil {
 			err = results.QueryRow().Scan(to)
 		} else {
 			tag, err = results.Exec()

@@ -246,16 +246,10 @@ func (s *Store) try(ctx context.Context, h *hand, as manner) (begun int, err err
 		return true, g.close()
 	})
 	switch queued, ok := errors.AsType[*queuedError](err); {
-	case g != nil && g.presumed && (ok || errors.Is(err, errGuessed) || err == nil && g.verdict != right):
-		if fault := s.dialect.fault(err); fault != faultBusy && fault != faultRetry {
-			s.guesses.distrust(g.guessed)
-		}
-		err = &lostError{errors.Join(errGuessed, err)}
+	case g != nil && g.presumed:
+		err = s.conclude(g, members, err)
 	case ok && !as.alone:
 		err = &lostError{queued}
-	}
-	if err == nil && g.provisional != nil {
-		err = s.retell(g, members)
 	}
 	if kept && err == nil {
 		s.noteRoom()
@@ -294,13 +288,12 @@ func (s *Store) rehearse(g *group, members []*change, presuming bool) (begun int
 			break
 		}
 		budget = math.MaxInt64
-		ran := g.number
+		stale := false
 		if turns && presuming {
-			if done, err := s.presume(g, members[:begun], r); done || err != nil {
+			if done, stale, err = s.presume(g, members[:begun], r); done || err != nil {
 				return begun, done, err
 			}
 		}
-		again := g.number > ran // with provisional counters
 		if turns && !g.shared {
 			g.reset()
 			g.answers = answers{}
@@ -314,10 +307,10 @@ func (s *Store) rehearse(g *group, members []*change, presuming bool) (begun int
 		if err != nil {
 			return begun, false, err
 		}
-		if turns && !again {
+		if turns && !stale {
 			s.guesses.judge(members[:begun], r)
 		}
-		if done = done || !again && r.guessedRight(); done || !r.asked {
+		if done = done || !stale && r.guessedRight(); done || !r.asked {
 			break
 		}
 		turns = false
