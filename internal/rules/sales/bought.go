@@ -127,10 +127,12 @@ func periodsOf(sale *lyceum.Sale, plan *lyceum.PricingPlan, zone *time.Location,
 }
 
 // followedEarly reports whether the first payment of a sale that followed another one
-// was made a little before the period of that one ended. It buys the next period.
+// was made a little before the period of that one ended. It buys the next period. The
+// sale is billed since then at the latest; what was paid later is for the period in
+// which it was paid, even if nobody noted until then that the sale had followed.
 func followedEarly(sale *lyceum.Sale, paid time.Time, billing lyceum.Billing) bool {
 	period := billing.Period(paid)
-	return sale.Replaces.Present && !paid.After(sale.CreatedAt) && !paid.Equal(billing.Begin(period)) &&
+	return sale.Replaces.Present && !paid.After(sale.BilledSince.Value) && !paid.Equal(billing.Begin(period)) &&
 		billing.Begin(period+1).Sub(paid) <= renewedEarly
 }
 

@@ -130,6 +130,14 @@ func (m *union) monthsLater(anchor time.Time, months int) time.Time {
 	return m.shown(shown)
 }
 
+// clocks is what the clocks of the school show at a moment, as a time of UTC, which has
+// no hour that a clock skips.
+func (m *union) clocks(at time.Time) time.Time {
+	local := at.In(m.zone)
+	_, east := local.Zone()
+	return local.UTC().Add(time.Duration(east) * time.Second)
+}
+
 // shown returns the first moment at which the clocks of the school show a time,
 // and else that before they skipped it.
 func (m *union) shown(clocks time.Time) time.Time {

@@ -283,6 +283,58 @@ func TestAPlanChangesAtPeriodEnd(t *testing.T) {
 	}
 }
 
+// TestTheFirstPaymentAfterAComingChange buys the period in which it was made, or the first
+// one of the new plan if it was made at most 24 hours before: whenever the change was made
+// and the payment recorded.
+func TestTheFirstPaymentAfterAComingChange(t *testing.T) {
+	const day = 24 * time.Hour
+	first, second := [2]string{"02-28", "03-31"}, [2]string{"03-31", "04-30"}
+	for _, tc := range []struct {
+		name           string
+		turned         time.Duration // when the clock made the change, after what was paid for; 0: the payment makes it
+		paid, recorded time.Duration // after the same
+		want           [2]string
+	}{
+		{"a day before", 0, -day, -day, first},
+		{"a minute before", 0, -time.Minute, -time.Minute, first},
+		{"a minute before, recorded in the last hours of the period", 0, -time.Minute, 31*day - time.Hour, first},
+		{"a minute before, after the change was made", time.Second, -time.Minute, time.Hour, first},
+		{"an hour later", 0, time.Hour, time.Hour, first},
+		{"in the last hours of the period", 0, 31*day - time.Hour, 31*day - time.Hour, first},
+		{"in the last hours, after the change was made", time.Second, 31*day - time.Hour, 31*day - time.Hour, first},
+		{"in the last hours, before the change was made", 31*day - time.Minute, 31*day - time.Hour, 31*day - time.Second, first},
+		{"in the next period", 0, 31*day + time.Hour, 31*day + time.Hour, second},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			b := newClub(t, openStore(t)) // on 31 January
+			old := b.sell(t, sales.NewSale{User: 1, Plan: gold})
+			c := to(old.ID, silver, "")
+			c.AtPeriodEnd = true
+			b.change(t, c)
+			begin := old.PaidUntil.Value
+			if tc.turned > 0 {
+				b.now = begin.Add(tc.turned)
+				b.endPeriods(t)
+			}
+			b.now = begin.Add(tc.recorded)
+			r := sales.Renewal{Sale: old.ID, Reference: some("ch_next")}
+			if fresh := b.show(t, old.ID).ReplacedBy; fresh.Present {
+				r.Sale = fresh.Value
+			}
+			r.OccurredAt = some(begin.Add(tc.paid))
+			x, err := b.service.Renew(t.Context(), b.by(), r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := some(sales.PaidPeriod{Start: noon(t, tc.want[0]).Value, End: noon(t, tc.want[1]).Value})
+			if s := b.show(t, x.SaleID); s.Replaces != some(old.ID) || x.Period != want || s.PaidUntil != some(want.Value.End) {
+				t.Errorf("bought %v, paid until %v; want %v", x.Period, s.PaidUntil, want)
+			}
+			b.healthy(t, b.store)
+		})
+	}
+}
+
 // TestAComingChangeGivesWay: a renewal moves it, an end drops it, and what can no
 // longer be made needs a look.
 func TestAComingChangeGivesWay(t *testing.T) {

@@ -59,7 +59,7 @@ func (m *union) sold(d sales.SaleDetail) *deal {
 		kept.pay(&d.Transactions[i])
 	}
 	if plan == 6 && len(kept.payments) > 0 && kept.payments[0].paid == 0 { // on trial for 14 days
-		kept.anchor = m.shown(kept.anchor.In(m.zone).AddDate(0, 0, 14))
+		kept.anchor = m.shown(m.clocks(kept.anchor).AddDate(0, 0, 14))
 	}
 	m.count(kept)
 	m.deals = append(m.deals, kept)
