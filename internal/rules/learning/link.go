@@ -245,8 +245,10 @@ func (r *reasons) remember(row lyceum.Enrollment, open bool) {
 	known := false
 	for i := range r.all {
 		e := &r.all[i]
-		known = known || e.StartsAt.Equal(row.EnrolledAt)
-		if !open && r.stands(e) && !e.StartsAt.After(row.EndedAt.Value) {
+		same := e.StartsAt.Equal(row.EnrolledAt)
+		known = known || same
+		// What is over belongs to another enrollment, whose end is to be noted yet.
+		if !open && r.stands(e) && (same || e.OpenAt(r.now)) && !e.StartsAt.After(row.EndedAt.Value) {
 			end(e)
 		}
 	}
