@@ -80,8 +80,9 @@ type union struct {
 	deals   []*deal
 	told    map[string]int // what must have been announced, by event, user and course
 	was     map[[2]int32]bool
-	bundle  map[lyceum.CourseID]bool // what the collection has
-	tier    map[lyceum.CourseID]bool // what the tier has besides the collection
+	bundle  map[lyceum.CourseID]bool      // what the collection has
+	tier    map[lyceum.CourseID]bool      // what the tier has besides the collection
+	left    map[lyceum.CourseID][]*reason // by the collection, which it was taken out of
 	blocks  map[[2]int32]bool
 	pending bool              // enrollments do not follow what was added or removed yet
 	quiet   map[[2]int32]bool // an import opened or closed it: announced or not
@@ -172,6 +173,7 @@ func (m *union) step(t *testing.T) {
 	if m.was == nil {
 		m.was, m.quiet, m.blocks = map[[2]int32]bool{}, map[[2]int32]bool{}, map[[2]int32]bool{}
 		m.bundle, m.tier = map[lyceum.CourseID]bool{1: true}, map[lyceum.CourseID]bool{2: true}
+		m.left = map[lyceum.CourseID][]*reason{}
 	}
 	ctx, b, r := t.Context(), m.b, m.r
 	b.now = b.now.Add(time.Duration(rapid.IntRange(1, 25*24*3600).Draw(r, "seconds")) * time.Second)

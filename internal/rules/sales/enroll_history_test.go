@@ -2,6 +2,7 @@ package sales_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -28,7 +29,7 @@ func (m *union) include(t *testing.T, course lyceum.CourseID) {
 	var err error
 	switch in, was := rapid.IntRange(0, 2).Draw(m.r, "where"), m.spans(); {
 	case in == 0 && !m.bundle[course]:
-		m.bundle[course] = true
+		m.bundle[course], m.left[course] = true, nil
 		_, err = m.b.learning.CollectionProducts().Add(ctx, by, learning.ProductIn[lyceum.ProductCollectionID]{In: 1, Product: course.Product()})
 	case in == 0:
 		q := learning.Removal[lyceum.ProductCollectionID]{
@@ -40,7 +41,11 @@ func (m *union) include(t *testing.T, course lyceum.CourseID) {
 		})
 		err = m.b.learning.CollectionProducts().Remove(ctx, by, q)
 		m.bundle[course] = false
+		m.left[course] = nil
 		for _, x := range m.reasons {
+			if x.bundle && !q.EndAccess {
+				m.left[course] = append(m.left[course], x)
+			}
 			if x.bundle && !q.EndAccess && x.open(m.b.now) {
 				kept := *x
 				kept.course, kept.bundle = course, false
@@ -75,6 +80,7 @@ func (m *union) settle(t *testing.T) {
 		m.r.Fatal(err)
 	}
 	m.pending = false
+	clear(m.left)
 }
 
 func (m *union) unenroll(t *testing.T, user lyceum.UserID, course lyceum.CourseID) {
@@ -92,7 +98,8 @@ func (m *union) unenroll(t *testing.T, user lyceum.UserID, course lyceum.CourseI
 	m.happened("unenrollment", said, err, was)
 }
 
-// knows reports whether a user ever had access to a course.
+// knows reports whether a user ever had access to a course. What was taken out of the
+// collection still leads to it until enrollments follow.
 func (m *union) knows(t *testing.T, user lyceum.UserID, course lyceum.CourseID) bool {
 	v := m.b.store.In(t.Context(), m.b.school)
 	_, known, err := v.Enrollments.First(v, lyceum.EnrollmentFilter{User: some(user), Course: some(course)})
@@ -100,7 +107,7 @@ func (m *union) knows(t *testing.T, user lyceum.UserID, course lyceum.CourseID) 
 		m.r.Fatal(err)
 	}
 	for _, x := range m.reasons {
-		known = known || m.leads(x, user, course)
+		known = known || m.leads(x, user, course) || x.user == user && slices.Contains(m.left[course], x)
 	}
 	return known
 }
@@ -137,7 +144,7 @@ func (m *union) importEnrollment(t *testing.T, user lyceum.UserID, course lyceum
 		for _, x := range m.reasons {
 			if x.user == user && x.course == course {
 				found = found || x.start.Equal(row.EnrolledAt)
-				if m.stands(x) {
+				if x.open(m.b.now) || m.stands(x) && x.start.Equal(row.EnrolledAt) {
 					x.ended, x.end = lyceum.EndedByImport, time.Time{}
 				}
 			}

@@ -81,7 +81,7 @@ func (m *union) status(d *deal) lyceum.Opt[sales.SaleStatus] {
 		return some(sales.PaidInFull)
 	case d.failing(), !now.until.IsZero() && !now.until.After(m.b.now):
 		return some(sales.PastDue)
-	case d.recurring() && d.known && d.anchor.After(m.b.now):
+	case d.recurring() && d.known && d.anchor.After(m.b.now) && len(d.payments) > 0 && d.payments[0].paid == 0:
 		return some(sales.Trialing)
 	case d.recurring() && (d.known || !now.until.IsZero()):
 		return some(sales.Active)
