@@ -17,14 +17,8 @@ func (t *tx) RevokeGrants(f lyceum.GrantFilter, most int, at time.Time) (revoked
 		w.and("grant_id IN (" + some + ")")
 	}
 	set := w.arg(micros(at))
-	var id int32
-	err = t.q.each("UPDATE grants SET revoked_at = "+set+w.String()+" RETURNING grant_id", w.args, []any{scanInt(&id)},
-		func() error {
-			revoked++
-			t.Note(lyceum.GrantRevoked, id)
-			return nil
-		})
-	if err != nil {
+	text := "UPDATE grants SET revoked_at = " + set + w.String() + " RETURNING grant_id"
+	if revoked, err = t.noteEach(lyceum.GrantRevoked, text, w.args); err != nil {
 		return 0, fmt.Errorf("revoke grants: %w", err)
 	}
 	return revoked, nil

@@ -136,17 +136,17 @@ func (t *tx) EraseTraces(user lyceum.UserID) error {
 // eraseComments erases what a person wrote under lectures. The comments stay as
 // removed ones, so that replies to them keep their places.
 func (t *tx) eraseComments(user lyceum.UserID) error {
-	var id int32
-	return t.q.each("UPDATE comments SET body = '', attachments = '[]', status = CASE WHEN status = 'denied' THEN status "+
-		"ELSE 'removed' END WHERE school_id = $1 AND user_id = $2 AND (body <> '' OR attachments <> '[]' OR "+
-		"status NOT IN ('removed', 'denied')) RETURNING comment_id", []any{int64(t.stamp.School), int64(user)},
-		[]any{scanInt(&id)}, func() error { t.Note(lyceum.CommentUpdated, id); return nil })
+	const text = "UPDATE comments SET body = '', attachments = '[]', " +
+		"status = CASE WHEN status = 'denied' THEN status ELSE 'removed' END WHERE school_id = $1 AND user_id = $2 AND " +
+		"(body <> '' OR attachments <> '[]' OR status NOT IN ('removed', 'denied')) RETURNING comment_id"
+	_, err := t.noteEach(lyceum.CommentUpdated, text, []any{int64(t.stamp.School), int64(user)})
+	return err
 }
 
 // eraseAnswers erases what a person answered to quizzes. Their grades stay.
 func (t *tx) eraseAnswers(user lyceum.UserID) error {
-	var id int32
-	return t.q.each("UPDATE quiz_responses SET answers = NULL WHERE school_id = $1 AND user_id = $2 AND "+
-		"answers IS NOT NULL RETURNING quiz_response_id", []any{int64(t.stamp.School), int64(user)},
-		[]any{scanInt(&id)}, func() error { t.Note(lyceum.QuizResponseUpdated, id); return nil })
+	const text = "UPDATE quiz_responses SET answers = NULL WHERE school_id = $1 AND user_id = $2 AND " +
+		"answers IS NOT NULL RETURNING quiz_response_id"
+	_, err := t.noteEach(lyceum.QuizResponseUpdated, text, []any{int64(t.stamp.School), int64(user)})
+	return err
 }

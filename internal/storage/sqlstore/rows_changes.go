@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/lyceum-school/lyceum"
 )
@@ -125,21 +126,47 @@ func (n *noun[ID, T, F]) clear(t *tx, w *where, find string) (deleted int, err e
 	if n.changed != nil {
 		returned, dest = n.list(), n.scan(&row)
 	}
+	var ids []int32
 	err = t.q.each("DELETE FROM "+n.name+w.String()+" RETURNING "+returned, w.args, dest, func() error {
 		deleted++
 		if n.changed != nil {
 			n.changed(t, &row, nil)
 		}
 		if n.entries != "" {
-			t.Note(lyceum.EntryType(n.entries+".deleted"), n.id(&row))
+			ids = append(ids, n.id(&row))
 		}
 		return nil
 	})
 	if err != nil {
 		return 0, fmt.Errorf("delete from %s: %w", n.name, err)
 	}
+	t.noteAll(lyceum.EntryType(n.entries+".deleted"), ids)
 	if n.counter != "" && deleted > 0 {
 		t.counts[n.counter] -= int64(deleted)
 	}
 	return deleted, nil
+}
+
+// noteEach notes each row that a statement changes, which returns their ids, and counts them.
+func (t *tx) noteEach(entry lyceum.EntryType, text string, args []any) (int, error) {
+	var id int32
+	var ids []int32
+	err := t.q.each(text, args, []any{scanInt(&id)}, func() error {
+		ids = append(ids, id)
+		return nil
+	})
+	if err != nil {
+		return 0, err
+	}
+	t.noteAll(entry, ids)
+	return len(ids), nil
+}
+
+// noteAll notes rows that one statement changed, the lowest id first: engines return them in
+// different orders.
+func (t *tx) noteAll(entry lyceum.EntryType, ids []int32) {
+	slices.Sort(ids)
+	for _, id := range ids {
+		t.Note(entry, id)
+	}
 }

@@ -106,3 +106,35 @@ func walkUp(t *testing.T, v lyceum.View, q lyceum.EntryQuery) (found []lyceum.En
 		q.After = part.Through
 	}
 }
+
+// clearedBlocks: what one statement deletes is noted by id, in whatever order it is found.
+func clearedBlocks(t *testing.T, store lyceum.Store) {
+	school := MakeSchool(t, store)
+	var want []int32
+	Write(t, store, school, func(tx lyceum.Tx) error {
+		_, err := tx.Users.Save(tx, user(1))
+		for id := lyceum.BlockID(1); id <= 5 && err == nil; id++ {
+			want = append(want[:id-1], int32(id))
+			product := lyceum.CourseID(9 - id).Product()
+			_, err = tx.Blocks.Save(tx, lyceum.Block{ID: id, User: 1, Product: product, CreatedAt: Begin})
+		}
+		return err
+	})
+	Write(t, store, school, func(tx lyceum.Tx) error {
+		_, err := tx.Blocks.Clear(tx, lyceum.BlockFilter{User: lyceum.Some(lyceum.UserID(1))})
+		return err
+	})
+	entries, err := FindEntries(t.Context(), store, school, 0, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []int32
+	for _, e := range entries {
+		if e.Type == lyceum.BlockDeleted {
+			got = append(got, e.ObjectID)
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("deleted blocks (-want +got):\n%s", diff)
+	}
+}

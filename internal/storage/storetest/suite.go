@@ -74,6 +74,7 @@ func tests() map[string]func(*testing.T, lyceum.Store) {
 		"the feed misses nothing":          feed,
 		"entries by kind, actor and time":  entries,
 		"runs of entries":                  runs,
+		"deletions are noted in order":     clearedBlocks,
 		"a key is answered once":           answersOnce,
 		"deliveries are claimed once":      deliveriesAreClaimedOnce,
 		"deleted webhooks are left out":    deletedWebhooksAreLeftOut,
