@@ -275,42 +275,56 @@ func TestAnImportedEndOutranksACollection(t *testing.T) {
 }
 
 // TestAnImportedEndLeavesWhatExpired: an older enrollment whose time was over before anybody
-// noted it ends when it did, and is announced, whatever an import says of another one.
+// noted it ends when it did, and is announced, whatever an import says of another one, in the
+// same file or later.
 func TestAnImportedEndLeavesWhatExpired(t *testing.T) {
 	t.Parallel()
 	for engine, store := range engines(t) {
-		b := openBooks(t, store)
-		enrollment := func(e lyceum.Enrollment) {
-			t.Helper()
-			e.User, e.Course = 1, 1
-			_, problems, err := b.learning.ImportEnrollments(b.by()).Save(t.Context(), []lyceum.Enrollment{e})
-			if err != nil || len(problems) > 0 {
-				t.Fatal(engine, problems, err)
-			}
+		for _, together := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, together %v", engine, together), func(t *testing.T) {
+				b := openBooks(t, store)
+				if err := b.learning.Expire(t.Context(), b.school); err != nil { // from now on
+					t.Fatal(err)
+				}
+				take := func(rows ...lyceum.Enrollment) {
+					t.Helper()
+					for i := range rows {
+						rows[i].User, rows[i].Course = 1, 1
+					}
+					_, problems, err := b.learning.ImportEnrollments(b.by()).Save(t.Context(), rows)
+					if err != nil || len(problems) > 0 {
+						t.Fatal(problems, err)
+					}
+				}
+				over := b.now.Add(time.Hour)
+				first := lyceum.Enrollment{EnrolledAt: b.now, ExpiresAt: some(over)}
+				again := lyceum.Enrollment{EnrolledAt: b.now.AddDate(0, 0, 1), EndedAt: some(b.now.AddDate(0, 0, 2))}
+				if !together {
+					take(first)
+				}
+				b.now = b.now.AddDate(0, 0, 2)
+				if together {
+					take(first, again)
+				} else {
+					take(again)
+				}
+				before := b.last(t)
+				if err := b.learning.Expire(t.Context(), b.school); err != nil {
+					t.Fatal(err)
+				}
+				b.want(t, "the clock comes", before, "Enrollment.disabled 1")
+				v := b.store.In(t.Context(), b.school)
+				reasons, err := lyceum.All(v.Entitlements, v, lyceum.EntitlementFilter{User: some(lyceum.UserID(1))})
+				if err != nil || len(reasons) != 2 || reasons[0].EndsAt != some(over) || reasons[0].EndedAt.Present ||
+					reasons[1].EndedAt != again.EndedAt {
+					t.Errorf("%+v, %v", reasons, err)
+				}
+				kept, err := lyceum.All(v.Enrollments, v, lyceum.EnrollmentFilter{User: some(lyceum.UserID(1))})
+				if err != nil || len(kept) != 2 || kept[0].EndedAt != some(over) || kept[1].EndedAt != again.EndedAt {
+					t.Errorf("%+v, %v", kept, err)
+				}
+				b.healthy(t, b.store)
+			})
 		}
-		if err := b.learning.Expire(t.Context(), b.school); err != nil { // from now on
-			t.Fatal(engine, err)
-		}
-		first, over := b.now, b.now.Add(time.Hour)
-		enrollment(lyceum.Enrollment{EnrolledAt: first, ExpiresAt: some(over)})
-		b.now = b.now.AddDate(0, 0, 2)
-		again := b.now.AddDate(0, 0, -1)
-		enrollment(lyceum.Enrollment{EnrolledAt: again, EndedAt: some(b.now)})
-		before := b.last(t)
-		if err := b.learning.Expire(t.Context(), b.school); err != nil {
-			t.Fatal(engine, err)
-		}
-		b.want(t, engine+": the clock comes", before, "Enrollment.disabled 1")
-		v := b.store.In(t.Context(), b.school)
-		reasons, err := lyceum.All(v.Entitlements, v, lyceum.EntitlementFilter{User: some(lyceum.UserID(1))})
-		if err != nil || len(reasons) != 2 || reasons[0].EndsAt != some(over) || reasons[0].EndedAt.Present ||
-			reasons[1].EndedAt != some(b.now) {
-			t.Errorf("%s: %+v, %v", engine, reasons, err)
-		}
-		kept, err := lyceum.All(v.Enrollments, v, lyceum.EnrollmentFilter{User: some(lyceum.UserID(1))})
-		if err != nil || len(kept) != 2 || kept[0].EndedAt != some(over) || kept[1].EndedAt != some(b.now) {
-			t.Errorf("%s: %+v, %v", engine, kept, err)
-		}
-		b.healthy(t, b.store)
 	}
 }

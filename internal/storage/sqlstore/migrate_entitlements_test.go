@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -53,6 +54,65 @@ func TestEnrollmentsFromBeforeEntitlements(t *testing.T) {
 			active, err := v.FindEnrolled(lyceum.EnrolledFilter{Course: 1}, lyceum.Page{Number: 1, Size: 10})
 			if err != nil || active.Total != 2 {
 				t.Errorf("%d are enrolled in course 1, want 2: %v", active.Total, err)
+			}
+		})
+	}
+}
+
+// An entitlement that an import ended a second time ended with the time of its enrollment; the
+// others stay as they are.
+func TestEntitlementsThatEndedTwice(t *testing.T) {
+	t.Parallel()
+	for name, postgres := range map[string]bool{"SQLite": false, "PostgreSQL": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var statements []string
+			for school := 7; school <= 8; school++ {
+				statements = append(statements,
+					fmt.Sprintf("INSERT INTO schools (school_id, name, created_at) VALUES (%d, 'Fernwood', 0)", school),
+					fmt.Sprintf("INSERT INTO courses (school_id, course_id, name, is_published, created_at, updated_at) VALUES (%d, 1, 'Pottery', 1, 0, 0)", school))
+				for user := 1; user <= 3; user++ {
+					statements = append(statements, fmt.Sprintf("INSERT INTO users (school_id, user_id, email, email_key, role, created_at) "+
+						"VALUES (%d, %d, 'u%[2]d@x', 'u%[2]d@x', 'student', 0)", school, user))
+				}
+			}
+			for _, row := range []struct{ id, user, enrolled, expires, ended, reason string }{
+				{"7, 1", "1", "10", "20", "NULL", "50, 'imported'"}, // by the end of the next one
+				{"7, 2", "1", "40", "NULL", "50", "50, 'imported'"},
+				{"7, 3", "2", "10", "20", "15", "15, 'imported'"}, // before its time was over
+				{"7, 4", "3", "10", "NULL", "NULL", "NULL, NULL"},
+				{"8, 1", "1", "10", "20", "20", "50, 'imported'"}, // its enrollment ended
+				{"8, 2", "2", "11", "20", "20", "50, 'voided'"},
+			} {
+				school := row.id[:1]
+				statements = append(statements,
+					fmt.Sprintf("INSERT INTO enrollments (school_id, enrollment_id, user_id, course_id, enrolled_at, expires_at, ended_at) "+
+						"VALUES (%s, %s, 1, %s, %s, %s)", row.id, row.user, row.enrolled, row.expires, row.ended),
+					fmt.Sprintf("INSERT INTO entitlements (school_id, entitlement_id, user_id, product_type, product_id, imported, starts_at, ended_at, end_reason) "+
+						"VALUES (%s, %s, 'course', 1, 1, %s, %s)", row.id, row.user, row.enrolled, row.reason),
+					fmt.Sprintf("INSERT INTO counters (school_id, name, value) VALUES (%s, 'held:course:1', 1) "+
+						"ON CONFLICT (school_id, name) DO UPDATE SET value = counters.value + 1", school))
+			}
+			store := oldDatabase(t, postgres, 89, statements...)
+			var got []string
+			for _, line := range lines(t, store, "SELECT school_id, entitlement_id, COALESCE(ends_at, 0), COALESCE(ended_at, 0), "+
+				"COALESCE(end_reason, '') FROM entitlements ORDER BY 1, 2", 5) {
+				got = append(got, strings.TrimSpace(strings.Join(line, " ")))
+			}
+			want := []string{
+				"7 1 20 0", "7 2 0 50 imported", "7 3 0 15 imported", "7 4 0 0", "8 1 0 50 imported", "8 2 0 50 voided",
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("entitlements are\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+			}
+			findings, err := store.Check(t.Context())
+			if err != nil {
+				t.Error(err)
+			}
+			for _, f := range findings {
+				if strings.Contains(f.What, "without an entitlement") {
+					t.Errorf("check: %s", f.What)
+				}
 			}
 		})
 	}
