@@ -127,9 +127,9 @@ func periodsOf(sale *lyceum.Sale, plan *lyceum.PricingPlan, zone *time.Location,
 }
 
 // followedEarly reports whether the first payment of a sale that followed another one
-// was made a little before the period of that one ended. It buys the next period. The
-// sale is billed since then at the latest; what was paid later is for the period in
-// which it was paid, even if nobody noted until then that the sale had followed.
+// was made a little before the period of that one ended. It buys the next period. Such a
+// sale is billed since that payment was recorded, and any other follower since the period
+// ended, even if nobody noted that until its first payment came.
 func followedEarly(sale *lyceum.Sale, paid time.Time, billing lyceum.Billing) bool {
 	period := billing.Period(paid)
 	return sale.Replaces.Present && !paid.After(sale.BilledSince.Value) && !paid.Equal(billing.Begin(period)) &&
