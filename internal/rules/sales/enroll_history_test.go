@@ -40,13 +40,13 @@ func (m *union) include(t *testing.T, course lyceum.CourseID) {
 			return m.b.learning.CollectionProducts().PreviewRemove(ctx, by, q, firstPage)
 		})
 		err = m.b.learning.CollectionProducts().Remove(ctx, by, q)
-		m.bundle[course] = false
-		m.left[course] = nil
+		m.bundle[course], m.left[course] = false, nil
 		for _, x := range m.reasons {
-			if x.bundle && !q.EndAccess {
-				m.left[course] = append(m.left[course], x)
+			if !x.bundle || q.EndAccess {
+				continue
 			}
-			if x.bundle && !q.EndAccess && x.open(m.b.now) {
+			m.left[course] = append(m.left[course], x)
+			if x.open(m.b.now) {
 				kept := *x
 				kept.course, kept.bundle = course, false
 				m.reasons = append(m.reasons, &kept)
