@@ -18,16 +18,25 @@ import (
 // its database.
 func beside(t *testing.T, o Options) (*Store, *sql.Conn) {
 	t.Helper()
-	s, err := OpenPostgres(t.Context(), storetest.Postgres(t), o)
-	if err != nil {
-		t.Fatal(err)
+	address := storetest.Postgres(t)
+	open := func(o Options) *Store {
+		s, err := OpenPostgres(t.Context(), address, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = s.Close() })
+		return s
 	}
-	t.Cleanup(func() { _ = s.Close() })
+	patient := open(Options{})
 	for _, id := range []lyceum.SchoolID{1, 9} {
-		if _, err := s.CreateSchool(t.Context(), lyceum.School{ID: id, Name: "Fernwood", CreatedAt: storetest.Begin}, "test"); err != nil {
+		if _, err := patient.CreateSchool(t.Context(), lyceum.School{ID: id, Name: "Fernwood", CreatedAt: storetest.Begin}, "test"); err != nil {
 			t.Fatal(err)
 		}
 	}
+	if err := patient.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s := open(o)
 	conn, err := s.reads.db.Conn(t.Context())
 	if err != nil {
 		t.Fatal(err)

@@ -18,6 +18,7 @@ import (
 type unkeyed struct {
 	*Store
 
+	dir    string
 	school lyceum.SchoolID
 	other  *sql.DB
 	ran    ranTexts
@@ -25,15 +26,14 @@ type unkeyed struct {
 
 func openUnkeyed(t *testing.T) *unkeyed {
 	t.Helper()
-	dir := t.TempDir()
-	u := &unkeyed{}
-	s, err := Open(t.Context(), dir, Options{Trace: u.ran.note})
+	u := &unkeyed{dir: t.TempDir()}
+	s, err := Open(t.Context(), u.dir, Options{Trace: u.ran.note})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.Close() })
 	u.Store, u.school = s, schoolOfDeeds(t, s)
-	if u.other, err = sql.Open("sqlite", sqliteDSN(filepath.Join(dir, FileName), Full, "")); err != nil {
+	if u.other, err = sql.Open("sqlite", sqliteDSN(filepath.Join(u.dir, FileName), Full, "")); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = u.other.Close() })
@@ -239,14 +239,17 @@ func TestManyRowsReferToFewOthers(t *testing.T) {
 // for it, says that.
 func TestManyRowsWithoutTime(t *testing.T) {
 	t.Parallel()
+	u := openUnkeyed(t)
+	if err := u.Close(); err != nil {
+		t.Fatal(err)
+	}
 	const patience = 50 * time.Millisecond
-	s, err := Open(t.Context(), t.TempDir(), Options{Patience: patience})
+	s, err := Open(t.Context(), u.dir, Options{Patience: patience})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.Close() })
-	school := storetest.MakeSchool(t, s)
-	err = s.submit(t.Context(), &change{school: school, many: true, run: func(q *session) error {
+	err = s.submit(t.Context(), &change{school: u.school, many: true, run: func(q *session) error {
 		over, cancel := context.WithTimeout(t.Context(), 2*patience)
 		defer cancel()
 		<-over.Done()
