@@ -9,19 +9,21 @@
 computing = modernc.org/sqlite/lib modernc.org/libc/... modernc.org/memory golang.org/x/crypto/argon2 \
 	github.com/getkin/kin-openapi/... bufio bytes compress/... encoding/base64 encoding/csv encoding/hex fmt math/big \
 	net/textproto net/url regexp/... sort strconv strings text/template/parse unicode/...
-race = -race $(foreach package,$(computing),-gcflags='$(package)=-race=false -d=checkptr=0')
+race = -race $(foreach package,$(computing),'-gcflags=$(package)=-race=false -d=checkptr=0')
 
 # All tests, under the race detector, on SQLite and PostgreSQL, with Chromium.
 # Installs what is missing where it can; CI=true fails instead of skipping.
 # Tests that run beside each other mostly wait, for programs, disks and
-# receivers: hence more packages and tests at a time than processors.
+# receivers: hence more packages and tests at a time than processors. `make check`
+# vets.
 test:
 	@scripts/prepare
-	@scripts/in-memory scripts/with-postgres go test $(race) -timeout 25m -p 3 -parallel 6 ./...
+	@scripts/in-memory scripts/with-postgres go test $(race) -vet=off -timeout 25m -p 3 -parallel 6 ./...
 
-# What a machine can see in the source.
+# What a machine can see in the source. The linters read packages as the tests compile
+# them, so that each is compiled once.
 check: verify bin/golangci-lint
-	bin/golangci-lint run ./...
+	@GOFLAGS="$(race)" bin/golangci-lint run ./...
 	tools/contract-lint/run
 	tools/contract-clients/run
 
