@@ -31,6 +31,9 @@ type queue struct {
 	order   []lyceum.SchoolID // the schools that wait, the next one first
 	slow    map[lyceum.SchoolID]bool
 	taken   map[lyceum.SchoolID]*hand
+
+	answered int       // of those who had a group in common, how many have not come back
+	lately   time.Time // when somebody was answered or came
 }
 
 // hand is what a writer has in hand.
@@ -71,6 +74,7 @@ func (l *queue) freeFor(slow bool) *int {
 func (l *queue) add(c *change) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.answered, l.lately = max(l.answered-1, 0), c.since
 	if len(l.waiting[c.school]) == 0 {
 		l.order = append(l.order, c.school)
 	}
@@ -78,6 +82,19 @@ func (l *queue) add(c *change) {
 	if l.taken[c.school] == nil && *l.freeFor(l.slow[c.school]) > 0 {
 		l.tell()
 	}
+}
+
+// gathers reports whether a writer is to wait for more changes. Those who share a commit
+// mostly come back together, and a change costs less the more there are in its group. It is
+// not to wait when nobody has come for a while, and neither while another writer is at
+// work or could be, because several schools wait.
+func (l *queue) gathers(now time.Time) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if now.Sub(l.lately) > lull {
+		l.answered = 0
+	}
+	return l.answered > 0 && l.free[0] == l.writers && len(l.order) < 2
 }
 
 // tell wakes a writer.
@@ -188,11 +205,15 @@ func (l *queue) slowed(h *hand, school lyceum.SchoolID, rest, again []*change) {
 	l.tell()
 }
 
-// finish ends a group. The rest of it, for which there was no time, comes first in the
-// next one. The school of a slow group is not slow any more if its turn came quickly.
-func (l *queue) finish(h *hand, rest []*change, quickly bool) {
+// finish ends a group, so many changes of which are answered. The rest of it, for which
+// there was no time, comes first in the next one. The school of a slow group is not slow
+// any more if its turn came quickly.
+func (l *queue) finish(h *hand, answered int, rest []*change, quickly bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.lately = time.Now(); answered > 1 {
+		l.answered += answered
+	}
 	for school, by := range l.taken {
 		if by != h {
 			continue

@@ -300,14 +300,15 @@ func TestSlowSchoolsGoAlone(t *testing.T) {
 	slow := take(2, 2, 2)
 	add(2, 4)
 	take()
-	l.finish(first, nil, true)
+	l.finish(first, len(first.changes), nil, true)
 	second := take(1, 3, 4)
-	l.finish(slow, nil, false)
+	l.finish(slow, len(slow.changes), nil, false)
 	slow = take(2)
-	l.finish(slow, nil, true)
+	l.finish(slow, len(slow.changes), nil, true)
 	add(2, 5)
-	l.finish(second, nil, true)
-	l.finish(take(2, 5), nil, true)
+	l.finish(second, len(second.changes), nil, true)
+	last := take(2, 5)
+	l.finish(last, len(last.changes), nil, true)
 	if len(l.slow)+len(l.taken)+len(l.waiting)+len(l.order) > 0 || l.free != [2]int{1, 1} {
 		t.Errorf("the queue remembers %+v", l)
 	}
@@ -341,12 +342,57 @@ func TestQueueHasLanes(t *testing.T) {
 	add(5, 6)
 	even := taken(2, 4, 6)
 	taken() // all writers have something
-	l.finish(even, nil, true)
+	l.finish(even, len(even.changes), nil, true)
 	add(7, 8, 12)
 	even = taken(8, 12)
-	l.finish(odd, nil, true)
+	l.finish(odd, len(odd.changes), nil, true)
 	odd = taken(5, 7)
-	l.finish(even, nil, true)
-	l.finish(odd, nil, true)
+	l.finish(even, len(even.changes), nil, true)
+	l.finish(odd, len(odd.changes), nil, true)
 	taken()
+}
+
+// TestWriterGathers: a writer waits for those who shared a commit to come back, but not for
+// one who was alone, not for long, and not while another writer could be at work.
+func TestWriterGathers(t *testing.T) {
+	t.Parallel()
+	begin := time.Now()
+	for _, c := range []struct {
+		name     string
+		answered int // of a group of three
+		back     []lyceum.SchoolID
+		late     time.Duration // since somebody came
+		another  bool          // writer has a group in hand
+		want     bool
+	}{
+		{"nobody has come", 3, nil, 0, false, true},
+		{"one is missing", 3, []lyceum.SchoolID{1, 1}, lull, false, true},
+		{"all have come", 3, []lyceum.SchoolID{1, 1, 1}, 0, false, false},
+		{"more have come", 3, []lyceum.SchoolID{1, 1, 1, 1}, 0, false, false},
+		{"nobody has come for a while", 3, []lyceum.SchoolID{1, 1}, lull + 1, false, false},
+		{"nobody shared a commit", 1, nil, 0, false, false},
+		{"two schools wait", 3, []lyceum.SchoolID{1, 2}, 0, false, false},
+		{"another writer is at work", 3, []lyceum.SchoolID{1}, 0, true, false},
+	} {
+		l := newQueue(2, 0)
+		for range 3 {
+			l.add(&change{school: 1})
+		}
+		h := l.take()
+		if c.another {
+			l.add(&change{school: 9})
+			l.take()
+		}
+		l.finish(h, c.answered, nil, true)
+		l.lately = begin
+		for _, school := range c.back {
+			l.add(&change{school: school, since: begin})
+		}
+		if got := l.gathers(begin.Add(c.late)); got != c.want {
+			t.Errorf("%s: gathers is %t, want %t", c.name, got, c.want)
+		}
+		if c.late > lull && l.gathers(begin) {
+			t.Errorf("%s: those who did not come in time are waited for again", c.name)
+		}
+	}
 }

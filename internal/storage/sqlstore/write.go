@@ -22,9 +22,11 @@ const (
 	// maxTries is how often a group is run when other transactions are in the
 	// way; the pauses between add up to about two seconds.
 	maxTries = 9
-	// yields is how often a writer lets others run before it takes a group, so that those
-	// who were just answered are in it with their next change.
+	// yields is how often a writer lets others run at least before it takes a group, so that
+	// those who were just answered are in it with their next change.
 	yields = 3
+	// lull is how long nobody comes before a writer stops waiting for them.
+	lull = 50 * time.Microsecond
 	// patience is how long a change waits for its turn, and then again how long
 	// its group may take. Both together are less than a server's time for an
 	// answer.
@@ -91,7 +93,7 @@ var (
 // work commits what waits, group by group, until the store closes.
 func (s *Store) work() {
 	for {
-		for range yields {
+		for n := 0; n < yields || s.queue.gathers(time.Now()); n++ {
 			runtime.Gosched()
 		}
 		if h := s.queue.take(); h != nil {
@@ -124,7 +126,7 @@ func (s *Store) commit(l *queue, h *hand) {
 		}
 	}
 	done := h.changes[:begun]
-	l.finish(h, s.stillWaiting(h.changes[begun:]), err == nil && time.Since(begin) < s.patience/hasty)
+	l.finish(h, begun, s.stillWaiting(h.changes[begun:]), err == nil && time.Since(begin) < s.patience/hasty)
 	for _, c := range done {
 		if err != nil {
 			c.result = err
