@@ -87,14 +87,14 @@ func (l *queue) add(c *change) {
 // gathers reports whether a writer is to wait for more changes. Those who share a commit
 // mostly come back together, and a change costs less the more there are in its group. It is
 // not to wait when nobody has come for a while, and neither while another writer is at
-// work or could be, because several schools wait.
+// work or could be, if there is one, because several schools wait.
 func (l *queue) gathers(now time.Time) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if now.Sub(l.lately) > lull {
 		l.answered = 0
 	}
-	return l.answered > 0 && l.free[0] == l.writers && len(l.order) < 2
+	return l.answered > 0 && l.free[0] == l.writers && (l.writers == 1 || len(l.order) < 2)
 }
 
 // tell wakes a writer.

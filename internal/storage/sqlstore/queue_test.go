@@ -363,18 +363,23 @@ func TestWriterGathers(t *testing.T) {
 		back     []lyceum.SchoolID
 		late     time.Duration // since somebody came
 		another  bool          // writer has a group in hand
+		single   bool          // writer
 		want     bool
 	}{
-		{"nobody has come", 3, nil, 0, false, true},
-		{"one is missing", 3, []lyceum.SchoolID{1, 1}, lull, false, true},
-		{"all have come", 3, []lyceum.SchoolID{1, 1, 1}, 0, false, false},
-		{"more have come", 3, []lyceum.SchoolID{1, 1, 1, 1}, 0, false, false},
-		{"nobody has come for a while", 3, []lyceum.SchoolID{1, 1}, lull + 1, false, false},
-		{"nobody shared a commit", 1, nil, 0, false, false},
-		{"two schools wait", 3, []lyceum.SchoolID{1, 2}, 0, false, false},
-		{"another writer is at work", 3, []lyceum.SchoolID{1}, 0, true, false},
+		{name: "nobody has come", answered: 3, want: true},
+		{name: "one is missing", answered: 3, back: []lyceum.SchoolID{1, 1}, late: lull, want: true},
+		{name: "all have come", answered: 3, back: []lyceum.SchoolID{1, 1, 1}},
+		{name: "more have come", answered: 3, back: []lyceum.SchoolID{1, 1, 1, 1}},
+		{name: "nobody has come for a while", answered: 3, back: []lyceum.SchoolID{1, 1}, late: lull + 1},
+		{name: "nobody shared a commit", answered: 1},
+		{name: "two schools wait", answered: 3, back: []lyceum.SchoolID{1, 2}},
+		{name: "two schools wait for one writer", answered: 3, back: []lyceum.SchoolID{1, 2}, single: true, want: true},
+		{name: "another writer is at work", answered: 3, back: []lyceum.SchoolID{1}, another: true},
 	} {
 		l := newQueue(2, 0)
+		if c.single {
+			l = newQueue(1, 0)
+		}
 		for range 3 {
 			l.add(&change{school: 1})
 		}
