@@ -69,6 +69,9 @@ type SalesChanges interface {
 	// FindOffer returns a pricing plan, if it is there, and reports whether a
 	// user is.
 	FindOffer(plan PricingPlanID, user UserID) (Offer, error)
+	// FindProductName returns what a product is called, and nothing if it is not
+	// there.
+	FindProductName(p Product) (string, error)
 	// FindExpired returns up to limit entitlements that no act ended and whose
 	// time was over in a period, the first ones, without those of its first
 	// microsecond up to an id.

@@ -105,7 +105,7 @@ func issue(tx lyceum.Tx, now time.Time, t *lyceum.Transaction) error {
 	if err != nil || from.Name == "" {
 		return err
 	}
-	item, err := called(tx, now, t)
+	item, err := called(tx, t)
 	if err != nil {
 		return err
 	}
@@ -146,7 +146,7 @@ func number(tx lyceum.Tx, now time.Time, r lyceum.Receipt) (err error) {
 }
 
 // called returns what a payment is for: the product and its plan, as they are called now.
-func called(tx lyceum.Tx, now time.Time, t *lyceum.Transaction) (string, error) {
+func called(tx lyceum.Tx, t *lyceum.Transaction) (string, error) {
 	plan, err := tx.PricingPlans.Get(tx, t.PricingPlanID)
 	if err != nil {
 		return "", err
@@ -155,12 +155,10 @@ func called(tx lyceum.Tx, now time.Time, t *lyceum.Transaction) (string, error) 
 	if !of.Present {
 		return plan.Name, nil
 	}
-	named, err := tx.FindNamed(t.UserID, now, []lyceum.Product{of.Value})
-	if err != nil {
-		return "", err
-	}
-	product := named[of.Value].Name
+	product, err := tx.FindProductName(of.Value)
 	switch {
+	case err != nil:
+		return "", err
 	case product == "" || plan.Name == "":
 		return cmp.Or(product, plan.Name), nil
 	case strings.Contains(plan.Name, product):

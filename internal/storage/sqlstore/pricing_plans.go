@@ -94,17 +94,13 @@ func (t *tx) FindOffer(plan lyceum.PricingPlanID, user lyceum.UserID) (offer lyc
 		_, offer.UserKnown, err = users.get(&t.view, user)
 		return offer, err
 	}
-	one := func(table, column, shown string, args []any, as likely, dest any) (bool, error) {
-		in := scope{tables: []string{table}, equals: []equal{{column, args[1:]}}, likely: as}
-		return t.q.oneIn(in, "SELECT "+shown+" FROM "+table+" WHERE school_id = $1 AND "+column+" = $2", args, dest)
-	}
-	school, found := int64(t.stamp.School), int64(0)
-	offer.UserKnown, err = one(users.name, "user_id", "1", []any{school, int64(user)},
-		likely{rows: [][]any{{int64(1)}}}, scanInt(&found))
+	known := int64(0)
+	offer.UserKnown, err = t.findColumn(users.name, "user_id", "1", int32(user), func([]any) likely {
+		return likely{rows: [][]any{{int64(1)}}}
+	}, scanInt(&known))
 	if of := offer.Plan.Value.CourseID; err == nil && of.Present {
 		var archived lyceum.Opt[time.Time]
-		args := []any{school, int64(of.Value)}
-		_, err = one(courses.name, "course_id", "archived_at", args, likely{by: args}, scanOptTime(&archived))
+		_, err = t.findColumn(courses.name, "course_id", "archived_at", int32(of.Value), asBefore, scanOptTime(&archived))
 		offer.CourseArchived = archived.Present
 	}
 	if err != nil {
@@ -112,3 +108,32 @@ func (t *tx) FindOffer(plan lyceum.PricingPlanID, user lyceum.UserID) (offer lyc
 	}
 	return offer, nil
 }
+
+// productTables are the tables of the products of each kind, and their columns of ids.
+var productTables = map[lyceum.ProductKind]struct{ name, id string }{
+	lyceum.CourseKind:     {"courses", "course_id"},
+	lyceum.DownloadKind:   {"digital_downloads", "digital_download_id"},
+	lyceum.CollectionKind: {"product_collections", "product_collection_id"},
+	lyceum.TierKind:       {"membership_tiers", "membership_tier_id"},
+	lyceum.CoachingKind:   {"coaching", "coaching_id"},
+}
+
+func (t *tx) FindProductName(p lyceum.Product) (name string, err error) {
+	of := productTables[p.Kind]
+	if _, err = t.findColumn(of.name, of.id, "name", p.ID, asBefore, scanText(&name)); err != nil {
+		err = t.public(fmt.Errorf("find product name: %w", err))
+	}
+	return name, err
+}
+
+// findColumn finds a column of the row with an id, and reports whether there is one.
+func (t *tx) findColumn(
+	table, key, column string, id int32, as func(args []any) likely, dest any,
+) (bool, error) {
+	args := []any{int64(t.stamp.School), int64(id)}
+	in := scope{tables: []string{table}, equals: []equal{{key, args[1:]}}, likely: as(args)}
+	return t.q.oneIn(in, "SELECT "+column+" FROM "+table+" WHERE school_id = $1 AND "+key+" = $2", args, dest)
+}
+
+// asBefore guesses that a query finds what it found in an earlier group.
+func asBefore(args []any) likely { return likely{by: args} }

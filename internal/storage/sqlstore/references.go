@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"database/sql"
 	"fmt"
+	"strings"
 
 	"github.com/lyceum-school/lyceum"
 )
@@ -49,18 +50,28 @@ func byReference(w *where, reference lyceum.Opt[string]) {
 	}
 }
 
+// referenceColumns are all that a row of charge_references has, besides the school.
+var referenceColumns = []string{"reference", "transaction_id", "reference_key"}
+
 func (t *tx) TakeReference(reference string, id lyceum.TransactionID) error {
+	const table = "charge_references"
+	key := lyceum.ReferenceKey(reference)
+	args := []any{int64(t.stamp.School), key}
+	in := scope{tables: []string{table}, equals: []equal{{"reference_key", args[1:]}}}
 	var taken lyceum.TransactionID
-	there, err := t.q.one("INSERT INTO charge_references (school_id, reference, transaction_id, reference_key) "+
-		"SELECT CAST($1 AS INTEGER), CAST($2 AS TEXT), CAST($3 AS INTEGER), CAST($4 AS TEXT) WHERE NOT EXISTS "+
-		"(SELECT 1 FROM charge_references"+t.q.pool.dialect.indexed("charge_references_key")+" WHERE school_id = $1 "+
-		"AND reference_key = $4) RETURNING transaction_id",
-		[]any{int64(t.stamp.School), reference, int64(id), lyceum.ReferenceKey(reference)}, scanInt(&taken))
+	there, err := t.q.oneIn(in, "SELECT transaction_id FROM "+table+t.q.pool.dialect.indexed("charge_references_key")+
+		" WHERE school_id = $1 AND reference_key = $2 LIMIT 1", args, scanInt(&taken))
+	if err == nil && there {
+		return lyceum.ErrReferenceTaken
+	}
+	if err == nil {
+		err = t.q.group.add(edit{
+			table: table, list: strings.Join(referenceColumns, ", "), columns: referenceColumns,
+			school: int64(t.stamp.School), values: []any{reference, int64(id), key},
+		})
+	}
 	if err != nil {
 		return fmt.Errorf("take reference: %w", err)
-	}
-	if !there {
-		return lyceum.ErrReferenceTaken
 	}
 	return nil
 }

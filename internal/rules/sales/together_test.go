@@ -1,0 +1,91 @@
+package sales_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/rules/sales"
+	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
+	"github.com/lyceum-school/lyceum/internal/storage/storetest"
+)
+
+// TestSalesGoTogether: of sales that share a commit, none needs its rows in the database before
+// the others are done. One that did would have a savepoint.
+func TestSalesGoTogether(t *testing.T) {
+	t.Parallel()
+	const buyers = 64
+	var savepoints atomic.Int64
+	o := sqlstore.Options{Trace: func(text string) {
+		if strings.HasPrefix(text, "SAVEPOINT") {
+			savepoints.Add(1)
+		}
+	}}
+	sqlite, err := sqlstore.Open(t.Context(), t.TempDir(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = sqlite.Close() })
+	postgres, err := sqlstore.OpenPostgres(t.Context(), storetest.Postgres(t), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = postgres.Close() })
+	for name, store := range map[string]lyceum.Store{"SQLite": sqlite, "PostgreSQL": postgres} {
+		b := openBooks(t, store)
+		b.soldBy(t, "Books Ltd", "B-")
+		for round, test := range []struct {
+			name string
+			with func(*sales.NewSale)
+		}{
+			{"of a course", func(n *sales.NewSale) { n.Plan = 1 }},
+			{"of a download", func(n *sales.NewSale) { n.Plan = 8 }},
+			{"of nothing", func(n *sales.NewSale) { n.Plan = 9 }},
+			{"for nothing", func(n *sales.NewSale) { n.Plan = 4 }},
+			{"for half a year", func(n *sales.NewSale) { n.Plan = 3 }},
+			{"with a reference", func(n *sales.NewSale) { n.Plan, n.Reference = 1, some(fmt.Sprint("ch_", n.User)) }},
+			{"with a coupon", func(n *sales.NewSale) { n.Plan, n.Coupon = 1, some(lyceum.CouponID(2)) }},
+			{"with an affiliate and tax", func(n *sales.NewSale) {
+				n.Plan, n.Affiliate, n.TaxCharge = 1, some(lyceum.AffiliateID(1)), some(lyceum.Minor(100))
+			}},
+		} {
+			first := lyceum.UserID(100 * (round + 1))
+			storetest.Write(t, store, b.school, func(tx lyceum.Tx) error {
+				var users []lyceum.User
+				for id := first; id < first+buyers; id++ {
+					users = append(users, lyceum.User{ID: id, Email: fmt.Sprintf("%d@example.com", id), Role: lyceum.Student})
+				}
+				_, e1 := tx.Users.Save(tx, users...)
+				_, e2 := tx.DigitalDownloads.Save(tx, lyceum.DigitalDownload{ID: 1, Name: "Sketches"})
+				_, e3 := tx.PricingPlans.Save(tx,
+					lyceum.PricingPlan{
+						ID: 8, Other: some(lyceum.Product{Kind: lyceum.DownloadKind, ID: 1}), Name: "Files", Price: 900, Currency: "USD",
+						Frequency: lyceum.OneTimePayment,
+					},
+					lyceum.PricingPlan{ID: 9, Name: "Gift", Price: 900, Currency: "USD", Frequency: lyceum.OneTimePayment})
+				_, e4 := tx.Coupons.Save(tx, lyceum.Coupon{ID: 2, Percent: some(0.5)})
+				return errors.Join(e1, e2, e3, e4)
+			})
+			savepoints.Store(0)
+			var all sync.WaitGroup
+			for id := first; id < first+buyers; id++ {
+				all.Go(func() {
+					n := sales.NewSale{User: id}
+					test.with(&n)
+					if _, err := b.service.Record(t.Context(), b.by(), n); err != nil {
+						t.Errorf("%s, %s: %v", name, test.name, err)
+					}
+				})
+			}
+			all.Wait()
+			if n := savepoints.Load(); n > 0 {
+				t.Errorf("%s, %s: %d of %d sales had a savepoint", name, test.name, n, buyers)
+			}
+		}
+		b.healthy(t, store)
+	}
+}
