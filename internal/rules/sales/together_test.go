@@ -14,7 +14,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// TestSalesGoTogether: of sales that share a commit, none needs its rows in the database before
+// TestSalesGoTogether: of payments that share a commit, none needs its rows in the database before
 // the others are done. One that did would have a savepoint.
 func TestSalesGoTogether(t *testing.T) {
 	t.Parallel()
@@ -35,6 +35,22 @@ func TestSalesGoTogether(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = postgres.Close() })
+	together := func(what string, do func(i int) error) {
+		t.Helper()
+		savepoints.Store(0)
+		var all sync.WaitGroup
+		for i := range buyers {
+			all.Go(func() {
+				if err := do(i); err != nil {
+					t.Errorf("%s: %v", what, err)
+				}
+			})
+		}
+		all.Wait()
+		if n := savepoints.Load(); n > 0 {
+			t.Errorf("%s: %d of %d changes had a savepoint", what, n, buyers)
+		}
+	}
 	for name, store := range map[string]lyceum.Store{"SQLite": sqlite, "PostgreSQL": postgres} {
 		b := openBooks(t, store)
 		b.soldBy(t, "Books Ltd", "B-")
@@ -66,25 +82,45 @@ func TestSalesGoTogether(t *testing.T) {
 						ID: 8, Other: some(lyceum.Product{Kind: lyceum.DownloadKind, ID: 1}), Name: "Files", Price: 900, Currency: "USD",
 						Frequency: lyceum.OneTimePayment,
 					},
+					lyceum.PricingPlan{
+						ID: 10, CourseID: some(lyceum.CourseID(2)), Name: "Monthly", Price: 500, Currency: "USD", Frequency: lyceum.Subscription,
+						BillingInterval: some("month"), BillingIntervalCount: some(int32(1)),
+					},
 					lyceum.PricingPlan{ID: 9, Name: "Gift", Price: 900, Currency: "USD", Frequency: lyceum.OneTimePayment})
 				_, e4 := tx.Coupons.Save(tx, lyceum.Coupon{ID: 2, Percent: some(0.5)})
 				return errors.Join(e1, e2, e3, e4)
 			})
-			savepoints.Store(0)
-			var all sync.WaitGroup
-			for id := first; id < first+buyers; id++ {
-				all.Go(func() {
-					n := sales.NewSale{User: id}
-					test.with(&n)
-					if _, err := b.service.Record(t.Context(), b.by(), n); err != nil {
-						t.Errorf("%s, %s: %v", name, test.name, err)
-					}
-				})
-			}
-			all.Wait()
-			if n := savepoints.Load(); n > 0 {
-				t.Errorf("%s, %s: %d of %d sales had a savepoint", name, test.name, n, buyers)
-			}
+			together(name+", "+test.name, func(i int) error {
+				n := sales.NewSale{User: first + lyceum.UserID(i)}
+				test.with(&n)
+				_, err := b.service.Record(t.Context(), b.by(), n)
+				return err
+			})
+		}
+		var subscribed [buyers]lyceum.SaleID
+		for _, test := range []struct {
+			name string
+			do   func(i int) error
+		}{
+			{"subscriptions", func(i int) error {
+				d, err := b.service.Record(t.Context(), b.by(), sales.NewSale{User: lyceum.UserID(200 + i), Plan: 10})
+				subscribed[i] = d.ID
+				return err
+			}},
+			{"renewals", func(i int) error {
+				_, err := b.service.Renew(t.Context(), b.by(), sales.Renewal{Sale: subscribed[i]})
+				return err
+			}},
+			{"renewals with a reference", func(i int) error {
+				_, err := b.service.Renew(t.Context(), b.by(), sales.Renewal{Sale: subscribed[i], Reference: some(fmt.Sprint("re_", i))})
+				return err
+			}},
+			{"payments that failed", func(i int) error {
+				_, err := b.service.FailPayment(t.Context(), b.by(), sales.NewFailure{Sale: subscribed[i]})
+				return err
+			}},
+		} {
+			together(name+", "+test.name, test.do)
 		}
 		b.healthy(t, store)
 	}

@@ -26,13 +26,9 @@ var _ = define(&tables.Disputes, noun[lyceum.DisputeID, lyceum.Dispute, lyceum.D
 	},
 	largest: 4 << 10,
 	narrow: func(w *where, f lyceum.DisputeFilter) {
-		if f.Transaction.Present {
-			w.and("transaction_id = ?", int64(f.Transaction.Value))
-		}
+		is(w, "transaction_id", f.Transaction)
 		among(w, "transaction_id", f.Transactions)
-		if f.Sale.Present {
-			w.and("sale_id = ?", int64(f.Sale.Value))
-		}
+		is(w, "sale_id", f.Sale)
 		byReference(w, f.Reference)
 	},
 	hint: func(d *dialect, f lyceum.DisputeFilter) string {

@@ -197,6 +197,7 @@ func (g *group) again(w edit) bool {
 		return false
 	}
 	last.values = w.values
+	last.fixed = slices.DeleteFunc(slices.Clone(last.fixed), func(c string) bool { return !slices.Contains(w.fixed, c) })
 	maps.DeleteFunc(g.answers, func(key asked, a *answer) bool { return a.since > at && key.of.words[w.table] })
 	return true
 }

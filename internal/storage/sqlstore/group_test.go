@@ -337,6 +337,74 @@ func TestRowsChangedBeforeTheyAreWritten(t *testing.T) {
 	})
 }
 
+// TestRowsThatUpdatesLeave: an update that waits is one that a query may find by what it leaves
+// as it was, and by all that it changes.
+func TestRowsThatUpdatesLeave(t *testing.T) {
+	t.Parallel()
+	bothEngines(t, Options{}, func(t *testing.T, s *Store) {
+		school := schoolOfDeeds(t, s)
+		course := lyceum.Course{ID: 4, Name: "Bread", AuthorID: lyceum.Some(lyceum.AuthorID(1)), CreatedAt: storetest.Begin}
+		storetest.Write(t, s, school, func(tx lyceum.Tx) error {
+			_, e1 := tx.Authors.Save(tx, lyceum.AuthorProfile{ID: 1}, lyceum.AuthorProfile{ID: 2})
+			_, e2 := tx.Courses.Save(tx, course)
+			return errors.Join(e1, e2)
+		})
+		save := func(name string, author lyceum.AuthorID) func(lyceum.Tx) error {
+			return func(tx lyceum.Tx) error {
+				c := course
+				c.Name, c.AuthorID = name, lyceum.Some(author)
+				_, err := tx.Courses.Save(tx, c)
+				return err
+			}
+		}
+		update := func(name string, author lyceum.AuthorID) func(lyceum.Tx) error {
+			return func(tx lyceum.Tx) error {
+				c := course
+				c.Name, c.AuthorID = name, lyceum.Some(author)
+				return tx.Courses.Update(tx, c)
+			}
+		}
+		var deeds []*deed
+		var want []string
+		for _, step := range []struct {
+			do   []func(lyceum.Tx) error
+			want string
+		}{
+			{nil, "1: Bread; 2:"},
+			{[]func(lyceum.Tx) error{save("Rolls", 1)}, "1: Rolls; 2:"},
+			{[]func(lyceum.Tx) error{save("Rolls", 2)}, "1:; 2: Rolls"},
+			{[]func(lyceum.Tx) error{save("Cakes", 2), update("Cakes", 1)}, "1: Cakes; 2:"},
+			{[]func(lyceum.Tx) error{update("Tarts", 1), update("Tarts", 2)}, "1:; 2: Tarts"},
+		} {
+			deeds, want = append(deeds, &deed{do: func(tx lyceum.Tx, _ func(string, ...any)) error {
+				for _, do := range step.do {
+					if err := do(tx); err != nil {
+						return err
+					}
+				}
+				return nil
+			}}, &deed{do: func(tx lyceum.Tx, found func(string, ...any)) error {
+				var of [2]string
+				for i := range of {
+					f := lyceum.CourseFilter{AuthorID: lyceum.Some(lyceum.AuthorID(i + 1))}
+					err := tx.Courses.Each(tx, f, func(c *lyceum.Course) error { of[i] += " " + c.Name; return nil })
+					if err != nil {
+						return err
+					}
+				}
+				found("1:%s; 2:%s", of[0], of[1])
+				return nil
+			}}), append(want, "", step.want)
+		}
+		together(s, deeds, school)
+		for i, want := range want {
+			if got := deeds[i]; got.failed || want != "" && !slices.Equal(got.found, []string{want}) {
+				t.Errorf("change %d found %q, want %q, %v", i, got.found, want, got.reason)
+			}
+		}
+	})
+}
+
 // TestGroupsThatFail: a group whose rows the database refuses when they are written at
 // its end, that meets a serialization failure or that loses its connection, keeps of each
 // change all or nothing, and what it said. LYCEUM_GROUPS is the number of groups.

@@ -26,12 +26,8 @@ var _ = define(&tables.Movements, noun[lyceum.MovementID, lyceum.Movement, lyceu
 	},
 	largest: 4 << 10,
 	narrow: func(w *where, f lyceum.MovementFilter) {
-		if f.Sale.Present {
-			w.and("sale_id = ?", int64(f.Sale.Value))
-		}
-		if f.Transaction.Present {
-			w.and("transaction_id = ?", int64(f.Transaction.Value))
-		}
+		is(w, "sale_id", f.Sale)
+		is(w, "transaction_id", f.Transaction)
 		among(w, "transaction_id", f.Transactions)
 		oneOf(w, "kind", f.Kinds)
 		w.within("at", f.In.Value)

@@ -65,7 +65,7 @@ func (n *noun[ID, T, F]) Update(tx lyceum.Tx, rows ...T) error {
 		}
 	}
 	for i := range rows {
-		if err := update(t, &n.table, &rows[i], n.loose); err != nil {
+		if err := update(t, &n.table, &rows[i], n.loose, n.fixed); err != nil {
 			return err
 		}
 	}
@@ -86,7 +86,7 @@ func (n *noun[ID, T, F]) saveSecret(t *tx, row *T, saved *lyceum.Saved) error {
 		return nil
 	}
 	saved.Updated++
-	return update(t, &n.table, row, n.set)
+	return update(t, &n.table, row, n.set, n.unchanged(&old, row))
 }
 
 func (n *noun[ID, T, F]) Delete(tx lyceum.Tx, id ID) error {

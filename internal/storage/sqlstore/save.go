@@ -74,7 +74,7 @@ func save[T any](t *tx, table *table[T], rows []T) (lyceum.Saved, error) {
 			continue
 		}
 		table.touch(t, row)
-		if err := update(t, table, row, table.set); err != nil {
+		if err := update(t, table, row, table.set, table.unchanged(&old, row)); err != nil {
 			return saved, err
 		}
 		if table.changed != nil {
@@ -198,10 +198,22 @@ func insertText(name, columns string, width, rows int) string {
 	return b.String()
 }
 
-func update[T any](t *tx, table *table[T], row *T, set setter[T]) error {
+// unchanged lists the columns of a row that an update leaves as they are.
+func (table *table[T]) unchanged(old, row *T) (columns []string) {
+	now := table.bind(row)
+	for i, before := range table.bind(old) {
+		if equalValues(before, now[i]) {
+			columns = append(columns, table.columns[i])
+		}
+	}
+	return columns
+}
+
+// update writes a row, of which some columns are as they were.
+func update[T any](t *tx, table *table[T], row *T, set setter[T], fixed []string) error {
 	err := t.q.group.add(edit{
 		table: table.name, columns: table.columns, school: int64(t.stamp.School), values: set.bind(row), update: set.text,
-		fixed: table.fixed,
+		fixed: fixed,
 	})
 	if err != nil {
 		return fmt.Errorf("update %s: %w", table.name, err)

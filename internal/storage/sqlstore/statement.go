@@ -96,7 +96,7 @@ type edit struct {
 	school  int64
 	values  []any    // of the columns
 	update  string   // the statement that changes the row, of the school and the values; empty for an insert
-	fixed   []string // columns that an update never changes, besides the first
+	fixed   []string // columns that an update does not change, besides the first
 	follows []string // the counters that values follow, which are distances then; nil if none does
 }
 

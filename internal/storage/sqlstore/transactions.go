@@ -44,9 +44,7 @@ var transactions = define(&tables.Transactions, noun[lyceum.TransactionID, lyceu
 	},
 	narrow: func(w *where, q lyceum.TransactionQuery) {
 		narrowTransactions(w, q.TransactionFilter)
-		if q.Sale.Present {
-			w.and("sale_id = ?", int64(q.Sale.Value))
-		}
+		is(w, "sale_id", q.Sale)
 		among(w, "sale_id", q.Sales)
 		if q.RefundedElsewhere.Present {
 			w.and("refunded_at IS NOT NULL")
