@@ -81,6 +81,8 @@ type market struct {
 	sender *webhook.Sender
 	clock  func() time.Time
 	next   atomic.Int64
+
+	receipts bool // payments have references, and get receipts
 }
 
 func openMarket(ctx context.Context, store *sqlstore.Store) (*market, error) {
@@ -129,9 +131,22 @@ func openMarketAt(ctx context.Context, store *sqlstore.Store, clock func() time.
 
 func (m *market) sell(ctx context.Context) error {
 	n := m.next.Add(1)
-	_, err := m.sales.Record(ctx, lyceum.By{School: m.school, Actor: "bench"}, sales.NewSale{
+	sale := sales.NewSale{
 		User: lyceum.UserID(1 + n%buyers), Plan: lyceum.PricingPlanID(1 + n/buyers%marketCourses),
 		Amounts: sales.Amounts{TaxCharge: lyceum.Some(lyceum.Minor(380))},
+	}
+	if m.receipts {
+		sale.Reference = lyceum.Some(fmt.Sprintf("ch_%d", n))
+	}
+	_, err := m.sales.Record(ctx, lyceum.By{School: m.school, Actor: "bench"}, sale)
+	return err
+}
+
+// issueReceipts has the school issue receipts, and its payments have references.
+func (m *market) issueReceipts(ctx context.Context) error {
+	m.receipts = true
+	_, err := m.sales.ChangeSeller(ctx, lyceum.By{School: m.school, Actor: "bench"}, sales.SellerChange{
+		Name: lyceum.Some("Market Ltd"),
 	})
 	return err
 }

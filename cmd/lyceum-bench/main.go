@@ -28,6 +28,7 @@ type settings struct {
 	rounds      int
 	duration    time.Duration
 	parts       []string
+	receipts    bool
 	seed        uint64
 	users       int             // of the school of the part learning
 	work        string          // folder for everything the run makes
@@ -72,6 +73,7 @@ Examples:
   lyceum-bench -sizes 100000 -parts kept -rounds 3
   lyceum-bench -sizes 10000000 -parts reports -keep /var/tmp/schools
   lyceum-bench -parts sales -connections 16,64 -rounds 7
+  lyceum-bench -parts sales -receipts -connections 16
   lyceum-bench -parts files -file-size 20480 -rounds 1
 
 Ten million sales take a while to make: -keep makes them once. They take some
@@ -93,6 +95,7 @@ func run(ctx context.Context) error {
 		"there, of the same -seed")
 	flag.StringVar(&s.from, "from", "089ba15", "`commit` of the older lyceum, for the part upgrade")
 	flag.StringVar(&s.fixtures, "fixtures", "", "keep the older database of the part upgrade in this `folder`")
+	flag.BoolVar(&s.receipts, "receipts", false, "schools of the part sales issue receipts, and payments have references")
 	fileSize := flag.Int64("file-size", 1024, "`MiB` of the file of the part files, at most 20480")
 	flag.StringVar(&s.binary, "binary", "", "measure this lyceum `file` instead of building one")
 	flag.Usage = func() {

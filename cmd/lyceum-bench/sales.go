@@ -79,7 +79,7 @@ func measureSelling(ctx context.Context, s settings) error {
 func measureSellers(
 	ctx context.Context, s settings, store *sqlstore.Store, bare func(writers int) (float64, error),
 ) error {
-	markets, err := openMarkets(ctx, store)
+	markets, err := openMarkets(ctx, store, s.receipts)
 	if err != nil {
 		return err
 	}
@@ -138,10 +138,13 @@ func settle(ctx context.Context, markets []*market) error {
 	return err
 }
 
-func openMarkets(ctx context.Context, store *sqlstore.Store) ([]*market, error) {
+func openMarkets(ctx context.Context, store *sqlstore.Store, receipts bool) ([]*market, error) {
 	var all []*market
 	for range manySchools {
 		m, err := openMarket(ctx, store)
+		if err == nil && receipts {
+			err = m.issueReceipts(ctx)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -179,7 +182,7 @@ func measurePair(ctx context.Context, s settings, name, address string) error {
 		defer store.Close()
 		stores[i] = store
 	}
-	first, err := openMarkets(ctx, stores[0])
+	first, err := openMarkets(ctx, stores[0], s.receipts)
 	if err != nil {
 		return err
 	}
@@ -232,7 +235,7 @@ func sellAtTwo(ctx context.Context, s settings, first, second []*market) (float6
 // at is the market at another server. It sells what the first one comes to last.
 func (m *market) at(store *sqlstore.Store) *market {
 	other := newMarket(store, m.clock)
-	other.school = m.school
+	other.school, other.receipts = m.school, m.receipts
 	other.next.Store(marketSales / 2)
 	return other
 }
