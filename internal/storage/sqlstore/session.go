@@ -272,9 +272,14 @@ func (w *where) within(column string, p lyceum.Period) {
 // is wants a column to have a value, if there is one.
 func is[N ~int32](w *where, column string, value lyceum.Opt[N]) {
 	if value.Present {
-		w.and(column+" = ?", int64(value.Value))
-		w.equals = append(w.equals, equal{column, w.args[len(w.args)-1:]})
+		w.equal(column, int64(value.Value))
 	}
+}
+
+// equal wants a column to have a value.
+func (w *where) equal(column string, value any) {
+	w.and(column+" = ?", value)
+	w.equals = append(w.equals, equal{column, w.args[len(w.args)-1:]})
 }
 
 // moments narrows a column to some moments.

@@ -84,7 +84,7 @@ const notErased = "erased_at IS NULL"
 
 func narrowUsers(w *where, f lyceum.UserFilter) {
 	if f.Email.Present {
-		w.and("email_key = ?", emailKey(f.Email.Value))
+		w.equal("email_key", emailKey(f.Email.Value))
 	}
 	if len(f.Emails) > 0 {
 		keys := make([]string, len(f.Emails))
