@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -15,16 +14,12 @@ import (
 )
 
 // TestUsersGoTogether: of users who are created at the same time, none needs to be in the database
-// before the others are. One that did would have a savepoint. An address is still one person's.
+// before the others are. An address is still one person's.
 func TestUsersGoTogether(t *testing.T) {
 	t.Parallel()
 	const n = 64
-	var savepoints atomic.Int64
-	o := sqlstore.Options{Trace: func(text string) {
-		if strings.HasPrefix(text, "SAVEPOINT") {
-			savepoints.Add(1)
-		}
-	}}
+	var savepoints storetest.Savepoints
+	o := sqlstore.Options{Trace: savepoints.Trace}
 	sqlite, err := sqlstore.Open(t.Context(), t.TempDir(), o)
 	if err != nil {
 		t.Fatal(err)
@@ -37,28 +32,27 @@ func TestUsersGoTogether(t *testing.T) {
 	t.Cleanup(func() { _ = postgres.Close() })
 	for name, store := range map[string]*sqlstore.Store{"SQLite": sqlite, "PostgreSQL": postgres} {
 		school, service := storetest.MakeSchool(t, store), people.New(store, time.Now)
-		create := func(email func(int) string) {
-			var all sync.WaitGroup
-			for i := range n {
-				all.Go(func() {
-					made, err := service.Create(t.Context(), lyceum.By{School: school, Actor: "test"}, people.NewUser{Email: email(i)}, nil)
-					if err != nil || !strings.EqualFold(made.Email, email(i)) {
-						t.Errorf("%s: create %s: %s, %v", name, email(i), made.Email, err)
-					}
-				})
+		create := func(email string) error {
+			made, err := service.Create(t.Context(), lyceum.By{School: school, Actor: "test"}, people.NewUser{Email: email}, nil)
+			if err == nil && !strings.EqualFold(made.Email, email) {
+				t.Errorf("%s: %s was created as %s", name, email, made.Email)
 			}
-			all.Wait()
+			return err
 		}
-		savepoints.Store(0)
-		create(func(i int) string { return fmt.Sprintf("user%d@example.com", i) })
-		if got := savepoints.Load(); got > 0 {
-			t.Errorf("%s: %d of %d users had a savepoint", name, got, n)
+		savepoints.Together(t, name, n, func(i int) error { return create(fmt.Sprintf("user%d@example.com", i)) })
+		var all sync.WaitGroup
+		for i := range n {
+			all.Go(func() {
+				if err := create([]string{"one@example.com", "One@Example.com"}[i%2]); err != nil {
+					t.Errorf("%s: %v", name, err)
+				}
+			})
 		}
-		create(func(i int) string { return []string{"one@example.com", "One@Example.com"}[i%2] })
+		all.Wait()
 		v := store.In(t.Context(), school)
-		all, err := lyceum.All(v.Users, v, lyceum.UserFilter{})
-		if err != nil || len(all) != n+1 {
-			t.Errorf("%s: %d users, %v; want %d", name, len(all), err, n+1)
+		kept, err := lyceum.All(v.Users, v, lyceum.UserFilter{})
+		if err != nil || len(kept) != n+1 {
+			t.Errorf("%s: %d users, %v; want %d", name, len(kept), err, n+1)
 		}
 	}
 }

@@ -31,12 +31,22 @@ func openStore(t *testing.T) lyceum.Store {
 // engines opens a store of each engine.
 func engines(t *testing.T) map[string]lyceum.Store {
 	t.Helper()
-	postgres, err := sqlstore.OpenPostgres(t.Context(), storetest.Postgres(t), sqlstore.Options{})
+	return enginesWith(t, sqlstore.Options{})
+}
+
+func enginesWith(t *testing.T, o sqlstore.Options) map[string]lyceum.Store {
+	t.Helper()
+	sqlite, err := sqlstore.Open(t.Context(), t.TempDir(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = sqlite.Close() })
+	postgres, err := sqlstore.OpenPostgres(t.Context(), storetest.Postgres(t), o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = postgres.Close() })
-	return map[string]lyceum.Store{"SQLite": openStore(t), "PostgreSQL": postgres}
+	return map[string]lyceum.Store{"SQLite": sqlite, "PostgreSQL": postgres}
 }
 
 // now is when imports happen; transactions are older.

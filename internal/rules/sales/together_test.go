@@ -3,9 +3,6 @@ package sales_test
 import (
 	"errors"
 	"fmt"
-	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 
 	"github.com/lyceum-school/lyceum"
@@ -15,43 +12,12 @@ import (
 )
 
 // TestSalesGoTogether: of payments that share a commit, none needs its rows in the database before
-// the others are done. One that did would have a savepoint.
+// the others are done.
 func TestSalesGoTogether(t *testing.T) {
 	t.Parallel()
 	const buyers = 64
-	var savepoints atomic.Int64
-	o := sqlstore.Options{Trace: func(text string) {
-		if strings.HasPrefix(text, "SAVEPOINT") {
-			savepoints.Add(1)
-		}
-	}}
-	sqlite, err := sqlstore.Open(t.Context(), t.TempDir(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = sqlite.Close() })
-	postgres, err := sqlstore.OpenPostgres(t.Context(), storetest.Postgres(t), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = postgres.Close() })
-	together := func(what string, do func(i int) error) {
-		t.Helper()
-		savepoints.Store(0)
-		var all sync.WaitGroup
-		for i := range buyers {
-			all.Go(func() {
-				if err := do(i); err != nil {
-					t.Errorf("%s: %v", what, err)
-				}
-			})
-		}
-		all.Wait()
-		if n := savepoints.Load(); n > 0 {
-			t.Errorf("%s: %d of %d changes had a savepoint", what, n, buyers)
-		}
-	}
-	for name, store := range map[string]lyceum.Store{"SQLite": sqlite, "PostgreSQL": postgres} {
+	var savepoints storetest.Savepoints
+	for name, store := range enginesWith(t, sqlstore.Options{Trace: savepoints.Trace}) {
 		b := openBooks(t, store)
 		b.soldBy(t, "Books Ltd", "B-")
 		for round, test := range []struct {
@@ -90,7 +56,7 @@ func TestSalesGoTogether(t *testing.T) {
 				_, e4 := tx.Coupons.Save(tx, lyceum.Coupon{ID: 2, Percent: some(0.5)})
 				return errors.Join(e1, e2, e3, e4)
 			})
-			together(name+", "+test.name, func(i int) error {
+			savepoints.Together(t, name+", "+test.name, buyers, func(i int) error {
 				n := sales.NewSale{User: first + lyceum.UserID(i)}
 				test.with(&n)
 				_, err := b.service.Record(t.Context(), b.by(), n)
@@ -120,7 +86,7 @@ func TestSalesGoTogether(t *testing.T) {
 				return err
 			}},
 		} {
-			together(name+", "+test.name, test.do)
+			savepoints.Together(t, name+", "+test.name, buyers, test.do)
 		}
 		b.healthy(t, store)
 	}

@@ -60,19 +60,15 @@ func inclusions[ID, In ~int32](
 // inclusionInvariants: the products in collections and tiers, which no foreign
 // key holds, are there.
 func inclusionInvariants() (list []invariant) {
-	keys := map[lyceum.ProductKind]lyceum.Sequence{
-		lyceum.CourseKind: lyceum.CourseSequence, lyceum.DownloadKind: "digital_download_id",
-		lyceum.CoachingKind: "coaching_id", lyceum.CollectionKind: lyceum.ProductCollectionSequence,
-	}
 	for name, kinds := range map[string][]lyceum.ProductKind{
 		"collection_products": lyceum.CollectionKinds(), "tier_products": lyceum.TierKinds(),
 	} {
 		for _, kind := range kinds {
-			key := string(keys[kind])
+			of := productTables[kind]
 			list = append(list, invariant{
 				`SELECT count(*) FROM ` + name + ` i WHERE i.school_id = $1 AND i.product_type = '` + string(kind) + `'
-				AND NOT EXISTS (SELECT 1 FROM ` + tableOf()[keys[kind]] + ` p
-					WHERE p.school_id = i.school_id AND p.` + key + ` = i.product_id)`,
+				AND NOT EXISTS (SELECT 1 FROM ` + of.name + ` p
+					WHERE p.school_id = i.school_id AND p.` + of.id + ` = i.product_id)`,
 				"%d rows of " + name + " name a " + kind.Name() + " that is not there",
 			})
 		}

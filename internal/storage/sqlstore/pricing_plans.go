@@ -95,12 +95,10 @@ func (t *tx) FindOffer(plan lyceum.PricingPlanID, user lyceum.UserID) (offer lyc
 		return offer, err
 	}
 	known := int64(0)
-	offer.UserKnown, err = t.findColumn(users.name, "user_id", "1", int32(user), func([]any) likely {
-		return likely{rows: [][]any{{int64(1)}}}
-	}, scanInt(&known))
+	offer.UserKnown, err = t.findColumn(users.name, "user_id", "1", int32(user), [][]any{{int64(1)}}, scanInt(&known))
 	if of := offer.Plan.Value.CourseID; err == nil && of.Present {
 		var archived lyceum.Opt[time.Time]
-		_, err = t.findColumn(courses.name, "course_id", "archived_at", int32(of.Value), asBefore, scanOptTime(&archived))
+		_, err = t.findColumn(courses.name, "course_id", "archived_at", int32(of.Value), nil, scanOptTime(&archived))
 		offer.CourseArchived = archived.Present
 	}
 	if err != nil {
@@ -120,20 +118,19 @@ var productTables = map[lyceum.ProductKind]struct{ name, id string }{
 
 func (t *tx) FindProductName(p lyceum.Product) (name string, err error) {
 	of := productTables[p.Kind]
-	if _, err = t.findColumn(of.name, of.id, "name", p.ID, asBefore, scanText(&name)); err != nil {
+	if _, err = t.findColumn(of.name, of.id, "name", p.ID, nil, scanText(&name)); err != nil {
 		err = t.public(fmt.Errorf("find product name: %w", err))
 	}
 	return name, err
 }
 
-// findColumn finds a column of the row with an id, and reports whether there is one.
-func (t *tx) findColumn(
-	table, key, column string, id int32, as func(args []any) likely, dest any,
-) (bool, error) {
+// findColumn finds a column of the row with an id, and reports whether there is one. It is
+// guessed to find some rows; nil: those that it found in an earlier group.
+func (t *tx) findColumn(table, key, column string, id int32, guess [][]any, dest any) (bool, error) {
 	args := []any{int64(t.stamp.School), int64(id)}
-	in := scope{tables: []string{table}, equals: []equal{{key, args[1:]}}, likely: as(args)}
+	in := scope{tables: []string{table}, equals: []equal{{key, args[1:]}}, likely: likely{rows: guess}}
+	if guess == nil {
+		in.likely.by = args
+	}
 	return t.q.oneIn(in, "SELECT "+column+" FROM "+table+" WHERE school_id = $1 AND "+key+" = $2", args, dest)
 }
-
-// asBefore guesses that a query finds what it found in an earlier group.
-func asBefore(args []any) likely { return likely{by: args} }

@@ -3,12 +3,13 @@ package sqlstore
 import (
 	"database/sql"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/lyceum-school/lyceum"
 )
 
-var _ = define(&tables.References, noun[lyceum.TransactionID, lyceum.Reference, lyceum.ReferenceFilter]{
+var references = define(&tables.References, noun[lyceum.TransactionID, lyceum.Reference, lyceum.ReferenceFilter]{
 	table: table[lyceum.Reference]{name: "charge_references"},
 	what:  "reference",
 	key:   idKey("transaction_id", func(r *lyceum.Reference) *lyceum.TransactionID { return &r.Transaction }),
@@ -46,30 +47,28 @@ func referenceColumn[T any](of func(*T) lyceum.Opt[string]) column[T] {
 
 func byReference(w *where, reference lyceum.Opt[string]) {
 	if reference.Present {
-		w.and("reference_key = ?", lyceum.ReferenceKey(reference.Value))
+		w.equal("reference_key", lyceum.ReferenceKey(reference.Value))
 	}
 }
 
-// referenceColumns are all that a row of charge_references has, besides the school.
-var referenceColumns = []string{"reference", "transaction_id", "reference_key"}
+// writtenReference are the columns of a reference as it is written. The noun does not have
+// the last one: SQLite would read all references by an index that has every column.
+var writtenReference = append(slices.Clip(references.columns), "reference_key")
 
 func (t *tx) TakeReference(reference string, id lyceum.TransactionID) error {
-	const table = "charge_references"
-	key := lyceum.ReferenceKey(reference)
-	args := []any{int64(t.stamp.School), key}
-	in := scope{tables: []string{table}, equals: []equal{{"reference_key", args[1:]}}}
-	var taken lyceum.TransactionID
-	there, err := t.q.oneIn(in, "SELECT transaction_id FROM "+table+t.q.pool.dialect.indexed("charge_references_key")+
-		" WHERE school_id = $1 AND reference_key = $2 LIMIT 1", args, scanInt(&taken))
-	if err == nil && there {
+	from := lyceum.Tx{Tables: &tables, Changes: t}
+	_, taken, err := references.First(from, lyceum.ReferenceFilter{AnyCase: lyceum.Some(reference)})
+	switch {
+	case err != nil:
+		return err
+	case taken:
 		return lyceum.ErrReferenceTaken
 	}
-	if err == nil {
-		err = t.q.group.add(edit{
-			table: table, list: strings.Join(referenceColumns, ", "), columns: referenceColumns,
-			school: int64(t.stamp.School), values: []any{reference, int64(id), key},
-		})
-	}
+	row := lyceum.Reference{Transaction: id, Name: reference}
+	err = t.q.group.add(edit{
+		table: references.name, list: strings.Join(writtenReference, ", "), columns: writtenReference,
+		school: int64(t.stamp.School), values: append(references.bind(&row), lyceum.ReferenceKey(reference)),
+	})
 	if err != nil {
 		return fmt.Errorf("take reference: %w", err)
 	}

@@ -81,12 +81,14 @@ func (n *noun[ID, T, F]) saveSecret(t *tx, row *T, saved *lyceum.Saved) error {
 	case !found:
 		saved.Created++
 		return insert(t, &n.table, []T{*row})
-	case same(n.bind(&old), n.bind(row)):
+	}
+	before := n.bind(&old)
+	if same(before, n.bind(row)) {
 		saved.Unchanged++
 		return nil
 	}
 	saved.Updated++
-	return update(t, &n.table, row, n.set, n.unchanged(&old, row))
+	return update(t, &n.table, row, n.set, n.unchanged(before, row))
 }
 
 func (n *noun[ID, T, F]) Delete(tx lyceum.Tx, id ID) error {

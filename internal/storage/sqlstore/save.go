@@ -69,12 +69,13 @@ func save[T any](t *tx, table *table[T], rows []T) (lyceum.Saved, error) {
 		if table.touched != nil {
 			*table.touched(row) = *table.touched(&old)
 		}
-		if same(table.bind(&old), table.bind(row)) {
+		before := table.bind(&old)
+		if same(before, table.bind(row)) {
 			saved.Unchanged++
 			continue
 		}
 		table.touch(t, row)
-		if err := update(t, table, row, table.set, table.unchanged(&old, row)); err != nil {
+		if err := update(t, table, row, table.set, table.unchanged(before, row)); err != nil {
 			return saved, err
 		}
 		if table.changed != nil {
@@ -198,11 +199,10 @@ func insertText(name, columns string, width, rows int) string {
 	return b.String()
 }
 
-// unchanged lists the columns of a row that an update leaves as they are.
-func (table *table[T]) unchanged(old, row *T) (columns []string) {
-	now := table.bind(row)
-	for i, before := range table.bind(old) {
-		if equalValues(before, now[i]) {
+// unchanged lists the columns of a row that are as they were before an update.
+func (table *table[T]) unchanged(before []any, row *T) (columns []string) {
+	for i, now := range table.bind(row) {
+		if equalValues(before[i], now) {
 			columns = append(columns, table.columns[i])
 		}
 	}

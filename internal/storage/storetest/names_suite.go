@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 
@@ -111,12 +112,56 @@ func names(t *testing.T, store lyceum.Store) {
 	}
 }
 
+// productNames: a change finds what a product of any kind is called.
+func productNames(t *testing.T, store lyceum.Store) {
+	ours, theirs := MakeSchool(t, store), MakeSchool(t, store)
+	Write(t, store, ours, func(tx lyceum.Tx) error {
+		_, e1 := tx.Courses.Save(tx, lyceum.Course{ID: 1, Name: "Pottery"})
+		_, e2 := tx.DigitalDownloads.Save(tx, lyceum.DigitalDownload{ID: 1, Name: "Sketches"})
+		_, e3 := tx.ProductCollections.Save(tx, lyceum.ProductCollection{ID: 1, Name: "Crafts"})
+		_, e4 := tx.Memberships.Save(tx, lyceum.Membership{ID: 2, Name: "Club"})
+		_, e5 := tx.MembershipTiers.Save(tx, lyceum.MembershipTier{ID: 1, MembershipID: 2, Name: "Gold"})
+		_, e6 := tx.Coaching.Save(tx, lyceum.Coaching{ID: 1, Name: "An hour"})
+		return errors.Join(e1, e2, e3, e4, e5, e6)
+	})
+	want := map[lyceum.ProductKind]string{
+		lyceum.CourseKind: "Pottery", lyceum.DownloadKind: "Sketches", lyceum.CollectionKind: "Crafts", lyceum.TierKind: "Gold",
+		lyceum.CoachingKind: "An hour",
+	}
+	for _, kind := range lyceum.ProductKinds() {
+		for _, tc := range []struct {
+			school lyceum.SchoolID
+			id     int32
+			want   string
+		}{{ours, 1, want[kind]}, {ours, 77, ""}, {theirs, 1, ""}} {
+			p, name := lyceum.Product{Kind: kind, ID: tc.id}, ""
+			Write(t, store, tc.school, func(tx lyceum.Tx) (err error) {
+				name, err = tx.FindProductName(p)
+				return err
+			})
+			if name != tc.want {
+				t.Errorf("%s of school %d is called %q, want %q", p, tc.school, name, tc.want)
+			}
+		}
+	}
+}
+
 // references: a payment is found by the name that the payment system has for it.
 func references(t *testing.T, store lyceum.Store) {
 	ours, theirs := MakeSchool(t, store), MakeSchool(t, store)
 	book := newBook(1, 100)
 	Write(t, store, ours, book.save)
 	Write(t, store, ours, func(tx lyceum.Tx) error { return tx.TakeReference("ch_1", book.transactions[4].ID) })
+	for _, name := range []string{"ch_1", "CH_1"} {
+		var err error
+		Write(t, store, ours, func(tx lyceum.Tx) error {
+			err = tx.TakeReference(name, book.transactions[5].ID)
+			return nil
+		})
+		if !errors.Is(err, lyceum.ErrReferenceTaken) {
+			t.Errorf("%s is taken again: %v", name, err)
+		}
+	}
 	for _, tc := range []struct {
 		school    lyceum.SchoolID
 		reference string

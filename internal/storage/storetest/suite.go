@@ -70,6 +70,7 @@ func tests() map[string]func(*testing.T, lyceum.Store) {
 		"warnings that were looked at":     dismissedWarnings,
 		"people and plans by id":           byID,
 		"names":                            names,
+		"names of products":                productNames,
 		"payments by reference":            references,
 		"the feed misses nothing":          feed,
 		"entries by kind, actor and time":  entries,

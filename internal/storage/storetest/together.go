@@ -1,0 +1,37 @@
+package storetest
+
+import (
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+)
+
+// Savepoints counts the changes of groups that had to be written before the ones after
+// them in the group began: those have a savepoint. Trace is for the options of a store.
+type Savepoints struct{ n atomic.Int64 }
+
+// Trace notes a statement.
+func (s *Savepoints) Trace(text string) {
+	if strings.HasPrefix(text, "SAVEPOINT") {
+		s.n.Add(1)
+	}
+}
+
+// Together makes n changes at once, none of which may have a savepoint.
+func (s *Savepoints) Together(t *testing.T, what string, n int, change func(i int) error) {
+	t.Helper()
+	s.n.Store(0)
+	var all sync.WaitGroup
+	for i := range n {
+		all.Go(func() {
+			if err := change(i); err != nil {
+				t.Errorf("%s: %v", what, err)
+			}
+		})
+	}
+	all.Wait()
+	if had := s.n.Load(); had > 0 {
+		t.Errorf("%s: %d of %d changes had a savepoint", what, had, n)
+	}
+}
