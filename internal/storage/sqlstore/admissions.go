@@ -23,7 +23,7 @@ var _ = define(&tables.Admissions, noun[lyceum.AdmissionID, lyceum.Admission, ly
 		is(w, "user_id", f.User)
 		is(w, "coaching_id", f.Coaching)
 		if f.Open {
-			w.and("ended_at IS NULL")
+			w.absent("ended_at")
 		}
 	},
 })

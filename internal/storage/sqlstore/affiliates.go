@@ -7,7 +7,7 @@ import (
 )
 
 var _ = define(&tables.Affiliates, noun[lyceum.AffiliateID, lyceum.AffiliatePartner, lyceum.PartnerFilter]{
-	table:   table[lyceum.AffiliatePartner]{name: "affiliates"},
+	table:   table[lyceum.AffiliatePartner]{name: "affiliates", lasting: true},
 	entries: "affiliate",
 	key:     idKey("affiliate_id", func(a *lyceum.AffiliatePartner) *lyceum.AffiliateID { return &a.ID }),
 	rest: []column[lyceum.AffiliatePartner]{

@@ -129,7 +129,9 @@ func (g *group) askTogether(questions []*answer) error {
 		return fmt.Errorf("ask ahead: %w", err)
 	}
 	for _, a := range questions {
-		a.since, a.number = len(g.log), g.number
+		if a.since, a.number = len(g.log), g.number; a.behind {
+			a.since = g.flushed
+		}
 		g.answers.keep(a)
 	}
 	return nil

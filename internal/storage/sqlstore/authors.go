@@ -7,7 +7,7 @@ import (
 )
 
 var _ = define(&tables.Authors, noun[lyceum.AuthorID, lyceum.AuthorProfile, lyceum.PartnerFilter]{
-	table:   table[lyceum.AuthorProfile]{name: "authors"},
+	table:   table[lyceum.AuthorProfile]{name: "authors", lasting: true},
 	entries: "author",
 	kept:    true,
 	key:     idKey("author_id", func(a *lyceum.AuthorProfile) *lyceum.AuthorID { return &a.ID }),

@@ -7,7 +7,7 @@ import (
 )
 
 var _ = define(&tables.Coaching, noun[lyceum.CoachingID, lyceum.Coaching, lyceum.ProductFilter]{
-	table:   table[lyceum.Coaching]{name: "coaching"},
+	table:   table[lyceum.Coaching]{name: "coaching", lasting: true},
 	entries: "coaching",
 	key:     idKey("coaching_id", func(p *lyceum.Coaching) *lyceum.CoachingID { return &p.ID }),
 	rest: []column[lyceum.Coaching]{

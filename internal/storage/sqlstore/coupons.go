@@ -9,7 +9,7 @@ import (
 )
 
 var _ = define(&tables.Coupons, noun[lyceum.CouponID, lyceum.Coupon, lyceum.CouponFilter]{
-	table:   table[lyceum.Coupon]{name: "coupons"},
+	table:   table[lyceum.Coupon]{name: "coupons", lasting: true},
 	entries: "coupon",
 	key:     idKey("coupon_id", func(c *lyceum.Coupon) *lyceum.CouponID { return &c.ID }),
 	rest: []column[lyceum.Coupon]{

@@ -8,7 +8,7 @@ import (
 )
 
 var courses = define(&tables.Courses, noun[lyceum.CourseID, lyceum.Course, lyceum.CourseFilter]{
-	table:   table[lyceum.Course]{name: "courses"},
+	table:   table[lyceum.Course]{name: "courses", lasting: true},
 	entries: "course",
 	kept:    true,
 	key:     idKey("course_id", func(c *lyceum.Course) *lyceum.CourseID { return &c.ID }),

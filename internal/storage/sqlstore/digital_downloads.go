@@ -8,7 +8,7 @@ import (
 
 var _ = define(&tables.DigitalDownloads, noun[lyceum.DigitalDownloadID, lyceum.DigitalDownload,
 	lyceum.DigitalDownloadFilter]{
-	table:   table[lyceum.DigitalDownload]{name: "digital_downloads"},
+	table:   table[lyceum.DigitalDownload]{name: "digital_downloads", lasting: true},
 	entries: "digital_download",
 	key: idKey("digital_download_id", func(d *lyceum.DigitalDownload) *lyceum.DigitalDownloadID {
 		return &d.ID

@@ -26,10 +26,10 @@ var enrollments = define(&tables.Enrollments, noun[lyceum.EnrollmentID, lyceum.E
 		among(w, "user_id", f.Users)
 		is(w, "course_id", f.Course)
 		if f.Open || f.ActiveAt.Present {
-			w.and("ended_at IS NULL")
+			w.absent("ended_at")
 		}
 		if f.ActiveAt.Present {
-			w.and("(expires_at IS NULL OR expires_at > ?)", micros(f.ActiveAt.Value))
+			w.lasts("expires_at", f.ActiveAt.Value)
 		}
 	},
 	order: func(f lyceum.EnrollmentFilter) string {

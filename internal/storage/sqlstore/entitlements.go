@@ -55,17 +55,24 @@ func entitlementNoun(
 			anyProduct(w, f.Products)
 			is(w, "sale_id", f.Sale)
 			if f.Open || f.OpenAt.Present {
-				w.and("ended_at IS NULL")
+				w.absent("ended_at")
 			}
 			if f.OpenAt.Present {
-				w.and("(ends_at IS NULL OR ends_at > ?)", micros(f.OpenAt.Value))
+				w.lasts("ends_at", f.OpenAt.Value)
 			}
 			if f.After.Present {
-				w.and("entitlement_id > ?", int64(f.After.Value))
+				w.above("entitlement_id", int64(f.After.Value))
 			}
 			if !key.numbered && !f.Blocked {
 				w.and(unblocked("reaching"))
+				w.told++ // by reachingThrough
 			}
+		},
+		through: func(v *view, f lyceum.EntitlementFilter) *through {
+			if key.numbered {
+				return nil
+			}
+			return reachingThrough(v, f)
 		},
 		count: func(f lyceum.EntitlementFilter, w *where) total {
 			if f.After.Present { // whoever goes on after an id does not ask for how many there are
@@ -82,6 +89,84 @@ func entitlementNoun(
 	}
 }
 
+// reachingThrough is how an entitlement reaches its product and what comes with it. One that was
+// kept replaces another. What a user reaches who is kept out of something is told only of a product
+// that holds no others.
+func reachingThrough(v *view, f lyceum.EntitlementFilter) *through {
+	product := func(w *edit) lyceum.Product {
+		kind, _ := w.value("product_type")
+		id, _ := w.value("product_id")
+		return lyceum.Product{Kind: lyceum.ProductKind(kind.(string)), ID: int32(id.(int64))}
+	}
+	return &through{
+		fills: []string{"product_type", "product_id"},
+		shown: func(w *edit) (rows [][]any, told bool, err error) {
+			p := product(w)
+			switch kept, _ := w.value("kept_from"); {
+			case w.update == "" && kept != nil:
+				return nil, false, nil
+			case !p.Holds():
+				return [][]any{w.values}, true, nil
+			}
+			all, told, err := comingWith(v, p, w.values[0].(int64))
+			for _, p := range append(all, p) {
+				row := slices.Clone(w.values)
+				row[slices.Index(w.columns, "product_type")] = string(p.Kind)
+				row[slices.Index(w.columns, "product_id")] = int64(p.ID)
+				rows = append(rows, row)
+			}
+			return rows, told, err
+		},
+		hidden: func(w *edit) (hidden, told bool, err error) {
+			if f.Blocked {
+				return false, true, nil
+			}
+			id, _ := w.value("user_id")
+			user, p := lyceum.Some(lyceum.UserID(id.(int64))), product(w)
+			if p.Holds() {
+				_, some, err := blocks.First(seen(v), lyceum.BlockFilter{User: user})
+				return false, !some, err
+			}
+			hidden, err = blocks.any(v, lyceum.BlockFilter{User: user, Product: lyceum.Some(p)})
+			return hidden, true, err
+		},
+	}
+}
+
+// comingWith lists what comes with a collection or a tier. With an entitlement that is no newer than
+// the removal of a product from the collection it is not told.
+func comingWith(v *view, p lyceum.Product, entitlement int64) (all []lyceum.Product, told bool, err error) {
+	told = true
+	named := p
+	if p.Kind == lyceum.TierKind {
+		in := lyceum.InclusionFilter[lyceum.MembershipTierID]{
+			In: lyceum.Some(lyceum.MembershipTierID(p.ID)), Leaving: true, // so that rules ask the same
+		}
+		err = tierProducts.Each(seen(v), in, func(i *lyceum.TierProduct) error {
+			if !i.Leaving.Present {
+				all = append(all, i.Product)
+			}
+			return nil
+		})
+	}
+	for _, p := range append(slices.Clone(all), p) {
+		if err != nil || p.Kind != lyceum.CollectionKind {
+			continue
+		}
+		in := lyceum.InclusionFilter[lyceum.ProductCollectionID]{
+			In: lyceum.Some(lyceum.ProductCollectionID(p.ID)), Leaving: true,
+		}
+		err = collectionProducts.Each(seen(v), in, func(i *lyceum.CollectionProduct) error {
+			if !i.Leaving.Present {
+				all = append(all, i.Product)
+			}
+			told = told && (p != named || entitlement > int64(i.Leaving.Value))
+			return nil
+		})
+	}
+	return all, told, err
+}
+
 // unblocked is the condition that no block outranks a row of the view reaching:
 // neither one of its product nor one of the collection that it comes with.
 func unblocked(row string) string {
@@ -90,7 +175,7 @@ func unblocked(row string) string {
 		"OR b.product_type = 'product_collection' AND b.product_id = " + row + ".collection_id))"
 }
 
-var _ = define(&tables.Blocks, noun[lyceum.BlockID, lyceum.Block, lyceum.BlockFilter]{
+var blocks = define(&tables.Blocks, noun[lyceum.BlockID, lyceum.Block, lyceum.BlockFilter]{
 	table:   table[lyceum.Block]{name: "blocks"},
 	entries: "block",
 	key:     idKey("block_id", func(b *lyceum.Block) *lyceum.BlockID { return &b.ID }),
@@ -121,7 +206,15 @@ func anyProduct(w *where, products []lyceum.Product) {
 		parts = append(parts, "(product_type = ? AND product_id = ?)")
 		args = append(args, string(p.Kind), int64(p.ID))
 	}
-	w.and("("+strings.Join(parts, " OR ")+")", args...)
+	among := func(of []any) bool {
+		for i := 0; i < len(args); i += 2 {
+			if of[0] == args[i] && of[1] == args[i+1] {
+				return true
+			}
+		}
+		return false
+	}
+	w.test(test{[]string{"product_type", "product_id"}, among}, "("+strings.Join(parts, " OR ")+")", args...)
 }
 
 func (t *tx) FindExpired(

@@ -63,8 +63,9 @@ type group struct {
 const (
 	// maxUnwritten is how many rows wait at most.
 	maxUnwritten = 2048
-	// maxLooked is how many rows may have been written since an answer for it to be used.
-	maxLooked = 512
+	// maxLooked is how many rows may have been written since an answer for it to be used: as many as
+	// wait for a query that finds some of them.
+	maxLooked = maxUnwritten
 )
 
 func newGroup(q *session, shared, alone bool) *group {
@@ -114,10 +115,20 @@ func (g *group) query(of *statement, in scope, text string, args, dest []any, vi
 	if g.rehearsal != nil {
 		return g.rehearsal.each(g, of, in, text, args, dest, visit)
 	}
-	if a := g.fresh(of, in, args); a != nil {
-		return a.each(g.session, dest, visit)
+	rows, known, err := g.fresh(of, in, args)
+	met := !known && g.met(of, in, args, g.flushed)
+	if err == nil && met && in.whole && !g.answers.since(of, args, g.flushed) {
+		err = g.remember(in, text, args, nowhere(len(dest)), func() error { return nil }, g.flushed)
+		if err == nil {
+			rows, known, err = g.fresh(of, in, args)
+		}
 	}
-	if g.met(of, in, args, g.flushed) {
+	switch {
+	case err != nil:
+		return err
+	case known:
+		return visitRows(g.session, rows, dest, visit)
+	case met:
 		g.guessed.ended = true
 		if err := g.write(); err != nil {
 			return err
@@ -126,7 +137,7 @@ func (g *group) query(of *statement, in scope, text string, args, dest []any, vi
 	if len(g.answers) >= maxRemembered || g.settled && of.ofBooks() {
 		return g.ask(text, args, dest, visit)
 	}
-	return g.remember(in, text, args, dest, visit)
+	return g.remember(in, text, args, dest, visit, len(g.log))
 }
 
 // change runs a statement that is neither a query nor the write of one row, after all
@@ -197,6 +208,7 @@ func (g *group) again(w edit) bool {
 		return false
 	}
 	last.values = w.values
+	last.there = last.there || w.there
 	last.fixed = slices.DeleteFunc(slices.Clone(last.fixed), func(c string) bool { return !slices.Contains(w.fixed, c) })
 	maps.DeleteFunc(g.answers, func(key asked, a *answer) bool { return a.since > at && key.of.words[w.table] })
 	return true

@@ -16,8 +16,9 @@ type guesses struct {
 	schools    map[lyceum.SchoolID]*credit
 }
 
-// maxGuesses is how many guesses are kept at least, and maxGuessed how many rows of each.
-const maxGuesses, maxGuessed = 4096, 16
+// maxGuesses is how many guesses are kept at least, and maxGuessed how many rows of each, of so
+// many bytes at most.
+const maxGuesses, maxGuessed, maxGuessedBytes = 4096, 16, 4 << 10
 
 // find gives the rows that a query is guessed to find.
 func (k *guesses) find(of *statement, in likely) [][]any {
@@ -50,15 +51,27 @@ func (k *guesses) keep(key asked, rows [][]any) {
 	k.young[key] = rows
 }
 
-// learn keeps what the queries of a group found, and the counters as it leaves them.
+// learn keeps what the queries of a group found, and the counters, as it leaves them.
 func (k *guesses) learn(g *group) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for _, a := range g.answers {
-		if a.by == nil || !a.known || a.huge || len(a.rows) > maxGuessed || a.counts() {
+		by := a.in.likely.by
+		if by == nil || !a.known || a.counts() {
 			continue
 		}
-		k.keep(askedOf(statementOf(a.text), a.by), a.rows)
+		key, rows, told := askedOf(statementOf(a.text), by), a.rows, !a.huge
+		if told && g.met(key.of, a.in, a.args, a.since) {
+			if told = a.in.whole; told {
+				rows, told, _ = g.catchUp(key.of, a.in, a.args, rows, a.since)
+			}
+		}
+		if !told || len(rows) > maxGuessed || bytesOf(rows) > maxGuessedBytes {
+			delete(k.young, key)
+			delete(k.old, key)
+			continue
+		}
+		k.keep(key, rows)
 	}
 	if k.counters == nil || len(k.counters) > maxGuesses {
 		k.counters = map[lyceum.SchoolID]map[string]int64{}

@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/lyceum-school/lyceum"
@@ -87,6 +88,58 @@ func TestGuessesAreChecked(t *testing.T) {
 		together(stores[0], deeds, school)
 		if round > 0 && runs != len(deeds) {
 			t.Errorf("a group of %d that was guessed right ran %d changes", len(deeds), runs)
+		}
+	}
+}
+
+// TestGuessesFollowWhatWasWritten: what a group changed of what it found, it is guessed to be next
+// time, and what is long is not kept.
+func TestGuessesFollowWhatWasWritten(t *testing.T) {
+	t.Parallel()
+	s, err := OpenPostgres(t.Context(), storetest.Postgres(t), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	school := storetest.MakeSchool(t, s)
+	course := lyceum.Course{ID: 1, Name: "Bread", CreatedAt: storetest.Begin, UpdatedAt: storetest.Begin}
+	args := []any{int64(school), int64(course.ID)}
+	for _, test := range []struct {
+		name, guessed string
+		change        func(lyceum.Tx) error
+	}{
+		{"that is new", "Bread", func(tx lyceum.Tx) error {
+			_, err := tx.Courses.Save(tx, course)
+			return err
+		}},
+		{"that is read", "Bread", func(tx lyceum.Tx) error { return nil }},
+		{"that is renamed", "Rolls", func(tx lyceum.Tx) error {
+			course.Name = "Rolls"
+			_, err := tx.Courses.Save(tx, course)
+			return err
+		}},
+		{"that is renamed unseen", "Cakes", func(tx lyceum.Tx) error {
+			course.Name = "Cakes"
+			return tx.Courses.Update(tx, course)
+		}},
+		{"with a long name", "", func(tx lyceum.Tx) error {
+			course.Name = strings.Repeat("x", maxGuessedBytes+1)
+			_, err := tx.Courses.Save(tx, course)
+			return err
+		}},
+	} {
+		storetest.Write(t, s, school, func(tx lyceum.Tx) error {
+			if _, err := tx.Courses.Find(tx, course.ID); err != nil {
+				return err
+			}
+			return test.change(tx)
+		})
+		name := ""
+		for _, row := range s.guesses.find(statementOf(courses.byKey), courses.likely(args)) {
+			name = row[slices.Index(courses.columns, "name")].(string)
+		}
+		if name != test.guessed {
+			t.Errorf("a course %s is guessed to be %.20q, want %q", test.name, name, test.guessed)
 		}
 	}
 }

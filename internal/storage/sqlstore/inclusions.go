@@ -6,11 +6,12 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-var _ = define(&tables.CollectionProducts, inclusions[lyceum.CollectionProductID, lyceum.ProductCollectionID](
-	"collection_products", "collection_product", "product_collection_id",
-))
+var collectionProducts = define(
+	&tables.CollectionProducts, inclusions[lyceum.CollectionProductID, lyceum.ProductCollectionID](
+		"collection_products", "collection_product", "product_collection_id",
+	))
 
-var _ = define(&tables.TierProducts, inclusions[lyceum.TierProductID, lyceum.MembershipTierID](
+var tierProducts = define(&tables.TierProducts, inclusions[lyceum.TierProductID, lyceum.MembershipTierID](
 	"tier_products", "tier_product", "membership_tier_id",
 ))
 
@@ -20,7 +21,7 @@ func inclusions[ID, In ~int32](
 ) noun[ID, lyceum.Inclusion[ID, In], lyceum.InclusionFilter[In]] {
 	type row = lyceum.Inclusion[ID, In]
 	return noun[ID, row, lyceum.InclusionFilter[In]]{
-		table:   table[row]{name: name},
+		table:   table[row]{name: name, lasting: true},
 		entries: entries,
 		key:     idKey(entries+"_id", func(i *row) *ID { return &i.ID }),
 		rest: []column[row]{

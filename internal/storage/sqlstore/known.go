@@ -68,8 +68,12 @@ func (a *answer) worthy() bool {
 	if !a.stays || !a.known || a.huge || a.idle > maxKnownIdle {
 		return false
 	}
-	bytes := 0
-	for _, row := range a.rows {
+	return bytesOf(a.rows) <= maxKnownBytes
+}
+
+// bytesOf is how many bytes the texts of rows have.
+func bytesOf(rows [][]any) (bytes int) {
+	for _, row := range rows {
 		for _, value := range row {
 			switch v := value.(type) {
 			case string:
@@ -79,5 +83,5 @@ func (a *answer) worthy() bool {
 			}
 		}
 	}
-	return bytes <= maxKnownBytes
+	return bytes
 }

@@ -8,7 +8,7 @@ import (
 
 var _ = define(&tables.MembershipTiers, noun[lyceum.MembershipTierID, lyceum.MembershipTier,
 	lyceum.MembershipTierFilter]{
-	table:   table[lyceum.MembershipTier]{name: "membership_tiers"},
+	table:   table[lyceum.MembershipTier]{name: "membership_tiers", lasting: true},
 	entries: "membership_tier",
 	key:     idKey("membership_tier_id", func(p *lyceum.MembershipTier) *lyceum.MembershipTierID { return &p.ID }),
 	rest: []column[lyceum.MembershipTier]{

@@ -9,7 +9,7 @@ import (
 
 var pricingPlans = define(&tables.PricingPlans, noun[lyceum.PricingPlanID, lyceum.PricingPlan,
 	lyceum.PricingPlanFilter]{
-	table: table[lyceum.PricingPlan]{name: "pricing_plans"}, lasting: true,
+	table:   table[lyceum.PricingPlan]{name: "pricing_plans", lasting: true},
 	entries: "pricing_plan",
 	key:     idKey("pricing_plan_id", func(p *lyceum.PricingPlan) *lyceum.PricingPlanID { return &p.ID }),
 	rest: []column[lyceum.PricingPlan]{

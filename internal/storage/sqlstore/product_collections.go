@@ -8,7 +8,7 @@ import (
 
 var _ = define(&tables.ProductCollections, noun[lyceum.ProductCollectionID, lyceum.ProductCollection,
 	lyceum.ProductFilter]{
-	table:   table[lyceum.ProductCollection]{name: "product_collections"},
+	table:   table[lyceum.ProductCollection]{name: "product_collections", lasting: true},
 	entries: "product_collection",
 	key: idKey("product_collection_id", func(p *lyceum.ProductCollection) *lyceum.ProductCollectionID {
 		return &p.ID

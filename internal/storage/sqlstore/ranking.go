@@ -213,10 +213,8 @@ func (r *ranking) beside(op, id string) string {
 // ranked reads an order of columns in one direction. A plus before the first keeps
 // SQLite from an index in this order.
 func ranked(order string) (keys []string, sorted, down bool) {
-	order, sorted = strings.CutPrefix(order, "+")
-	for _, key := range strings.Split(order, ", ") {
-		key, down = strings.CutSuffix(key, " DESC")
-		keys = append(keys, key)
+	for _, t := range termsOf(order) {
+		keys, down = append(keys, t.column), t.down
 	}
-	return keys, sorted, down
+	return keys, strings.HasPrefix(order, "+"), down
 }

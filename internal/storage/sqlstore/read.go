@@ -35,8 +35,9 @@ func (s *Store) FindSchools(ctx context.Context) ([]lyceum.School, error) {
 
 func (v *view) GetSchool() (lyceum.School, error) {
 	school := lyceum.School{ID: v.school}
-	there, err := v.q.one("SELECT "+schoolColumns+" FROM schools WHERE school_id = $1", []any{int64(v.school)},
-		scanSchool(&school)...)
+	args := []any{int64(v.school)}
+	there, err := v.q.oneIn(scope{likely: likely{by: args}}, "SELECT "+schoolColumns+" FROM schools WHERE school_id = $1",
+		args, scanSchool(&school)...)
 	if err != nil {
 		return lyceum.School{}, v.public(fmt.Errorf("get school: %w", err))
 	}

@@ -47,9 +47,9 @@ var _ = define(&tables.Receipts, noun[lyceum.ReceiptID, lyceum.Receipt, lyceum.R
 })
 
 var _ = define(&tables.Sellers, noun[lyceum.SellerID, lyceum.Seller, lyceum.SellerFilter]{
-	table: table[lyceum.Seller]{name: "sellers"}, lasting: true,
-	what: "seller",
-	key:  idKey("seller_id", func(s *lyceum.Seller) *lyceum.SellerID { return &s.ID }),
+	table: table[lyceum.Seller]{name: "sellers", lasting: true},
+	what:  "seller",
+	key:   idKey("seller_id", func(s *lyceum.Seller) *lyceum.SellerID { return &s.ID }),
 	rest: []column[lyceum.Seller]{
 		textColumn("name", func(s *lyceum.Seller) *string { return &s.Name }),
 		textColumn("address", func(s *lyceum.Seller) *string { return &s.Address }),

@@ -38,13 +38,14 @@ func (r *rehearsal) each(
 	if r.ahead {
 		return r.pass(g, of, in, text, args, dest, visit)
 	}
-	if g.met(of, in, args, 0) {
+	met := g.met(of, in, args, 0)
+	if met && !in.whole {
 		return r.end()
 	}
 	key := askedOf(of, args)
 	a := g.answers[key]
 	if a == nil {
-		a = &answer{text: text, args: args, byKey: in.byKey, by: in.likely.by, guess: g.guesses.find(of, in.likely)}
+		a = &answer{text: text, args: args, in: in, guess: g.guesses.find(of, in.likely)}
 		g.answers[key] = a
 	}
 	switch {
@@ -52,30 +53,42 @@ func (r *rehearsal) each(
 		return r.end()
 	case a.known:
 		g.answers.keep(a)
-		return a.each(g.session, dest, visit)
 	case !a.wanted:
 		a.wanted = true
 		r.missing = append(r.missing, a)
 	}
-	r.asked = true
-	return a.each(g.session, dest, visit)
+	r.asked = r.asked || !a.known
+	if !met {
+		return visitRows(g.session, a.found(), dest, visit)
+	}
+	rows, told, err := g.catchUp(of, in, args, a.found(), 0)
+	switch {
+	case err != nil:
+		return err
+	case !told:
+		return r.end()
+	}
+	return visitRows(g.session, rows, dest, visit)
 }
 
 // pass notes a query that will be asked, unless the answer is known.
 func (r *rehearsal) pass(
 	g *group, of *statement, in scope, text string, args, dest []any, visit func() error,
 ) error {
-	if a := g.fresh(of, in, args); a != nil {
-		return a.each(g.session, dest, visit)
+	switch rows, known, err := g.fresh(of, in, args); {
+	case err != nil:
+		return err
+	case known:
+		return visitRows(g.session, rows, dest, visit)
 	}
 	asked := func(a *answer) bool { return a.text == text && slices.EqualFunc(a.args, args, equalValues) }
 	if slices.ContainsFunc(r.missing, asked) {
 		return nil
 	}
-	r.missing = append(r.missing, &answer{
-		text: text, args: slices.Clone(args), byKey: in.byKey, by: in.likely.by, width: len(dest),
-		single: in.single || text == in.byKey,
-	})
-	r.waits = r.waits || g.met(of, in, args, g.flushed)
+	a := &answer{
+		text: text, args: slices.Clone(args), in: in, width: len(dest),
+		single: in.single || text == in.byKey, behind: g.met(of, in, args, g.flushed),
+	}
+	r.missing, r.waits = append(r.missing, a), r.waits || a.behind && !in.whole
 	return nil
 }

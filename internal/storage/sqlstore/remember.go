@@ -15,19 +15,18 @@ type asked struct {
 type answer struct {
 	text   string
 	args   []any
-	byKey  string // the query that finds one of the rows by its school and its first column; empty if there is none
 	rows   [][]any
 	guess  [][]any
-	by     []any // see likely
-	wanted bool  // it is among those that are missing
+	wanted bool // it is among those that are missing
 	known  bool
 	since  int   // the rows of the log that it may have found
 	huge   bool  // there are too many rows to keep
 	single bool  // the first row is all that is wanted
 	width  int   // columns of a row
+	behind bool  // it is asked before rows that wait are written which it may find
 	number int   // of the change that asked
 	again  bool  // another change asked, too
-	in     scope // of the query, as that one said
+	in     scope // of the query
 	stays  bool  // it was so in this group or one before
 	idle   int   // groups since
 }
@@ -39,18 +38,30 @@ const (
 	maxRemembered, maxRememberedRows = 512, 16
 )
 
-// fresh returns the answer to a query, if it is known and nothing that was written since
-// can change it.
-func (g *group) fresh(of *statement, in scope, args []any) *answer {
+// fresh returns what a query finds, if that is known, or follows from what is and from what was
+// written since.
+func (g *group) fresh(of *statement, in scope, args []any) (rows [][]any, known bool, err error) {
 	a := g.answers[askedOf(of, args)]
-	if a == nil || !a.known || a.huge || len(g.log)-a.since > maxLooked ||
-		g.met(of, in, args, a.since) || g.settled && of.ofBooks() {
-		return nil
+	if a == nil || !a.known || a.huge || len(g.log)-a.since > maxLooked || g.settled && of.ofBooks() {
+		return nil, false, nil
+	}
+	met := g.met(of, in, args, a.since)
+	if met && !in.whole {
+		return nil, false, nil
 	}
 	if a.number != g.number {
 		a.in, a.again = in, true
 	}
-	return a
+	if !met {
+		return a.rows, true, nil
+	}
+	return g.catchUp(of, in, args, a.rows, a.since)
+}
+
+// since reports whether a query was answered after all rows of the log up to a place.
+func (a answers) since(of *statement, args []any, place int) bool {
+	found := a[askedOf(of, args)]
+	return found != nil && found.known && found.since >= place
 }
 
 // keep takes an answer that is known now. Each row is the answer to the query by its key,
@@ -58,14 +69,15 @@ func (g *group) fresh(of *statement, in scope, args []any) *answer {
 func (a answers) keep(found *answer) {
 	found.known = true
 	a[askedOf(statementOf(found.text), found.args)] = found
-	if found.byKey == "" || found.byKey == found.text {
+	byKey := found.in.byKey
+	if byKey == "" || byKey == found.text {
 		return
 	}
-	of := statementOf(found.byKey)
+	of := statementOf(byKey)
 	for _, row := range found.rows {
 		args := []any{found.args[0], row[0]}
 		a[askedOf(of, args)] = &answer{
-			text: found.byKey, args: args, rows: [][]any{row}, known: true, since: found.since, number: found.number,
+			text: byKey, args: args, rows: [][]any{row}, known: true, since: found.since, number: found.number,
 		}
 	}
 }
@@ -74,12 +86,16 @@ func askedOf(of *statement, args []any) asked {
 	return asked{of, string(appendArgs(make([]byte, 0, 64), args...))}
 }
 
-// each visits the rows, or those that are guessed.
-func (a *answer) each(s *session, dest []any, visit func() error) error {
-	rows := a.rows
-	if !a.known {
-		rows = a.guess
+// found are the rows, or those that are guessed.
+func (a *answer) found() [][]any {
+	if a.known {
+		return a.rows
 	}
+	return a.guess
+}
+
+// visitRows scans rows into dest one after the other.
+func visitRows(s *session, rows [][]any, dest []any, visit func() error) error {
 	meter := s.meter(dest)
 	for _, row := range rows {
 		if err := scanRow(row, dest); err != nil {
@@ -96,11 +112,10 @@ func (a *answer) each(s *session, dest []any, visit func() error) error {
 }
 
 // remember runs a query now and keeps what it found, if that is little, for when it is
-// asked again.
-func (g *group) remember(in scope, text string, args, dest []any, visit func() error) error {
+// asked again. It cannot have found the rows of the log from a place on.
+func (g *group) remember(in scope, text string, args, dest []any, visit func() error, since int) error {
 	a := &answer{
-		text: text, args: slices.Clone(args), byKey: in.byKey, by: in.likely.by, since: len(g.log),
-		number: g.number,
+		text: text, args: slices.Clone(args), in: in, since: since, number: g.number,
 	}
 	ended := g.guessed.ended
 	if g.guesses != nil && !g.shared { // nil on SQLite
@@ -108,10 +123,7 @@ func (g *group) remember(in scope, text string, args, dest []any, visit func() e
 		g.guessed.missing = append(g.guessed.missing, a)
 		ended = ended || len(g.guessed.missing) > maxRemembered
 	}
-	row, columns := make([]valueColumn, len(dest)), make([]any, len(dest))
-	for i := range columns {
-		columns[i] = &row[i]
-	}
+	row, columns := valueColumns(len(dest))
 	err := g.ask(text, args, columns, func() error {
 		if !a.huge && len(a.rows) < maxRememberedRows {
 			a.rows = append(a.rows, valuesOf(row))
@@ -135,7 +147,7 @@ func (g *group) remember(in scope, text string, args, dest []any, visit func() e
 	}
 	g.guessed.ended = ended
 	g.answers.keep(a)
-	return a.each(g.session, dest, visit)
+	return visitRows(g.session, a.rows, dest, visit)
 }
 
 // valueColumn is the destination of a column that is kept as it is.
@@ -150,6 +162,18 @@ func (c *valueColumn) Scan(src any) error {
 	return nil
 }
 
+// valueColumns are the destinations of a row that is kept as it is.
+func valueColumns(width int) (row []valueColumn, dest []any) {
+	row, dest = make([]valueColumn, width), make([]any, width)
+	for i := range dest {
+		dest[i] = &row[i]
+	}
+	return row, dest
+}
+
+// nowhere are the destinations of a row that nobody looks at.
+func nowhere(width int) []any { _, dest := valueColumns(width); return dest }
+
 func valuesOf(row []valueColumn) []any {
 	values := make([]any, len(row))
 	for i := range row {
@@ -160,13 +184,12 @@ func valuesOf(row []valueColumn) []any {
 
 // foundAny reports whether a query found a row, where it was asked before and nothing
 // that was written since can change that.
-func (g *group) foundAny(in scope, text string, args []any) (found, known bool) {
+func (g *group) foundAny(in scope, text string, args []any) (found, known bool, err error) {
 	if g == nil || g.rehearsal != nil {
-		return false, false
+		return false, false, nil
 	}
-	of := statementOf(text)
-	a := g.fresh(of, in, args)
-	return a != nil && len(a.rows) > 0, a != nil
+	rows, known, err := g.fresh(statementOf(text), in, args)
+	return len(rows) > 0, known, err
 }
 
 // recall visits the rows with keys that are known, and returns the other keys.
@@ -176,14 +199,16 @@ func (g *group) recall(in scope, school int64, keys, dest []any, visit func() er
 	}
 	of := statementOf(in.byKey)
 	for _, key := range keys {
-		one := scope{tables: in.tables, equals: []equal{{in.equals[0].column, []any{key}}}, byKey: in.byKey}
-		a := g.fresh(of, one, []any{school, key})
-		if a == nil {
-			rest = append(rest, key)
-			continue
+		one := scope{tables: in.tables, equals: []equal{{in.equals[0].column, []any{key}}}, byKey: in.byKey, whole: true}
+		rows, known, err := g.fresh(of, one, []any{school, key})
+		if err == nil && known {
+			err = visitRows(g.session, rows, dest, visit)
 		}
-		if err := a.each(g.session, dest, visit); err != nil {
+		if err != nil {
 			return nil, err
+		}
+		if !known {
+			rest = append(rest, key)
 		}
 	}
 	return rest, nil

@@ -26,6 +26,7 @@ type noun[ID lyceum.Key, T, F any] struct {
 	narrowBy func(w *where, d *dialect, f F, all bool)
 	order    func(F) string           // by the key, if nil
 	hint     func(*dialect, F) string // stands after the table's name; nothing, if nil
+	through  func(*view, F) *through  // of a view
 	count    func(F, *where) total    // counts the rows, or reads a counter, if nil
 	after    func(F) lyceum.Opt[ID]   // a list may go on after a key
 	secret   bool                     // the change feed does not show it
@@ -44,7 +45,6 @@ type noun[ID lyceum.Key, T, F any] struct {
 	// kept: rows are kept in memory, see contents. clone copies what two copies of a
 	// row share, if they share anything that is ever changed.
 	kept      bool
-	lasting   bool         // a query is likely to find again what it found, which is of no person
 	keptLists func(F) bool // and short lists, which depend on nothing but what is kept
 	clone     func(*T)
 }
@@ -143,6 +143,7 @@ func (n *noun[ID, T, F]) get(v *view, id ID) (row T, found bool, err error) {
 		text += " AND " + n.seen
 	}
 	args, in := []any{int64(v.school), key}, n.keyed(key)
+	in.whole = n.seen == ""
 	in.likely = n.likely(args)
 	found, err = v.q.oneIn(in, text, args, r.dest...)
 	if err != nil {
@@ -202,7 +203,7 @@ func (n *noun[ID, T, F]) Each(from lyceum.Source, f F, visit func(*T) error) err
 	w := n.where(v, f)
 	r := n.reader()
 	defer n.done(r)
-	return v.public(v.q.eachIn(n.scope(w), n.all(v, f, w), w.args, r.dest, func() error {
+	return v.public(v.q.eachIn(n.scopeOf(v, f, w), n.all(v, f, w), w.args, r.dest, func() error {
 		if err := v.ctx.Err(); err != nil {
 			return err
 		}
@@ -220,7 +221,7 @@ func (n *noun[ID, T, F]) First(from lyceum.Source, f F) (row T, found bool, err 
 	w := n.where(v, f)
 	r := n.reader()
 	defer n.done(r)
-	found, err = v.q.oneIn(n.scope(w), "SELECT "+n.list()+" FROM "+n.from(v, f)+w.String()+n.ordered(f)+" LIMIT 1",
+	found, err = v.q.oneIn(n.scopeOf(v, f, w), "SELECT "+n.list()+" FROM "+n.from(v, f)+w.String()+n.ordered(f)+" LIMIT 1",
 		w.args, r.dest...)
 	if err != nil {
 		err = v.public(fmt.Errorf("find first %s: %w", n.what, err))
@@ -371,22 +372,26 @@ func (n *noun[ID, T, F]) narrowTo(w *where, d *dialect, f F, all bool) {
 
 // scope is what the conditions of a query say of the rows that it finds.
 func (n *noun[ID, T, F]) scope(w *where) scope {
-	if of, is := viewTables[n.name]; is { // it has one of its tables' users, and products of others
-		byUser := slices.DeleteFunc(slices.Clone(w.equals), func(e equal) bool { return e.column != "user_id" })
-		return scope{tables: of[:1], equals: byUser}
+	whole := w.told == len(w.conds)-1 // all but the school
+	if of, is := viewTables[n.name]; is {
+		return scope{tables: of[:1], equals: w.equals, whole: whole, tests: w.tests}
 	}
 	// A row of the table that another condition asks for need not be one that it finds.
 	if slices.ContainsFunc(w.conds, func(cond string) bool { return strings.Contains(cond, " "+n.name+" ") }) {
 		return scope{byKey: n.byKey, likely: n.likely(w.args)}
 	}
-	return scope{tables: []string{n.name}, equals: w.equals, byKey: n.byKey, likely: n.likely(w.args)}
+	return scope{
+		tables: []string{n.name}, equals: w.equals, byKey: n.byKey, likely: n.likely(w.args), whole: whole, tests: w.tests,
+	}
 }
 
-func (n *noun[ID, T, F]) likely(args []any) likely {
-	if !n.lasting {
-		return likely{}
+// scopeOf is scope for a query of what a filter passes, in its order.
+func (n *noun[ID, T, F]) scopeOf(v *view, f F, w *where) scope {
+	in := n.scope(w)
+	if in.order = n.ordered(f); n.through != nil {
+		in.through = n.through(v, f)
 	}
-	return likely{by: args}
+	return in
 }
 
 func (n *noun[ID, T, F]) from(v *view, f F) string {

@@ -65,7 +65,8 @@ func (n *noun[ID, T, F]) Update(tx lyceum.Tx, rows ...T) error {
 		}
 	}
 	for i := range rows {
-		if err := update(t, &n.table, &rows[i], n.loose, n.fixed); err != nil {
+		w := edit{values: n.loose.bind(&rows[i]), update: n.loose.text, fixed: n.fixed}
+		if err := update(t, &n.table, &rows[i], w); err != nil {
 			return err
 		}
 	}
@@ -88,7 +89,7 @@ func (n *noun[ID, T, F]) saveSecret(t *tx, row *T, saved *lyceum.Saved) error {
 		return nil
 	}
 	saved.Updated++
-	return update(t, &n.table, row, n.set, n.unchanged(before, row))
+	return update(t, &n.table, row, n.change(before, row))
 }
 
 func (n *noun[ID, T, F]) Delete(tx lyceum.Tx, id ID) error {
@@ -113,14 +114,7 @@ func (n *noun[ID, T, F]) Clear(tx lyceum.Tx, f F) (int, error) {
 // unless the change has asked for them: most often there are none, and a change need not
 // wait for the answer to a query alone.
 func (n *noun[ID, T, F]) clear(t *tx, w *where, find string) (deleted int, err error) {
-	there, known := t.q.group.foundAny(n.scope(w), find, w.args)
-	if !known {
-		there, known = t.q.group.foundAny(n.scope(w), find+" LIMIT 1", w.args)
-	}
-	if !known {
-		there, err = t.q.oneIn(n.scope(w).partly(), "SELECT 1 FROM "+n.name+w.String()+" LIMIT 1", w.args, discard)
-	}
-	if err != nil || !there {
+	if there, err := n.anyBy(&t.view, w, find); err != nil || !there {
 		return 0, err
 	}
 	var row T
@@ -147,6 +141,25 @@ func (n *noun[ID, T, F]) clear(t *tx, w *where, find string) (deleted int, err e
 		t.counts[n.counter] -= int64(deleted)
 	}
 	return deleted, nil
+}
+
+// any reports whether there is a row that a filter passes.
+func (n *noun[ID, T, F]) any(v *view, f F) (bool, error) {
+	w := n.where(v, f)
+	return n.anyBy(v, w, n.all(v, f, w))
+}
+
+func (n *noun[ID, T, F]) anyBy(v *view, w *where, find string) (there bool, err error) {
+	in := n.scope(w)
+	there, known, err := v.q.group.foundAny(in, find, w.args)
+	if err == nil && !known {
+		in.single = true
+		there, known, err = v.q.group.foundAny(in, find+" LIMIT 1", w.args)
+	}
+	if err == nil && !known {
+		there, err = v.q.oneIn(in.partly(), "SELECT 1 FROM "+n.name+w.String()+" LIMIT 1", w.args, discard)
+	}
+	return there, err
 }
 
 // noteEach notes each row that a statement changes, which returns their ids, and counts them.

@@ -75,7 +75,7 @@ func save[T any](t *tx, table *table[T], rows []T) (lyceum.Saved, error) {
 			continue
 		}
 		table.touch(t, row)
-		if err := update(t, table, row, table.set, table.unchanged(before, row)); err != nil {
+		if err := update(t, table, row, table.change(before, row)); err != nil {
 			return saved, err
 		}
 		if table.changed != nil {
@@ -199,22 +199,21 @@ func insertText(name, columns string, width, rows int) string {
 	return b.String()
 }
 
-// unchanged lists the columns of a row that are as they were before an update.
-func (table *table[T]) unchanged(before []any, row *T) (columns []string) {
-	for i, now := range table.bind(row) {
+// change is an update of a row that was read before, which tells the columns that are as they were.
+func (table *table[T]) change(before []any, row *T) edit {
+	w := edit{values: table.set.bind(row), update: table.set.text, there: true}
+	for i, now := range w.values {
 		if equalValues(before[i], now) {
-			columns = append(columns, table.columns[i])
+			w.fixed = append(w.fixed, table.columns[i])
 		}
 	}
-	return columns
+	return w
 }
 
-// update writes a row, of which some columns are as they were.
-func update[T any](t *tx, table *table[T], row *T, set setter[T], fixed []string) error {
-	err := t.q.group.add(edit{
-		table: table.name, columns: table.columns, school: int64(t.stamp.School), values: set.bind(row), update: set.text,
-		fixed: fixed,
-	})
+// update writes a row by an edit of it.
+func update[T any](t *tx, table *table[T], row *T, w edit) error {
+	w.table, w.columns, w.school = table.name, table.columns, int64(t.stamp.School)
+	err := t.q.group.add(w)
 	if err != nil {
 		return fmt.Errorf("update %s: %w", table.name, err)
 	}
@@ -264,7 +263,9 @@ func (t *table[T]) findRows(q *session, school lyceum.SchoolID, keys, dest []any
 	switch {
 	case err != nil || len(keys) == 0:
 	case len(keys) == 1:
-		err = q.eachIn(t.keyed(keys...), t.byKey, []any{int64(school), keys[0]}, dest, func() error { visit(); return nil })
+		args, in := []any{int64(school), keys[0]}, t.keyed(keys...)
+		in.likely = t.likely(args)
+		err = q.eachIn(in, t.byKey, args, dest, func() error { visit(); return nil })
 	case t.byIndex:
 		err = joined(q, t, school, keys, dest, visit)
 	default:
@@ -278,7 +279,7 @@ func (t *table[T]) findRows(q *session, school lyceum.SchoolID, keys, dest []any
 
 // keyed is what is known of whole rows that are found by their keys.
 func (t *table[T]) keyed(keys ...any) scope {
-	return scope{tables: []string{t.name}, equals: []equal{{t.columns[0], keys}}, byKey: t.byKey}
+	return scope{tables: []string{t.name}, equals: []equal{{t.columns[0], keys}}, byKey: t.byKey, whole: len(keys) == 1}
 }
 
 // joined finds rows by an index over their ids. For a list of ids SQLite reads a

@@ -249,6 +249,8 @@ type where struct {
 	conds  []string
 	args   []any
 	equals []equal // those of the conditions that say so
+	tests  []test  // those that say so in this way
+	told   int     // how many conditions have one of the two
 }
 
 func (w *where) and(cond string, args ...any) {
@@ -257,6 +259,35 @@ func (w *where) and(cond string, args ...any) {
 		cond = strings.Replace(cond, "?", "$"+strconv.Itoa(len(w.args)), 1)
 	}
 	w.conds = append(w.conds, cond)
+}
+
+// test is and for a condition that is told by the values of a row, too.
+func (w *where) test(t test, cond string, args ...any) {
+	w.and(cond, args...)
+	w.tests = append(w.tests, t)
+	w.told++
+}
+
+// absent wants a column to have no value.
+func (w *where) absent(column string) {
+	w.test(test{[]string{column}, func(of []any) bool { return of[0] == nil }}, column+" IS NULL")
+}
+
+// lasts wants a column of times to be after a moment, or to have no value.
+func (w *where) lasts(column string, at time.Time) {
+	moment := micros(at)
+	w.test(test{[]string{column}, func(of []any) bool {
+		until, ends := of[0].(int64)
+		return !ends || until > moment
+	}}, "("+column+" IS NULL OR "+column+" > ?)", moment)
+}
+
+// above wants a column to be more than a number.
+func (w *where) above(column string, number int64) {
+	w.test(test{[]string{column}, func(of []any) bool {
+		n, there := of[0].(int64)
+		return there && n > number
+	}}, column+" > ?", number)
 }
 
 // within wants a column of times in a period.
@@ -280,6 +311,7 @@ func is[N ~int32](w *where, column string, value lyceum.Opt[N]) {
 func (w *where) equal(column string, value any) {
 	w.and(column+" = ?", value)
 	w.equals = append(w.equals, equal{column, w.args[len(w.args)-1:]})
+	w.told++
 }
 
 // moments narrows a column to some moments.
@@ -309,6 +341,7 @@ func among[N ~int32](w *where, column string, values []N) {
 		w.args = append(w.args, int64(values[min(i, len(values)-1)]))
 	}
 	w.equals = append(w.equals, equal{column, w.args[len(w.args)-n:]})
+	w.told++
 }
 
 // truth wants a column to be true or false, if that is asked for.

@@ -74,6 +74,28 @@ type scope struct {
 	byKey  string // finds one of the rows by its school and its first column; empty if no query does
 	likely likely
 	single bool // the first row is all that is wanted
+
+	// whole: it gives whole rows of the first table, and equals and tests are all that decides which.
+	whole   bool
+	tests   []test
+	order   string   // of the rows, as a statement has it; empty for none
+	through *through // of a view; nil for a table
+}
+
+// test is a condition of the values of some columns.
+type test struct {
+	columns []string
+	holds   func(values []any) bool
+}
+
+// through is how rows of a view come from those of its first table.
+type through struct {
+	fills []string // the columns whose values need not be those of the row
+	// shown are the rows of the view that come from a new row, if nothing hides them; told is
+	// false where that changes others, too, or cannot be told.
+	shown func(*edit) (rows [][]any, told bool, err error)
+	// hidden reports whether rows of another table hide them.
+	hidden func(*edit) (hidden, told bool, err error)
 }
 
 // likely is what a query may be guessed to find.
@@ -85,7 +107,7 @@ type likely struct {
 }
 
 // partly is the scope of a query that does not give whole rows.
-func (s scope) partly() scope { s.byKey = ""; return s }
+func (s scope) partly() scope { s.byKey, s.whole = "", false; return s }
 
 // edit is a row that a change inserted or updated, or a statement of which only the
 // table is known.
@@ -97,7 +119,17 @@ type edit struct {
 	values  []any    // of the columns
 	update  string   // the statement that changes the row, of the school and the values; empty for an insert
 	fixed   []string // columns that an update does not change, besides the first
+	there   bool     // the row that is updated was read before
 	follows []string // the counters that values follow, which are distances then; nil if none does
+}
+
+// value gives that of a column, if the row has it.
+func (w *edit) value(column string) (value any, has bool) {
+	i := slices.Index(w.columns, column)
+	if i < 0 {
+		return nil, false
+	}
+	return w.values[i], true
 }
 
 // mayEqual reports whether the database may find two values equal. Of two types it may.

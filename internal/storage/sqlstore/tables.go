@@ -23,6 +23,8 @@ type table[T any] struct {
 	counter string    // of the table's rows in one school; empty when nobody asks for it
 	// wide: an index besides the primary key has its columns, by which foreign keys are checked.
 	wide bool
+	// lasting: a query is likely to find again what it found, which is of no person.
+	lasting bool
 	// byIndex: the rows are not in the order of their ids.
 	byIndex bool
 	id      func(*T) int32
@@ -55,6 +57,14 @@ func (t *table[T]) newReader() any {
 	r.paged = append([]any{scanInt(&r.total)}, t.scan(&r.row)...)
 	r.dest = r.paged[1:]
 	return r
+}
+
+// likely is what a query with arguments is likely to find.
+func (t *table[T]) likely(args []any) likely {
+	if !t.lasting {
+		return likely{}
+	}
+	return likely{by: args}
 }
 
 // reader returns a reader whose row is empty; done takes it back.

@@ -18,12 +18,12 @@ type view struct {
 }
 
 func (s *Store) In(ctx context.Context, school lyceum.SchoolID) lyceum.View {
-	return lyceum.View{Tables: &tables, Reads: &view{ctx: ctx, store: s, q: s.reads.single(ctx), school: school}}
+	return seen(&view{ctx: ctx, store: s, q: s.reads.single(ctx), school: school})
 }
 
 func (s *Store) AtOnce(ctx context.Context, school lyceum.SchoolID, read func(lyceum.View) error) error {
 	return s.public(s.reads.snapshot(ctx, func(q *session) error {
-		return read(lyceum.View{Tables: &tables, Reads: &view{ctx: ctx, store: s, q: q, school: school, moment: true}})
+		return read(seen(&view{ctx: ctx, store: s, q: q, school: school, moment: true}))
 	}))
 }
 
@@ -44,6 +44,9 @@ func viewOf(from lyceum.Source) *view {
 	}
 	return from.Session().(*view)
 }
+
+// seen is a view as rules have it.
+func seen(v *view) lyceum.View { return lyceum.View{Tables: &tables, Reads: v} }
 
 // txOf returns the change that rows are written in.
 func txOf(t lyceum.Tx) *tx { return t.Session().(*tx) }
