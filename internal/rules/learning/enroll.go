@@ -15,7 +15,7 @@ func (s *Service) Enroll(ctx context.Context, by lyceum.By, user lyceum.UserID, 
 		if err := tx.Ahead(toEnroll(tx, now, user, course.Product())...); err != nil {
 			return err
 		}
-		_, err := s.EnrollIn(tx, now, user, course.Product())
+		_, _, err := enroll(tx, now, user, course.Product())
 		return err
 	})
 }
@@ -50,24 +50,32 @@ func blocking(user lyceum.UserID, p lyceum.Product) lyceum.BlockFilter {
 func (s *Service) EnrollIn(
 	tx lyceum.Tx, now time.Time, user lyceum.UserID, p lyceum.Product,
 ) (enrolled bool, err error) {
+	_, enrolled, err = enroll(tx, now, user, p)
+	return enrolled, err
+}
+
+// enroll is EnrollIn, which returns what it gave.
+func enroll(
+	tx lyceum.Tx, now time.Time, user lyceum.UserID, p lyceum.Product,
+) (hand lyceum.Entitlement, enrolled bool, err error) {
 	if open, err := hasAccess(tx.Tables, tx, user, p, now); err != nil || open {
-		return false, err
+		return hand, false, err
 	}
 	id, err := tx.Entitlements.NextID(tx)
 	if err != nil {
-		return false, err
+		return hand, false, err
 	}
-	hand := lyceum.Entitlement{ID: id, User: user, Product: p, StartsAt: lyceum.Second(now)}
+	hand = lyceum.Entitlement{ID: id, User: user, Product: p, StartsAt: lyceum.Second(now)}
 	begun, err := beginFreely(tx, now, hand)
 	if err != nil {
-		return false, err
+		return hand, false, err
 	}
 	if !begun {
 		if err := exist(tx.Tables, tx, p, user); err != nil {
-			return false, err
+			return hand, false, err
 		}
 	}
-	return true, hold(tx, now, hand, begun)
+	return hand, true, hold(tx, now, hand, begun)
 }
 
 // beginFreely is beginBy for who is not kept out of the product; it begins nothing for
@@ -149,8 +157,9 @@ func (s *Service) UnenrollFrom(
 	tx lyceum.Tx, now time.Time, user lyceum.UserID, p lyceum.Product,
 ) (ended bool, stopped []lyceum.SaleID, err error) {
 	of := accessTo(user, p, now)
-	wanted := append(onceIn(tx, user, p), lyceum.FirstOf(tx.Relinkings, struct{}{}), lyceum.FirstOf(tx.Access, of),
-		lyceum.NextOf(lyceum.BlockSequence), lyceum.AllOf(tx.CollectionProducts, whatLeft(p)))
+	wanted := append(onceIn(tx, user, p), lyceum.FirstOf(tx.Relinkings, struct{}{}), lyceum.AllOf(tx.Access, of),
+		lyceum.NextOf(lyceum.BlockSequence), lyceum.FirstOf(tx.CollectionProducts, whatLeft(p)),
+		lyceum.AllOf(tx.Entitlements, of))
 	if err := tx.Ahead(wanted...); err != nil {
 		return false, nil, err
 	}
@@ -162,6 +171,15 @@ func (s *Service) UnenrollFrom(
 	}
 	direct, err := lyceum.All(tx.Entitlements, tx, of)
 	if err != nil {
+		return false, nil, err
+	}
+	var sold []lyceum.Wanted
+	for i := range direct {
+		if direct[i].Sale.Present {
+			sold = append(sold, lyceum.ByID(tx.Sales, direct[i].Sale.Value))
+		}
+	}
+	if err := tx.Ahead(sold...); err != nil {
 		return false, nil, err
 	}
 	for i := range direct {
@@ -177,14 +195,14 @@ func (s *Service) UnenrollFrom(
 			stopped = append(stopped, e.Sale.Value)
 		}
 	}
-	_, open, err := tx.Access.First(tx, of)
-	if err == nil && open {
+	left, err := lyceum.All(tx.Access, tx, of)
+	if err == nil && len(left) > 0 {
 		err = block(tx, now, user, p)
 	}
 	if err != nil {
 		return false, nil, err
 	}
-	return len(direct) > 0 || open, stopped, settleAll(tx, now, user, p)
+	return len(direct)+len(left) > 0, stopped, settleAll(tx, now, user, p)
 }
 
 // onceEnrolled fails with NotFound for a user or a product that does not exist,

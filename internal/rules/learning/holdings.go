@@ -59,31 +59,49 @@ func openOf(q UserProduct) lyceum.HoldingFilter {
 }
 
 // Hold lets a user have a product, from now on and without an end, and returns the
-// newest holding that gives it to them. Who has it keeps what they have. It fails
-// with NotFound as Holdings does, and for an unknown user.
+// holding that gives it to them. Who has it keeps what they have, of which it returns the
+// newest. It fails with NotFound as Holdings does, and for an unknown user.
 func (s *Service) Hold(ctx context.Context, by lyceum.By, q UserProduct) (CurrentHolding, error) {
 	now := s.clock()
 	return lyceum.Change(ctx, s.store, by.Stamp(now), func(tx lyceum.Tx) (CurrentHolding, error) {
-		of := openOf(q)
-		of.At = now
-		wanted := append(toEnroll(tx, now, q.User, q.Product), lyceum.Wanted{
-			Ask: func(lyceum.Source) { _, _ = tx.FindHoldings(of, lyceum.Page{Number: 1, Size: 1}) },
-		})
+		wanted := toEnroll(tx, now, q.User, q.Product)
+		if q.Product.Kind == lyceum.CourseKind {
+			wanted = append(wanted, lyceum.FirstOf(tx.Progress, progressIn(q.User, lyceum.CourseID(q.Product.ID))))
+		}
 		if err := tx.Ahead(wanted...); err != nil {
 			return CurrentHolding{}, err
 		}
 		if err := shown(tx.Tables, tx, q.Product); err != nil {
 			return CurrentHolding{}, err
 		}
-		if _, err := s.EnrollIn(tx, now, q.User, q.Product); err != nil {
+		given, enrolled, err := enroll(tx, now, q.User, q.Product)
+		switch {
+		case err != nil:
 			return CurrentHolding{}, err
+		case enrolled:
+			return held(tx, now, given)
 		}
+		of := openOf(q)
+		of.At = now
 		found, err := tx.FindHoldings(of, lyceum.Page{Number: 1, Size: 1})
 		if err != nil || len(found.Rows) == 0 {
 			return CurrentHolding{}, err
 		}
 		return current(&found.Rows[0], now), nil
 	})
+}
+
+// held is the holding of an entitlement that was just given.
+func held(tx lyceum.Tx, now time.Time, e lyceum.Entitlement) (CurrentHolding, error) {
+	h := lyceum.Holding{Entitlement: e}
+	if e.Product.Kind == lyceum.CourseKind {
+		p, _, err := tx.Progress.First(tx, progressIn(e.User, lyceum.CourseID(e.Product.ID)))
+		if err != nil {
+			return CurrentHolding{}, err
+		}
+		h.PercentComplete, h.CompletedAt = p.PercentComplete, p.CompletedAt
+	}
+	return current(&h, now), nil
 }
 
 // Holding returns the newest holding that gives a user a product, or else the newest
