@@ -24,20 +24,24 @@ func (t *tx) RevokeGrants(f lyceum.GrantFilter, most int, at time.Time) (revoked
 	return revoked, nil
 }
 
-// SpendCode is decided by its condition between two who present one code at
-// once, on one server or on several.
+// SpendCode reads the code first: a school's changes come one after the other, on one server or
+// on several.
 func (t *tx) SpendCode(hash lyceum.KeyHash, at, remember time.Time) (bool, error) {
-	return t.changed(`UPDATE authorization_codes SET used_at = $3, expires_at = $4
-		WHERE school_id = $1 AND hash = $2 AND used_at IS NULL`, int64(t.school), hash[:], micros(at), micros(remember))
-}
-
-// changed runs an update and reports whether a row was changed.
-func (t *tx) changed(text string, args ...any) (bool, error) {
-	var one int64
-	return t.q.one(text+" RETURNING 1", args, scanInt(&one))
+	code, found, err := codes.get(&t.view, hash)
+	if err != nil || !found || code.UsedAt.Present {
+		return false, err
+	}
+	code.UsedAt, code.ExpiresAt = lyceum.Some(at), remember
+	_, err = codes.Save(lyceum.Tx{Tables: &tables, Changes: t}, code)
+	return true, err
 }
 
 func (t *tx) SignedIn(user lyceum.UserID, from string, at time.Time) error {
-	return t.q.exec("UPDATE users SET last_sign_in_at = $3, last_sign_in_ip = $4 WHERE school_id = $1 AND user_id = $2",
-		int64(t.school), int64(user), micros(at), from)
+	row, found, err := users.get(&t.view, user)
+	if err != nil || !found {
+		return err
+	}
+	before := users.bind(&row)
+	row.LastSignInAt, row.LastSignInIP = lyceum.Some(at), lyceum.Some(from)
+	return put(t, &users.table, users.change(before, &row))
 }

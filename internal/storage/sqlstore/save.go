@@ -212,13 +212,20 @@ func (table *table[T]) change(before []any, row *T) edit {
 
 // update writes a row by an edit of it.
 func update[T any](t *tx, table *table[T], row *T, w edit) error {
-	w.table, w.columns, w.school = table.name, table.columns, int64(t.stamp.School)
-	err := t.q.group.add(w)
-	if err != nil {
-		return fmt.Errorf("update %s: %w", table.name, err)
+	if err := put(t, table, w); err != nil {
+		return err
 	}
 	if table.updated != "" {
 		t.Note(table.updated, table.id(row))
+	}
+	return nil
+}
+
+// put is update without an entry.
+func put[T any](t *tx, table *table[T], w edit) error {
+	w.table, w.columns, w.school = table.name, table.columns, int64(t.stamp.School)
+	if err := t.q.group.add(w); err != nil {
+		return fmt.Errorf("update %s: %w", table.name, err)
 	}
 	return nil
 }
