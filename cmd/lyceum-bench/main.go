@@ -74,6 +74,7 @@ Examples:
   lyceum-bench -sizes 10000000 -parts reports -keep /var/tmp/schools
   lyceum-bench -parts sales -connections 16,64 -rounds 7
   lyceum-bench -parts sales -receipts -connections 16
+  lyceum-bench -parts changes -connections 16,64 -rounds 3
   lyceum-bench -parts files -file-size 20480 -rounds 1
 
 Ten million sales take a while to make: -keep makes them once. They take some
@@ -139,12 +140,13 @@ func run(ctx context.Context) error {
 		"writes": measureWrites, "oauth": measureOAuth, "learning": measureLearning, "journal": measureJournal,
 		"turns": measureTurns, "memory": measureMemory, "kept": measureKept, "files": measureFiles, "upgrade": measureUpgrade,
 		"bundle": measureBundle, "reports": measureReports, "sales": measureSelling, "listindex": measureListIndex,
+		"changes": measureChanges,
 	}
 	for _, part := range s.parts {
 		measure, ok := measures[part]
 		if !ok {
 			return fmt.Errorf("-parts takes start, lists, index, import, writes, oauth, learning, journal, "+
-				"turns, memory, kept, files, upgrade, bundle, reports, sales and listindex, not %q", part)
+				"turns, memory, kept, files, upgrade, bundle, reports, sales, changes and listindex, not %q", part)
 		}
 		if err := measure(ctx, s); err != nil {
 			return fmt.Errorf("%s: %w", part, err)
