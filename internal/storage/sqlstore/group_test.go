@@ -508,7 +508,7 @@ func TestGroupsSeeRowsThatWait(t *testing.T) {
 		return school
 	}
 	bothEngines(t, Options{}, func(t *testing.T, s *Store) {
-		for range 4 { // what users have grows, and with it what a change finds
+		for range 2 { // what users have grows, and with it what a change finds
 			groupsAgree(t, s, 20, 1, makeAccess, withUsers)
 		}
 	})
