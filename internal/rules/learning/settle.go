@@ -211,6 +211,7 @@ func whatLeft(p lyceum.Product) lyceum.InclusionFilter[lyceum.ProductCollectionI
 // keepLeft gives a user what left a collection and was not given yet: a product, or
 // all that left the collection that is named.
 func keepLeft(tx lyceum.Tx, user lyceum.UserID, product lyceum.Product) error {
+	// Whether anything left can be asked together with other questions, and mostly nothing did.
 	if _, found, err := tx.CollectionProducts.First(tx, whatLeft(product)); err != nil || !found {
 		return err
 	}

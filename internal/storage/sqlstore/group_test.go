@@ -517,7 +517,8 @@ func TestGroupsSeeRowsThatWait(t *testing.T) {
 // groupsAgree compares at least some groups of deeds in a number of schools with the same deeds one
 // by one in as many others.
 func groupsAgree(
-	t *testing.T, s *Store, least, schools int, makeDeed func(*rand.Rand) *deed, makeSchool func(*testing.T, *Store) lyceum.SchoolID,
+	t *testing.T, s *Store, least, schools int, makeDeed func(*rand.Rand) *deed,
+	makeSchool func(*testing.T, *Store) lyceum.SchoolID,
 ) {
 	t.Helper()
 	groups, _ := strconv.Atoi(os.Getenv("LYCEUM_GROUPS"))

@@ -46,7 +46,7 @@ func (k *known) learn(g *group) {
 	for key, a := range g.answers {
 		if len(k.answers) < maxKnown && a.worthy() && !key.of.ofBooks() && !key.of.words["delivery_changes"] &&
 			!g.met(key.of, a.in, a.args, a.since) {
-			a.since, a.number = 0, 0
+			a.since, a.number, a.in.through = 0, 0, nil // which has all of the group
 			k.answers[key] = a
 		}
 	}
