@@ -154,36 +154,71 @@ func goWith(rows []edit, next *edit) bool {
 	if first.table != next.table || first.update != next.update || first.columns == nil || next.columns == nil {
 		return false
 	}
-	// An update would take either of two versions of a row.
+	// An update would take either of two versions of a row, which can be deleted once.
 	same := func(row edit) bool { return row.school == next.school && equalValues(row.values[0], next.values[0]) }
-	return next.update == "" || len(rows) < chunk && !slices.ContainsFunc(rows, same)
+	return next.update == "" || len(rows) < chunk && (next.keys > 0 || !slices.ContainsFunc(rows, same))
 }
 
 // updating gives the statement that updates rows of a table as the one of each would, and
 // its arguments.
 func (p *pool) updating(rows []edit) (text string, args []any, err error) {
-	first, width := &rows[0], 1+len(rows[0].values)
-	values := make([]any, 0, len(rows)*width)
-	for i := range rows {
-		values = append(append(values, rows[i].school), rows[i].values...)
+	width := len(rows[0].values)
+	if p.types != nil {
+		return p.fromArrays(rows, width, " FROM ")
 	}
-	text = numbered.ReplaceAllString(first.update, "v.column$1") // as both engines name the columns of values
-	if p.types == nil {
-		places := make([]string, len(rows))
-		for i := range places {
-			places[i] = placeholders(i*width+1, width)
-		}
-		from := " FROM (VALUES " + strings.Join(places, ",") + ") v WHERE "
-		return strings.Replace(text, " WHERE ", from, 1), values, nil
+	places := make([]string, len(rows))
+	for i := range places {
+		places[i] = placeholders(i*(1+width)+1, 1+width)
 	}
-	if args, err = arraysOf(values, width); err != nil {
+	from := " FROM (VALUES " + strings.Join(places, ",") + ") v WHERE "
+	return strings.Replace(byColumns(rows[0].update), " WHERE ", from, 1), valuesOfRows(rows, width), nil
+}
+
+// deleting gives the statement that deletes the first n rows of a table as the one of each would, and
+// its arguments. On SQLite those rows differ in their last key only.
+func (p *pool) deleting(rows []edit) (text string, args []any, n int, err error) {
+	first := &rows[0]
+	if p.types != nil {
+		text, args, err = p.fromArrays(rows, first.keys, " USING ")
+		return text, args, len(rows), err
+	}
+	last := first.keys - 1
+	args = append([]any{first.school}, first.values[:first.keys]...)
+	for n = 1; n < len(rows) && rows[n].school == first.school && same(rows[n].values[:last], first.values[:last]); n++ {
+		args = append(args, rows[n].values[last])
+	}
+	n = chunkOf(n)
+	text = first.update
+	if n > 1 {
+		text = strings.TrimSuffix(text, fmt.Sprintf("= $%d", 1+first.keys)) + "IN " + placeholders(1+first.keys, n)
+	}
+	return text, args[:first.keys+n], n, nil
+}
+
+// fromArrays gives the statement of PostgreSQL that does for rows of a table what that of each does with
+// so many of its values, and its arguments: arrays, which it takes after a word.
+func (p *pool) fromArrays(rows []edit, width int, word string) (text string, args []any, err error) {
+	first := &rows[0]
+	if args, err = arraysOf(valuesOfRows(rows, width), 1+width); err != nil {
 		return "", nil, err
 	}
 	names := make([]string, len(args))
 	for i := range names {
 		names[i] = fmt.Sprintf("column%d", i+1)
 	}
-	types := p.typesOf(first.table, strings.Join(first.columns, ", "))
-	from := " FROM unnest(" + strings.Join(hidden(types), ", ") + ") v (" + strings.Join(names, ", ") + ") WHERE "
-	return strings.Replace(text, " WHERE ", from, 1), args, nil
+	types := p.typesOf(first.table, strings.Join(first.columns[:width], ", "))
+	from := word + "unnest(" + strings.Join(hidden(types), ", ") + ") v (" + strings.Join(names, ", ") + ") WHERE "
+	return strings.Replace(byColumns(first.update), " WHERE ", from, 1), args, nil
+}
+
+// byColumns is a statement with values of v, as both engines name the columns of values.
+func byColumns(text string) string { return numbered.ReplaceAllString(text, "v.column$1") }
+
+// valuesOfRows are the school and the first values of each row.
+func valuesOfRows(rows []edit, width int) []any {
+	values := make([]any, 0, len(rows)*(1+width))
+	for i := range rows {
+		values = append(append(values, rows[i].school), rows[i].values[:width]...)
+	}
+	return values
 }

@@ -46,12 +46,13 @@ func (in *scope) take(rows [][]any, w *edit) (now [][]any, told bool, err error)
 	if !told {
 		return nil, false, nil
 	}
+	passes = passes && w.keys == 0
 	found := false
 	for i := len(rows) - 1; i >= 0; i-- {
 		switch {
 		case !equalValues(rows[i][0], w.values[0]):
 			continue
-		case in.single && (!passes || !in.stays(rows[i], w)): // another row may be the first then
+		case len(rows) == in.limit && (!passes || !in.stays(rows[i], w)): // another row may be among the first then
 			return nil, false, nil
 		case !passes:
 			rows = slices.Delete(rows, i, i+1)

@@ -199,7 +199,7 @@ func (g *group) add(w edit) error {
 // and waits.
 func (g *group) again(w edit) bool {
 	at := len(g.log) - 1
-	if w.update == "" || at < max(g.mark, g.flushed) {
+	if w.update == "" || w.keys > 0 || at < max(g.mark, g.flushed) {
 		return false
 	}
 	last := &g.log[at]
@@ -325,6 +325,9 @@ func (g *group) writeBatch(rows []edit) error {
 	if first.columns == nil {
 		return nil // a statement, which has run
 	}
+	if first.keys > 0 {
+		return g.deleteEach(rows)
+	}
 	if g.unkeyed {
 		if err := g.refer(rows); err != nil {
 			return g.lose(err)
@@ -355,6 +358,29 @@ func (g *group) writeBatch(rows []edit) error {
 	return g.insertEach(first.table, first.list, len(rows), 1+len(first.values), "", func(args []any, i int) []any {
 		return append(append(args, rows[i].school), rows[i].values...)
 	})
+}
+
+// deleteEach deletes rows of one table in as few statements as the engine allows.
+func (g *group) deleteEach(rows []edit) error {
+	table, p := rows[0].table, g.session.pool
+	if g.unkeyed && p.keys.to(table) {
+		return g.lose(errKeys)
+	}
+	g.forgetRows(table)
+	for len(rows) > 0 {
+		text, args, n, err := p.deleting(rows)
+		if g.presumed {
+			text += " AND " + ifRight
+		}
+		if err == nil {
+			err = g.later(text, args...)
+		}
+		if err != nil {
+			return fmt.Errorf("delete from %s: %w", table, err)
+		}
+		rows = rows[n:]
+	}
+	return nil
 }
 
 // insert inserts rows, each with the school; rest is how a statement ends.

@@ -132,22 +132,15 @@ func makeDeed(r *rand.Rand) *deed {
 				e.EndedAt = lyceum.Some(storetest.Begin)
 				return tx.Enrollments.Update(tx, e)
 			},
-			func(tx lyceum.Tx, found func(string, ...any)) error {
-				if _, err := tx.Users.Get(tx, id); err != nil {
-					return err
-				}
-				saved, err := tx.SetTags(id, []string{email})
-				found("tags %+v", saved)
-				return err
-			},
+			retag(r, id),
 			func(tx lyceum.Tx, found func(string, ...any)) error {
 				last, err := tx.LastEntry()
 				found("entry %d", last)
 				return err
 			},
-			unblock(id), block(id, course),
+			unblock(id), block(id, course), lift(id), stay(r, id), leave(r, id),
 			func(lyceum.Tx, func(string, ...any)) error { return errRefused },
-		}[r.IntN(14)])
+		}[r.IntN(17)])
 	}
 	d := &deed{at: r.IntN(2)}
 	ahead, id, course := r.IntN(8), lyceum.UserID(1+r.IntN(30)), lyceum.CourseID(1+r.IntN(4))
@@ -183,8 +176,8 @@ func makeAccess(r *rand.Rand) *deed {
 		steps = append(steps, [...]step{
 			entitle(r, user), amend(r, user), include(r), unblock(user), block(user, lyceum.CourseID(1+r.IntN(3))), pay(r, user),
 			rename(r, user), func(lyceum.Tx, func(string, ...any)) error { return errRefused },
-			payments(r), payments(r), look, look, look, look,
-		}[r.IntN(14)])
+			payments(r), payments(r), look, look, look, look, lift(user), stay(r, user), leave(r, user), retag(r, user),
+		}[r.IntN(18)])
 	}
 	f, d := reached(r, lyceum.UserID(1+r.IntN(3))), &deed{at: r.IntN(2)}
 	ahead := func(tx lyceum.Tx, _ func(string, ...any)) error {
@@ -210,6 +203,73 @@ func unblock(user lyceum.UserID) step {
 	return func(tx lyceum.Tx, found func(string, ...any)) error {
 		n, err := tx.Blocks.Clear(tx, lyceum.BlockFilter{User: lyceum.Some(user)})
 		found("%d blocks", n)
+		return err
+	}
+}
+
+// lift lifts the first block of a user, and looks for it again.
+func lift(user lyceum.UserID) step {
+	return func(tx lyceum.Tx, found func(string, ...any)) error {
+		f := lyceum.BlockFilter{User: lyceum.Some(user)}
+		b, there, err := tx.Blocks.First(tx, f)
+		if err != nil || !there {
+			return err
+		}
+		if err := tx.Blocks.Delete(tx, b.ID); err != nil {
+			return err
+		}
+		_, gone := tx.Blocks.Get(tx, b.ID)
+		left, err := lyceum.All(tx.Blocks, tx, f)
+		found("lifted %d: %v, left %d", b.ID, gone, len(left))
+		return err
+	}
+}
+
+// retag gives a user some of three tags.
+func retag(r *rand.Rand, user lyceum.UserID) step {
+	var tags []string
+	for n := range 3 {
+		if r.IntN(2) == 0 {
+			tags = append(tags, fmt.Sprint("tag ", n))
+		}
+	}
+	return func(tx lyceum.Tx, found func(string, ...any)) error {
+		if _, err := tx.Users.Get(tx, user); err != nil {
+			return err
+		}
+		changed, err := tx.SetTags(user, tags)
+		found("tags changed %t", changed)
+		return err
+	}
+}
+
+// stay signs a user in.
+func stay(r *rand.Rand, user lyceum.UserID) step {
+	s := lyceum.Session{Hash: lyceum.KeyHash{byte(r.IntN(6))}, User: user, CreatedAt: storetest.Begin, SeenAt: storetest.Begin}
+	return func(tx lyceum.Tx, found func(string, ...any)) error {
+		if _, err := tx.Users.Get(tx, user); err != nil {
+			return err
+		}
+		saved, err := tx.Sessions.Save(tx, s)
+		found("stays %+v", saved)
+		return err
+	}
+}
+
+// leave signs a user out: here, or everywhere.
+func leave(r *rand.Rand, user lyceum.UserID) step {
+	hash, everywhere := lyceum.KeyHash{byte(r.IntN(6))}, r.IntN(2) == 0
+	return func(tx lyceum.Tx, found func(string, ...any)) error {
+		if everywhere {
+			n, err := tx.Sessions.Clear(tx, lyceum.SessionFilter{User: lyceum.Some(user)})
+			found("%d sessions end", n)
+			return err
+		}
+		err := tx.Sessions.Delete(tx, hash)
+		found("signed out: %v", err)
+		if lyceum.KindOf(err) == lyceum.NotFound {
+			return nil
+		}
 		return err
 	}
 }

@@ -65,6 +65,16 @@ func (p *pool) readKeys(ctx context.Context) (foreignKeys, error) {
 	return keys, rows.Err()
 }
 
+// to reports whether a table has rows to which others may refer.
+func (k foreignKeys) to(table string) bool {
+	for _, keys := range k {
+		if slices.ContainsFunc(keys, func(key foreignKey) bool { return key.table == table }) {
+			return true
+		}
+	}
+	return false
+}
+
 // knowSchools reports whether the schools of changes exist, to which every table refers.
 func (g *group) knowSchools(members []*change) (bool, error) {
 	known := g.known(parents{table: "schools"})

@@ -87,7 +87,7 @@ func (r *rehearsal) pass(
 	}
 	a := &answer{
 		text: text, args: slices.Clone(args), in: in, width: len(dest),
-		single: in.single || text == in.byKey, behind: g.met(of, in, args, g.flushed),
+		single: in.limit == 1 || text == in.byKey, behind: g.met(of, in, args, g.flushed),
 	}
 	r.missing, r.waits = append(r.missing, a), r.waits || a.behind && !in.whole
 	return nil

@@ -31,6 +31,7 @@ type noun[ID lyceum.Key, T, F any] struct {
 	after    func(F) lyceum.Opt[ID]   // a list may go on after a key
 	secret   bool                     // the change feed does not show it
 	loose    setter[T]                // of all others
+	deletion string                   // of the row with a key
 	// show completes rows for the change feed, and weighShown returns how many
 	// bytes of JSON such a one takes at most; nil: rows are shown as they are.
 	show       func(*session, lyceum.SchoolID, map[int32]T) (map[int32]any, error)
@@ -57,6 +58,7 @@ func define[P, T, F any, ID lyceum.Key](place *P, n noun[ID, T, F]) *noun[ID, T,
 	n.joined = strings.Join(n.columns, ", ")
 	n.byKey = "SELECT " + n.joined + " FROM " + n.whole() + " WHERE school_id = $1 AND " + n.key.name + " = $2"
 	n.set, n.loose = setterOf(n.whole(), all, nil), setterOf(n.whole(), all, n.fixed)
+	n.deletion = "DELETE FROM " + n.name + " WHERE school_id = $1 AND " + n.key.name + " = $2"
 	n.scan = func(t *T) []any {
 		dest := make([]any, len(all))
 		for i := range all {

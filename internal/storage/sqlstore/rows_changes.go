@@ -1,8 +1,10 @@
 package sqlstore
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/lyceum-school/lyceum"
 )
@@ -93,30 +95,82 @@ func (n *noun[ID, T, F]) saveSecret(t *tx, row *T, saved *lyceum.Saved) error {
 }
 
 func (n *noun[ID, T, F]) Delete(tx lyceum.Tx, id ID) error {
-	w := &where{}
-	w.and("school_id = ?", int64(tx.School()))
-	w.and(n.key.name+" = ?", n.key.arg(id))
-	w.equals = []equal{{n.key.name, w.args[1:]}}
-	deleted, err := n.clear(txOf(tx), w, n.byKey)
-	if err == nil && deleted == 0 {
-		err = n.missing(id)
+	t := txOf(tx)
+	row, found, err := n.get(&t.view, id)
+	switch {
+	case err != nil:
+		return err
+	case !found:
+		return n.missing(id)
 	}
-	return err
+	return n.delete(t, &row)
 }
+
+// delete deletes a row that was read.
+func (n *noun[ID, T, F]) delete(t *tx, row *T) error {
+	w := edit{values: n.bind(row), update: n.deletion, keys: 1, there: true}
+	if err := put(t, &n.table, w); err != nil {
+		return err
+	}
+	if n.changed != nil {
+		n.changed(t, row, nil)
+	}
+	if n.entries != "" {
+		t.Note(lyceum.EntryType(n.entries+".deleted"), n.id(row))
+	}
+	if n.counter != "" {
+		t.counts[n.counter]--
+	}
+	return nil
+}
+
+// maxCleared is how many rows are deleted one by one at most: each waits with the others of the group.
+const maxCleared = chunk
 
 func (n *noun[ID, T, F]) Clear(tx lyceum.Tx, f F) (int, error) {
 	t := txOf(tx)
 	w := n.where(&t.view, f)
-	return n.clear(t, w, n.all(&t.view, f, w))
+	some, err := n.some(&t.view, f, w, 1+maxCleared)
+	if err != nil {
+		return 0, fmt.Errorf("find %s to delete: %w", n.name, err)
+	}
+	if len(some) > maxCleared {
+		return n.clear(t, w)
+	}
+	slices.SortFunc(some, func(a, b T) int { return cmp.Compare(n.id(&a), n.id(&b)) }) // as their entries are
+	for i := range some {
+		if err := n.delete(t, &some[i]); err != nil {
+			return i, err
+		}
+	}
+	return len(some), nil
 }
 
-// clear deletes rows that find is the query of. It looks first whether there are any,
-// unless the change has asked for them: most often there are none, and a change need not
-// wait for the answer to a query alone.
-func (n *noun[ID, T, F]) clear(t *tx, w *where, find string) (deleted int, err error) {
-	if there, err := n.anyBy(&t.view, w, find); err != nil || !there {
-		return 0, err
+// some returns rows that a filter passes, so many at most. It asks nothing where it is known what there is,
+// as it is of many changes which look first.
+func (n *noun[ID, T, F]) some(v *view, f F, w *where, most int) (some []T, err error) {
+	in, text := n.scopeOf(v, f, w), n.all(v, f, w)
+	_, known, err := v.q.group.foundAny(in, text, w.args)
+	if err == nil && !known {
+		in.limit = 1
+		there, looked, err := v.q.group.foundAny(in, text+" LIMIT 1", w.args)
+		if err != nil || looked && !there {
+			return nil, err
+		}
+		in.limit, in.order = most, ""
+		text = "SELECT " + n.list() + " FROM " + n.from(v, f) + w.String() + " LIMIT " + strconv.Itoa(most)
 	}
+	if err != nil {
+		return nil, err
+	}
+	r := n.reader()
+	defer n.done(r)
+	err = v.q.eachIn(in, text, w.args, r.dest, func() error { some = append(some, r.row); return nil })
+	return some, err
+}
+
+// clear deletes rows by a statement.
+func (n *noun[ID, T, F]) clear(t *tx, w *where) (deleted int, err error) {
 	var row T
 	returned, dest := n.key.name, []any{n.key.scan(&row)}
 	if n.changed != nil {
@@ -137,23 +191,19 @@ func (n *noun[ID, T, F]) clear(t *tx, w *where, find string) (deleted int, err e
 		return 0, fmt.Errorf("delete from %s: %w", n.name, err)
 	}
 	t.noteAll(lyceum.EntryType(n.entries+".deleted"), ids)
-	if n.counter != "" && deleted > 0 {
+	if n.counter != "" {
 		t.counts[n.counter] -= int64(deleted)
 	}
 	return deleted, nil
 }
 
 // any reports whether there is a row that a filter passes.
-func (n *noun[ID, T, F]) any(v *view, f F) (bool, error) {
+func (n *noun[ID, T, F]) any(v *view, f F) (there bool, err error) {
 	w := n.where(v, f)
-	return n.anyBy(v, w, n.all(v, f, w))
-}
-
-func (n *noun[ID, T, F]) anyBy(v *view, w *where, find string) (there bool, err error) {
-	in := n.scope(w)
+	in, find := n.scope(w), n.all(v, f, w)
 	there, known, err := v.q.group.foundAny(in, find, w.args)
 	if err == nil && !known {
-		in.single = true
+		in.limit = 1
 		there, known, err = v.q.group.foundAny(in, find+" LIMIT 1", w.args)
 	}
 	if err == nil && !known {

@@ -162,7 +162,7 @@ func (s *session) one(text string, args []any, dest ...any) (bool, error) {
 func (s *session) oneIn(in scope, text string, args []any, dest ...any) (bool, error) {
 	found := false
 	if s.group != nil {
-		in.single = true
+		in.limit = 1
 		err := s.group.each(in, text, args, dest, func() error { found = true; return errFull })
 		return found, unlessFull(err)
 	}

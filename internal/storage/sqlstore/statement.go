@@ -73,7 +73,7 @@ type scope struct {
 	equals []equal
 	byKey  string // finds one of the rows by its school and its first column; empty if no query does
 	likely likely
-	single bool // the first row is all that is wanted
+	limit  int // so many rows are all that is wanted; 0 for no limit
 
 	// whole: it gives whole rows of the first table, and equals and tests are all that decides which.
 	whole   bool
@@ -109,7 +109,7 @@ type likely struct {
 // partly is the scope of a query that does not give whole rows.
 func (s scope) partly() scope { s.byKey, s.whole = "", false; return s }
 
-// edit is a row that a change inserted or updated, or a statement of which only the
+// edit is a row that a change inserted, updated or deleted, or a statement of which only the
 // table is known.
 type edit struct {
 	table   string
@@ -118,6 +118,7 @@ type edit struct {
 	school  int64
 	values  []any    // of the columns
 	update  string   // the statement that changes the row, of the school and the values; empty for an insert
+	keys    int      // how many of the values update takes to delete the row; 0 if it is not deleted
 	fixed   []string // columns that an update does not change, besides the first
 	there   bool     // the row that is updated was read before
 	follows []string // the counters that values follow, which are distances then; nil if none does
@@ -130,6 +131,11 @@ func (w *edit) value(column string) (value any, has bool) {
 		return nil, false
 	}
 	return w.values[i], true
+}
+
+// keeps reports whether a column had the value before that it has in an edit.
+func (w *edit) keeps(column int) bool {
+	return w.update == "" || w.keys > 0 || column == 0 || slices.Contains(w.fixed, w.columns[column])
 }
 
 // mayEqual reports whether the database may find two values equal. Of two types it may.
@@ -154,7 +160,7 @@ func (w *edit) meets(of *statement, in scope, args []any) bool {
 	}
 	for _, e := range in.equals {
 		i := slices.Index(w.columns, e.column)
-		if i < 0 || w.update != "" && i > 0 && !slices.Contains(w.fixed, e.column) {
+		if i < 0 || !w.keeps(i) {
 			continue
 		}
 		if !slices.ContainsFunc(e.values, func(v any) bool { return mayEqual(v, w.values[i]) }) {

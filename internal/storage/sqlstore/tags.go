@@ -11,12 +11,11 @@ import (
 func (v *view) EachTag(of lyceum.Opt[lyceum.UserID], visit func(lyceum.UserID, string) error) error {
 	w := &where{}
 	w.and("school_id = ?", int64(v.school))
-	if of.Present {
-		w.and("user_id = ?", int64(of.Value))
-	}
+	is(w, "user_id", of)
+	in := scope{tables: []string{"user_tags"}, equals: w.equals}
 	var user lyceum.UserID
 	var name string
-	err := v.q.each("SELECT user_id, name FROM user_tags"+w.String()+" ORDER BY user_id, name", w.args,
+	err := v.q.eachIn(in, "SELECT user_id, name FROM user_tags"+w.String()+" ORDER BY user_id, name", w.args,
 		[]any{scanInt(&user), scanText(&name)}, func() error {
 			if err := v.ctx.Err(); err != nil {
 				return err
@@ -45,44 +44,30 @@ func (t *tx) SetTags(user lyceum.UserID, tags []string) (changed bool, err error
 	if len(gone)+len(fresh) == 0 {
 		return false, nil
 	}
-	if err := t.deleteTags(user, gone); err != nil {
-		return false, fmt.Errorf("delete tags: %w", err)
+	for _, name := range gone {
+		if err := t.q.group.add(t.tag(user, name, deleteTag)); err != nil {
+			return false, fmt.Errorf("delete tag: %w", err)
+		}
 	}
-	if err := t.insertTags(user, slices.Sorted(maps.Keys(fresh))); err != nil {
-		return false, fmt.Errorf("insert tags: %w", err)
+	for _, name := range slices.Sorted(maps.Keys(fresh)) {
+		if err := t.q.group.add(t.tag(user, name, "")); err != nil {
+			return false, fmt.Errorf("insert tag: %w", err)
+		}
 	}
 	t.Note(lyceum.UserTagged, int32(user))
 	return true, nil
 }
 
-func (t *tx) deleteTags(user lyceum.UserID, names []string) error {
-	for len(names) > 0 {
-		n := chunkOf(len(names))
-		args := []any{int64(t.stamp.School), int64(user)}
-		for _, name := range names[:n] {
-			args = append(args, name)
-		}
-		err := t.q.exec("DELETE FROM user_tags WHERE school_id = $1 AND user_id = $2 AND name IN "+placeholders(3, n),
-			args...)
-		if err != nil {
-			return err
-		}
-		names = names[n:]
-	}
-	return nil
-}
+const deleteTag = "DELETE FROM user_tags WHERE school_id = $1 AND user_id = $2 AND name = $3"
 
-func (t *tx) insertTags(user lyceum.UserID, names []string) error {
-	for len(names) > 0 {
-		n := chunkOf(len(names))
-		args := make([]any, 0, 3*n)
-		for _, name := range names[:n] {
-			args = append(args, int64(t.stamp.School), int64(user), name)
-		}
-		if err := t.q.exec(insertText("user_tags", "user_id, name", 3, n), args...); err != nil {
-			return err
-		}
-		names = names[n:]
+// tag is a tag of a user that is deleted by a statement, or inserted if that is empty.
+func (t *tx) tag(user lyceum.UserID, name, deletion string) edit {
+	w := edit{
+		table: "user_tags", list: "user_id, name", columns: []string{"user_id", "name"},
+		school: int64(t.stamp.School), values: []any{int64(user), name}, update: deletion,
 	}
-	return nil
+	if deletion != "" {
+		w.keys, w.there = len(w.columns), true
+	}
+	return w
 }

@@ -114,11 +114,9 @@ func collectIDs[T any](into *[]int32, id func(*T) int32) func(*T) error {
 func clearedEnrollments(t *testing.T, store lyceum.Store) {
 	school, _ := MakeClassroom(t, store, "ours")
 	Crowd(t, store, school, 4, 1000, 30)
-	Write(t, store, school, func(tx lyceum.Tx) error {
-		n, err := tx.Enrollments.Clear(tx, lyceum.EnrollmentFilter{Users: []lyceum.UserID{1000, 1003, 1004}})
-		if n != 3 {
-			t.Errorf("%d were deleted", n)
-		}
+	var n int
+	Write(t, store, school, func(tx lyceum.Tx) (err error) {
+		n, err = tx.Enrollments.Clear(tx, lyceum.EnrollmentFilter{Users: []lyceum.UserID{1000, 1003, 1004}})
 		if err != nil {
 			return err
 		}
@@ -128,6 +126,9 @@ func clearedEnrollments(t *testing.T, store lyceum.Store) {
 		}
 		return tx.Enrollments.Delete(tx, 1029)
 	})
+	if n != 3 {
+		t.Errorf("%d were deleted", n)
+	}
 	v := store.In(t.Context(), school)
 	listing, err := v.FindEnrolled(lyceum.EnrolledFilter{Course: 4, ActiveAt: Day(10)}, lyceum.Page{Number: 1, Size: 100})
 	if err != nil || listing.Total != 26 || len(listing.Rows) != 26 {
