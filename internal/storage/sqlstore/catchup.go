@@ -29,8 +29,9 @@ func (g *group) catchUp(
 		}
 	}
 	now = slices.Clone(rows)
+	more := in.limit > 0 && len(rows) >= in.limit
 	for _, w := range changed {
-		if now, told, err = in.take(now, w); err != nil || !told {
+		if now, told, err = in.take(now, w, more); err != nil || !told {
 			return nil, false, err
 		}
 	}
@@ -40,8 +41,8 @@ func (g *group) catchUp(
 	return now, true, nil
 }
 
-// take brings rows that a query found up to a row that was written.
-func (in *scope) take(rows [][]any, w *edit) (now [][]any, told bool, err error) {
+// take brings rows that a query found up to a row that was written. There may be more than it found.
+func (in *scope) take(rows [][]any, w *edit, more bool) (now [][]any, told bool, err error) {
 	passes, told := in.passes(w, false)
 	if !told {
 		return nil, false, nil
@@ -52,7 +53,7 @@ func (in *scope) take(rows [][]any, w *edit) (now [][]any, told bool, err error)
 		switch {
 		case !equalValues(rows[i][0], w.values[0]):
 			continue
-		case len(rows) == in.limit && (!passes || !in.stays(rows[i], w)): // another row may be among the first then
+		case more && (!passes || !in.stays(rows[i], w)): // another row may be among the first then
 			return nil, false, nil
 		case !passes:
 			rows = slices.Delete(rows, i, i+1)
