@@ -511,19 +511,25 @@ func state(t *testing.T, s *Store, school lyceum.SchoolID) any {
 	blocks, e4 := lyceum.All(v.Blocks, v, lyceum.BlockFilter{})
 	entitlements, e7 := lyceum.All(v.Entitlements, v, lyceum.EntitlementFilter{})
 	payments, e8 := lyceum.All(v.Transactions, v, lyceum.TransactionQuery{})
+	sessions, e9 := lyceum.All(v.Sessions, v, lyceum.SessionFilter{})
+	var tags []string
+	e10 := v.EachTag(lyceum.None[lyceum.UserID](), func(of lyceum.UserID, name string) error {
+		tags = append(tags, fmt.Sprint(of, name))
+		return nil
+	})
 	entries, e5 := v.FindEntries(lyceum.EntryQuery{Limit: 100_000})
 	wrong, e6 := s.Check(t.Context())
 	wrong = slices.DeleteFunc(wrong, func(f lyceum.Finding) bool { // which the deeds do not keep to
 		return strings.Contains(f.What, "without an e") || strings.Contains(f.What, "a row of sales")
 	})
-	if err := errors.Join(e1, e2, e3, e4, e5, e6, e7, e8); err != nil || len(wrong) > 0 {
+	if err := errors.Join(e1, e2, e3, e4, e5, e6, e7, e8, e9, e10); err != nil || len(wrong) > 0 {
 		t.Fatal(err, wrong)
 	}
 	for i := range users {
 		users[i].UpdatedAt = storetest.Begin
 	}
 	changed := slices.DeleteFunc(entries.Entries, func(e lyceum.Entry) bool { return e.Type == lyceum.SchoolCreated })
-	return []any{users, enrollments, progress, blocks, entitlements, payments, changed}
+	return []any{users, enrollments, progress, blocks, entitlements, payments, sessions, tags, changed}
 }
 
 func schoolOfDeeds(t *testing.T, s *Store) lyceum.SchoolID {
@@ -617,8 +623,8 @@ func wantAsAlone(t *testing.T, where string, deeds, alone []*deed) {
 	for i := range deeds {
 		got, want := deeds[i], alone[i]
 		if got.failed != want.failed || got.last != want.last || !slices.Equal(got.found, want.found) {
-			t.Fatalf("%s, change %d: %q, entry %d, %v; alone %q, entry %d, %v", where, i,
-				got.found, got.last, got.reason, want.found, want.last, want.reason)
+			t.Fatalf("%s, change %d: entry %d, %v; alone entry %d, %v\n%s", where, i,
+				got.last, got.reason, want.last, want.reason, diffs.Diff(want.found, got.found))
 		}
 	}
 }

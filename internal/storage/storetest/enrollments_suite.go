@@ -134,6 +134,39 @@ func clearedEnrollments(t *testing.T, store lyceum.Store) {
 	if err != nil || listing.Total != 26 || len(listing.Rows) != 26 {
 		t.Errorf("total %d of %d rows, %v", listing.Total, len(listing.Rows), err)
 	}
+	Crowd(t, store, school, 4, 2000, 100)
+	few := make([]lyceum.UserID, 64)
+	for i := range few {
+		few[i] = lyceum.UserID(2000 + i)
+	}
+	course := lyceum.EnrollmentFilter{Course: lyceum.Some(lyceum.CourseID(4))}
+	for _, tc := range []struct {
+		of         lyceum.EnrollmentFilter
+		want, left int
+	}{
+		{lyceum.EnrollmentFilter{Users: few}, 64, 62},
+		{lyceum.EnrollmentFilter{Users: few}, 0, 62},
+		{course, 62, 0},
+	} {
+		Write(t, store, school, func(tx lyceum.Tx) (err error) {
+			n, err = tx.Enrollments.Clear(tx, tc.of)
+			return err
+		})
+		left, err := lyceum.All(v.Enrollments, v, course)
+		if err != nil || n != tc.want || len(left) != tc.left {
+			t.Errorf("%d were deleted, %d are left, want %d and %d, %v", n, len(left), tc.want, tc.left, err)
+		}
+	}
+	Write(t, store, school, func(tx lyceum.Tx) (err error) {
+		if _, err := tx.Enrollments.Clear(tx, lyceum.EnrollmentFilter{}); err != nil {
+			return err
+		}
+		n, err = tx.Entitlements.Clear(tx, lyceum.EntitlementFilter{})
+		return err
+	})
+	if n <= 100 {
+		t.Errorf("%d entitlements were deleted", n)
+	}
 	if findings, err := store.Check(t.Context()); err != nil || len(findings) > 0 {
 		t.Errorf("check: %v, %v", findings, err)
 	}
