@@ -22,11 +22,15 @@ func (g *group) catchUp(
 			if !w.meets(of, in, args) {
 				continue
 			}
-			if table != in.tables[0] || w.columns == nil {
+			if w.columns == nil || in.tallies == nil && (table != in.tables[0] || !slices.Equal(w.columns, in.columns)) {
 				return nil, false, nil
 			}
 			changed = append(changed, w)
 		}
+	}
+	if in.tallies != nil {
+		now, told = in.recount(rows, changed)
+		return now, told, nil
 	}
 	now = slices.Clone(rows)
 	more := in.limit > 0 && len(rows) >= in.limit
@@ -65,7 +69,7 @@ func (in *scope) take(rows [][]any, w *edit, more bool) (now [][]any, told bool,
 	switch {
 	case found || !passes:
 		return rows, true, nil
-	case w.update != "" && !w.there:
+	case w.update != "" && w.before == nil:
 		return nil, false, nil
 	case in.through == nil:
 		return append(rows, w.values), true, nil
@@ -85,35 +89,81 @@ func (in *scope) take(rows [][]any, w *edit, more bool) (now [][]any, told bool,
 	return append(rows, fresh...), true, nil
 }
 
+// recount brings tallies up to rows that were written.
+func (in *scope) recount(rows [][]any, changed []*edit) (now [][]any, told bool) {
+	row := slices.Clone(rows[0])
+	for _, w := range changed {
+		for i, t := range in.tallies {
+			if t.table != w.table {
+				continue
+			}
+			by, told := t.by(w)
+			if !told {
+				return nil, false
+			}
+			row[i] = row[i].(int64) + by
+		}
+	}
+	return [][]any{row}, true
+}
+
+// by is how much a row that was written adds.
+func (t *tally) by(w *edit) (n int64, told bool) {
+	was, is, told := w.versions()
+	if !told {
+		changes := func(e equal) bool { return !w.keeps(slices.Index(w.columns, e.column)) }
+		return 0, len(t.tests) == 0 && !slices.ContainsFunc(t.equals, changes)
+	}
+	for _, version := range []struct {
+		values []any
+		by     int64
+	}{{was, -1}, {is, 1}} {
+		if version.values == nil {
+			continue
+		}
+		passes, told := holds(t.equals, t.tests, w.columns, version.values)
+		if !told {
+			return 0, false
+		}
+		if passes {
+			n += version.by
+		}
+	}
+	return n, true
+}
+
 // passes reports whether a row meets the conditions of a query, either those of columns that a view
 // fills or the others.
 func (in *scope) passes(w *edit, filled bool) (passes, told bool) {
+	equals, tests := in.equals, in.tests
+	if in.through != nil {
+		equals = slices.DeleteFunc(slices.Clone(equals), func(e equal) bool { return in.fills(e.column) != filled })
+		tests = slices.DeleteFunc(slices.Clone(tests), func(t test) bool { return in.fills(t.columns[0]) != filled })
+	}
+	return holds(equals, tests, w.columns, w.values)
+}
+
+// holds reports whether a row meets conditions, which a row without one of their columns does not tell.
+func holds(equals []equal, tests []test, columns []string, values []any) (passes, told bool) {
 	passes = true
-	for i := range in.equals {
-		e := &in.equals[i]
-		if in.fills(e.column) != filled {
-			continue
-		}
-		value, has := w.value(e.column)
-		if !has {
+	for i := range equals {
+		at := slices.Index(columns, equals[i].column)
+		if at < 0 {
 			return false, false
 		}
-		passes = passes && value != nil && slices.ContainsFunc(e.values, func(v any) bool { return equalValues(v, value) })
+		same := func(v any) bool { return values[at] != nil && equalValues(v, values[at]) }
+		passes = passes && slices.ContainsFunc(equals[i].values, same)
 	}
-	for i := range in.tests {
-		t := &in.tests[i]
-		if in.fills(t.columns[0]) != filled {
-			continue
-		}
-		values := make([]any, len(t.columns))
-		for i, column := range t.columns {
-			value, has := w.value(column)
-			if !has {
+	for i := range tests {
+		of := make([]any, len(tests[i].columns))
+		for k, column := range tests[i].columns {
+			at := slices.Index(columns, column)
+			if at < 0 {
 				return false, false
 			}
-			values[i] = value
+			of[k] = values[at]
 		}
-		passes = passes && t.holds(values)
+		passes = passes && tests[i].holds(of)
 	}
 	return passes, true
 }

@@ -64,22 +64,27 @@ func (t *tx) countOpen(e *lyceum.Enrollment, by int64) {
 // MayBegin is one query, because enrolling and every sale ask for it.
 func (t *tx) MayBegin(user lyceum.UserID, course lyceum.CourseID) (may, studied bool, err error) {
 	args := []any{int64(t.stamp.School), int64(course), int64(user)}
+	both := []equal{{"course_id", args[1:2]}, {"user_id", args[2:]}}
 	in := scope{
-		tables: []string{enrollments.name, progress.name}, equals: []equal{{"course_id", args[1:2]}, {"user_id", args[2:]}},
-		likely: likely{rows: [][]any{{int64(0), int64(0)}}},
+		tables: []string{enrollments.name, progress.name, courses.name, users.name}, equals: both,
+		tallies: []tally{
+			{enrollments.name, both, []test{absent("ended_at")}}, {progress.name, both, nil},
+			{courses.name, both[:1], nil}, {users.name, both[1:], []test{absent(erased)}},
+		},
+		likely: likely{rows: [][]any{{int64(0), int64(0), int64(1), int64(1)}}},
 	}
-	var stays, records int64
-	there, err := t.q.oneIn(in, `SELECT
+	var stays, records, coursesThere, usersThere int64
+	_, err = t.q.oneIn(in, `SELECT
 		(SELECT count(*) FROM enrollments e WHERE e.school_id = $1 AND e.course_id = $2 AND e.user_id = $3
 			AND e.ended_at IS NULL),
-		(SELECT count(*) FROM progress p WHERE p.school_id = $1 AND p.course_id = $2 AND p.user_id = $3)
-		WHERE EXISTS (SELECT 1 FROM courses WHERE school_id = $1 AND course_id = $2)
-		AND EXISTS (SELECT 1 FROM users`+byPrimaryKey+` WHERE school_id = $1 AND user_id = $3 AND `+notErased+")",
-		args, scanInt(&stays), scanInt(&records))
+		(SELECT count(*) FROM progress p WHERE p.school_id = $1 AND p.course_id = $2 AND p.user_id = $3),
+		(SELECT count(*) FROM courses WHERE school_id = $1 AND course_id = $2),
+		(SELECT count(*) FROM users`+byPrimaryKey+` WHERE school_id = $1 AND user_id = $3 AND `+notErased+")",
+		args, scanInt(&stays), scanInt(&records), scanInt(&coursesThere), scanInt(&usersThere))
 	if err != nil {
 		err = fmt.Errorf("begin enrollment: %w", err)
 	}
-	return there && stays == 0, records > 0, err
+	return coursesThere+usersThere == 2 && stays == 0, records > 0, err
 }
 
 func (t *tx) BeginEnrollment(e lyceum.Enrollment) (bool, error) {

@@ -117,7 +117,7 @@ func (g *group) query(of *statement, in scope, text string, args, dest []any, vi
 	}
 	rows, known, err := g.fresh(of, in, args)
 	met := !known && g.met(of, in, args, g.flushed)
-	if err == nil && met && in.whole && !g.answers.since(of, args, g.flushed) {
+	if err == nil && met && in.told() && !g.answers.since(of, args, g.flushed) {
 		err = g.remember(in, text, args, nowhere(len(dest)), func() error { return nil }, g.flushed)
 		if err == nil {
 			rows, known, err = g.fresh(of, in, args)
@@ -208,8 +208,6 @@ func (g *group) again(w edit) bool {
 		return false
 	}
 	last.values = w.values
-	last.there = last.there || w.there
-	last.fixed = slices.DeleteFunc(slices.Clone(last.fixed), func(c string) bool { return !slices.Contains(w.fixed, c) })
 	maps.DeleteFunc(g.answers, func(key asked, a *answer) bool { return a.since > at && key.of.words[w.table] })
 	return true
 }

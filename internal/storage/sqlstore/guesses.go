@@ -62,7 +62,7 @@ func (k *guesses) learn(g *group) {
 		}
 		key, rows, told := askedOf(statementOf(a.text), by), a.rows, !a.huge
 		if told && g.met(key.of, a.in, a.args, a.since) {
-			if told = a.in.whole && a.in.through == nil; told { // so that nothing is asked
+			if told = a.in.told() && a.in.through == nil; told { // so that nothing is asked
 				rows, told, _ = g.catchUp(key.of, a.in, a.args, rows, a.since)
 			}
 		}

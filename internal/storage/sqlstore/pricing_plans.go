@@ -94,11 +94,10 @@ func (t *tx) FindOffer(plan lyceum.PricingPlanID, user lyceum.UserID) (offer lyc
 		_, offer.UserKnown, err = users.get(&t.view, user)
 		return offer, err
 	}
-	known := int64(0)
-	offer.UserKnown, err = t.findColumn(users.name, "user_id", "1", int32(user), [][]any{{int64(1)}}, scanInt(&known))
+	offer.UserKnown, err = t.knows(user)
 	if of := offer.Plan.Value.CourseID; err == nil && of.Present {
 		var archived lyceum.Opt[time.Time]
-		_, err = t.findColumn(courses.name, "course_id", "archived_at", int32(of.Value), nil, scanOptTime(&archived))
+		_, err = t.findColumn(courses.name, "course_id", "archived_at", int32(of.Value), scanOptTime(&archived))
 		offer.CourseArchived = archived.Present
 	}
 	if err != nil {
@@ -118,19 +117,28 @@ var productTables = map[lyceum.ProductKind]struct{ name, id string }{
 
 func (t *tx) FindProductName(p lyceum.Product) (name string, err error) {
 	of := productTables[p.Kind]
-	if _, err = t.findColumn(of.name, of.id, "name", p.ID, nil, scanText(&name)); err != nil {
+	if _, err = t.findColumn(of.name, of.id, "name", p.ID, scanText(&name)); err != nil {
 		err = t.public(fmt.Errorf("find product name: %w", err))
 	}
 	return name, err
 }
 
 // findColumn finds a column of the row with an id, and reports whether there is one. It is
-// guessed to find some rows; nil: those that it found in an earlier group.
-func (t *tx) findColumn(table, key, column string, id int32, guess [][]any, dest any) (bool, error) {
+// guessed to find what it found in an earlier group.
+func (t *tx) findColumn(table, key, column string, id int32, dest any) (bool, error) {
 	args := []any{int64(t.stamp.School), int64(id)}
-	in := scope{tables: []string{table}, equals: []equal{{key, args[1:]}}, likely: likely{rows: guess}}
-	if guess == nil {
-		in.likely.by = args
-	}
+	in := scope{tables: []string{table}, equals: []equal{{key, args[1:]}}, likely: likely{by: args}}
 	return t.q.oneIn(in, "SELECT "+column+" FROM "+table+" WHERE school_id = $1 AND "+key+" = $2", args, dest)
+}
+
+// knows reports whether there is a user, who may be erased.
+func (t *tx) knows(user lyceum.UserID) (bool, error) {
+	args := []any{int64(t.stamp.School), int64(user)}
+	in := scope{
+		tables: []string{users.name}, equals: []equal{{"user_id", args[1:]}}, likely: likely{rows: [][]any{{int64(1)}}},
+	}
+	in.tallies = []tally{{users.name, in.equals, nil}}
+	var n int64
+	_, err := t.q.oneIn(in, "SELECT count(*) FROM users"+byPrimaryKey+" WHERE school_id = $1 AND user_id = $2", args, scanInt(&n))
+	return n > 0, err
 }

@@ -39,7 +39,7 @@ func (r *rehearsal) each(
 		return r.pass(g, of, in, text, args, dest, visit)
 	}
 	met := g.met(of, in, args, 0)
-	if met && !in.whole {
+	if met && !in.told() {
 		return r.end()
 	}
 	key := askedOf(of, args)
@@ -89,6 +89,6 @@ func (r *rehearsal) pass(
 		text: text, args: slices.Clone(args), in: in, width: len(dest),
 		single: in.limit == 1 || text == in.byKey, behind: g.met(of, in, args, g.flushed),
 	}
-	r.missing, r.waits = append(r.missing, a), r.waits || a.behind && !in.whole
+	r.missing, r.waits = append(r.missing, a), r.waits || a.behind && !in.told()
 	return nil
 }

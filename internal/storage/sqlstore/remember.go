@@ -46,7 +46,7 @@ func (g *group) fresh(of *statement, in scope, args []any) (rows [][]any, known 
 		return nil, false, nil
 	}
 	met := g.met(of, in, args, a.since)
-	if met && !in.whole {
+	if met && !in.told() {
 		return nil, false, nil
 	}
 	if a.number != g.number {
@@ -193,14 +193,15 @@ func (g *group) foundAny(in scope, text string, args []any) (found, known bool, 
 }
 
 // recall visits the rows with keys that are known, and returns the other keys.
-func (g *group) recall(in scope, school int64, keys, dest []any, visit func() error) (rest []any, err error) {
+func (g *group) recall(
+	keyed func(keys ...any) scope, school int64, keys, dest []any, visit func() error,
+) (rest []any, err error) {
 	if g.rehearsal != nil {
 		return keys, nil
 	}
-	of := statementOf(in.byKey)
 	for _, key := range keys {
-		one := scope{tables: in.tables, equals: []equal{{in.equals[0].column, []any{key}}}, byKey: in.byKey, whole: true}
-		rows, known, err := g.fresh(of, one, []any{school, key})
+		in := keyed(key)
+		rows, known, err := g.fresh(statementOf(in.byKey), in, []any{school, key})
 		if err == nil && known {
 			err = visitRows(g.session, rows, dest, visit)
 		}

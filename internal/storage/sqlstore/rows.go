@@ -39,7 +39,7 @@ type noun[ID lyceum.Key, T, F any] struct {
 	largest    int                  // bytes of JSON that one takes at most, if fewer than hugeObject
 	byBytes    func(F) bool         // rows have no fixed size: a page ends at lyceum.AnswerBytes
 	saving     func(*tx, []T) error // before rows are saved
-	seen       string               // what a row must meet to be found by its key; all are, if empty
+	hides      string               // a column with a value in rows that are not found by their keys; all are, if empty
 	// indexed returns what becomes of a list when something is changed; false: no list
 	// of these is worth an index.
 	indexed func(F) (follow, bool)
@@ -141,11 +141,11 @@ func (n *noun[ID, T, F]) get(v *view, id ID) (row T, found bool, err error) {
 	r := n.reader()
 	defer n.done(r)
 	key, text := n.key.arg(id), n.byKey
-	if n.seen != "" {
-		text += " AND " + n.seen
-	}
 	args, in := []any{int64(v.school), key}, n.keyed(key)
-	in.whole = n.seen == ""
+	if n.hides != "" {
+		text += " AND " + n.hides + " IS NULL"
+		in.tests = []test{absent(n.hides)}
+	}
 	in.likely = n.likely(args)
 	found, err = v.q.oneIn(in, text, args, r.dest...)
 	if err != nil {
@@ -171,10 +171,10 @@ func (n *noun[ID, T, F]) Find(from lyceum.Source, ids ...ID) (map[ID]T, error) {
 	r := n.reader()
 	defer n.done(r)
 	visit := func() { found[*n.key.at(&r.row)] = r.row }
-	if n.seen == "" {
+	if n.hides == "" {
 		return found, v.public(n.findRows(v.q, v.school, wanted, r.dest, visit))
 	}
-	return found, v.public(inChunks(v.q, "SELECT "+n.list()+" FROM "+n.whole()+" WHERE school_id = $1 AND "+n.seen+" AND "+
+	return found, v.public(inChunks(v.q, "SELECT "+n.list()+" FROM "+n.whole()+" WHERE school_id = $1 AND "+n.hides+" IS NULL AND "+
 		n.key.name+" IN ", v.school, wanted, r.dest, visit))
 }
 
@@ -374,16 +374,19 @@ func (n *noun[ID, T, F]) narrowTo(w *where, d *dialect, f F, all bool) {
 
 // scope is what the conditions of a query say of the rows that it finds.
 func (n *noun[ID, T, F]) scope(w *where) scope {
-	whole := w.told == len(w.conds)-1 // all but the school
+	var columns []string
+	if w.told == len(w.conds)-1 { // all but the school
+		columns = n.columns
+	}
 	if of, is := viewTables[n.name]; is {
-		return scope{tables: of[:1], equals: w.equals, whole: whole, tests: w.tests}
+		return scope{tables: of[:1], equals: w.equals, columns: columns, tests: w.tests}
 	}
 	// A row of the table that another condition asks for need not be one that it finds.
 	if slices.ContainsFunc(w.conds, func(cond string) bool { return strings.Contains(cond, " "+n.name+" ") }) {
 		return scope{byKey: n.byKey, likely: n.likely(w.args)}
 	}
 	return scope{
-		tables: []string{n.name}, equals: w.equals, byKey: n.byKey, likely: n.likely(w.args), whole: whole, tests: w.tests,
+		tables: []string{n.name}, equals: w.equals, byKey: n.byKey, likely: n.likely(w.args), columns: columns, tests: w.tests,
 	}
 }
 

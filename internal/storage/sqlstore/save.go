@@ -199,15 +199,9 @@ func insertText(name, columns string, width, rows int) string {
 	return b.String()
 }
 
-// change is an update of a row that was read before, which tells the columns that are as they were.
+// change is an update of a row that was read before.
 func (table *table[T]) change(before []any, row *T) edit {
-	w := edit{values: table.set.bind(row), update: table.set.text, there: true}
-	for i, now := range w.values {
-		if equalValues(before[i], now) {
-			w.fixed = append(w.fixed, table.columns[i])
-		}
-	}
-	return w
+	return edit{values: table.set.bind(row), update: table.set.text, before: before}
 }
 
 // update writes a row by an edit of it.
@@ -265,7 +259,7 @@ func findByID[T any](q *session, school lyceum.SchoolID, table *table[T], ids []
 func (t *table[T]) findRows(q *session, school lyceum.SchoolID, keys, dest []any, visit func()) error {
 	var err error
 	if q.group != nil {
-		keys, err = q.group.recall(t.keyed(keys...), int64(school), keys, dest, func() error { visit(); return nil })
+		keys, err = q.group.recall(t.keyed, int64(school), keys, dest, func() error { visit(); return nil })
 	}
 	switch {
 	case err != nil || len(keys) == 0:
@@ -286,7 +280,11 @@ func (t *table[T]) findRows(q *session, school lyceum.SchoolID, keys, dest []any
 
 // keyed is what is known of whole rows that are found by their keys.
 func (t *table[T]) keyed(keys ...any) scope {
-	return scope{tables: []string{t.name}, equals: []equal{{t.columns[0], keys}}, byKey: t.byKey, whole: len(keys) == 1}
+	in := scope{tables: []string{t.name}, equals: []equal{{t.columns[0], keys}}, byKey: t.byKey}
+	if len(keys) == 1 {
+		in.columns = t.columns
+	}
+	return in
 }
 
 // joined finds rows by an index over their ids. For a list of ids SQLite reads a

@@ -269,8 +269,11 @@ func (w *where) test(t test, cond string, args ...any) {
 }
 
 // absent wants a column to have no value.
-func (w *where) absent(column string) {
-	w.test(test{[]string{column}, func(of []any) bool { return of[0] == nil }}, column+" IS NULL")
+func (w *where) absent(column string) { w.test(absent(column), column+" IS NULL") }
+
+// absent is a test that a column has no value.
+func absent(column string) test {
+	return test{[]string{column}, func(of []any) bool { return of[0] == nil }}
 }
 
 // lasts wants a column of times to be after a moment, or to have no value.

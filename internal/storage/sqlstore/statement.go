@@ -75,11 +75,24 @@ type scope struct {
 	likely likely
 	limit  int // so many rows are all that is wanted; 0 for no limit
 
-	// whole: it gives whole rows of the first table, and equals and tests are all that decides which.
-	whole   bool
+	// columns are those of the first table where it gives whole rows of that, and equals and tests are
+	// all that decides which; nil otherwise.
+	columns []string
 	tests   []test
 	order   string   // of the rows, as a statement has it; empty for none
 	through *through // of a view; nil for a table
+
+	tallies []tally // it gives one row, of these; nil if it gives rows of a table
+}
+
+// told reports whether what the query finds may be told from rows that were written since.
+func (in *scope) told() bool { return in.columns != nil || in.tallies != nil }
+
+// tally is a number of rows of a table, which conditions decide.
+type tally struct {
+	table  string
+	equals []equal
+	tests  []test
 }
 
 // test is a condition of the values of some columns.
@@ -107,7 +120,7 @@ type likely struct {
 }
 
 // partly is the scope of a query that does not give whole rows.
-func (s scope) partly() scope { s.byKey, s.whole = "", false; return s }
+func (in scope) partly() scope { in.byKey, in.columns = "", nil; return in }
 
 // edit is a row that a change inserted, updated or deleted, or a statement of which only the
 // table is known.
@@ -119,8 +132,8 @@ type edit struct {
 	values  []any    // of the columns
 	update  string   // the statement that changes the row, of the school and the values; empty for an insert
 	keys    int      // how many of the values update takes to delete the row; 0 if it is not deleted
-	fixed   []string // columns that an update does not change, besides the first
-	there   bool     // the row that is updated was read before
+	before  []any    // the values of the row that is updated, if it was read
+	fixed   []string // columns that an update does not change, besides the first, if it was not
 	follows []string // the counters that values follow, which are distances then; nil if none does
 }
 
@@ -135,7 +148,25 @@ func (w *edit) value(column string) (value any, has bool) {
 
 // keeps reports whether a column had the value before that it has in an edit.
 func (w *edit) keeps(column int) bool {
-	return w.update == "" || w.keys > 0 || column == 0 || slices.Contains(w.fixed, w.columns[column])
+	switch {
+	case w.update == "" || w.keys > 0 || column == 0:
+		return true
+	case w.before != nil:
+		return equalValues(w.before[column], w.values[column])
+	}
+	return slices.Contains(w.fixed, w.columns[column])
+}
+
+// versions are the values of the row before and after, nil where there is none. They are not told of an
+// update of a row that was not read.
+func (w *edit) versions() (was, is []any, told bool) {
+	switch {
+	case w.keys > 0:
+		return w.values, nil, true
+	case w.update == "":
+		return nil, w.values, true
+	}
+	return w.before, w.values, w.before != nil
 }
 
 // mayEqual reports whether the database may find two values equal. Of two types it may.

@@ -67,7 +67,7 @@ func (t *tx) tag(user lyceum.UserID, name, deletion string) edit {
 		school: int64(t.stamp.School), values: []any{int64(user), name}, update: deletion,
 	}
 	if deletion != "" {
-		w.keys, w.there = len(w.columns), true
+		w.keys = len(w.columns)
 	}
 	return w
 }

@@ -48,7 +48,7 @@ var users = define(&tables.Users, noun[lyceum.UserID, lyceum.User, lyceum.UserFi
 		timeColumn("updated_at", func(u *lyceum.User) *time.Time { return &u.UpdatedAt }),
 		optTimeColumn("erased_at", func(u *lyceum.User) *lyceum.Opt[time.Time] { return &u.ErasedAt }),
 	},
-	seen:       notErased,
+	hides:      erased,
 	show:       loadTags,
 	weighShown: weighTagged,
 	narrow:     narrowUsers,
@@ -67,7 +67,7 @@ var _ = define(&tables.UserSummaries, noun[lyceum.UserID, lyceum.UserSummary, ly
 		textColumn("email", func(u *lyceum.UserSummary) *string { return &u.Email }),
 		optTextColumn("name", func(u *lyceum.UserSummary) *lyceum.Opt[string] { return &u.Name }),
 	},
-	seen:    notErased,
+	hides:   erased,
 	narrow:  narrowUsers,
 	hint:    hintUsers,
 	order:   orderUsers,
@@ -80,7 +80,10 @@ var _ = define(&tables.UserSummaries, noun[lyceum.UserID, lyceum.UserSummary, ly
 const userCounter = "users"
 
 // notErased are the users who are there for all but imports.
-const notErased = "erased_at IS NULL"
+const (
+	erased    = "erased_at"
+	notErased = erased + " IS NULL"
+)
 
 func narrowUsers(w *where, f lyceum.UserFilter) {
 	if f.Email.Present {
@@ -125,7 +128,7 @@ func narrowUsers(w *where, f lyceum.UserFilter) {
 	narrowRole(w, f.Role)
 	w.within("created_at", f.Created)
 	if !f.Erased {
-		w.and(notErased)
+		w.absent(erased)
 	}
 }
 
