@@ -10,6 +10,25 @@ import (
 func (t *tx) RevokeGrants(f lyceum.GrantFilter, most int, at time.Time) (revoked int, err error) {
 	f.Unrevoked = true
 	w := grants.where(&t.view, f)
+	some, err := grants.some(&t.view, f, w, 1+maxCleared)
+	if err != nil {
+		return 0, fmt.Errorf("find grants to revoke: %w", err)
+	}
+	if len(some) > maxCleared || most > 0 && len(some) > most {
+		return t.revokeMany(w, most, at)
+	}
+	for i := range some {
+		before := grants.bind(&some[i])
+		some[i].RevokedAt = lyceum.Some(at)
+		if err := update(t, &grants.table, &some[i], grants.change(before, &some[i])); err != nil {
+			return i, err
+		}
+	}
+	return len(some), nil
+}
+
+// revokeMany is RevokeGrants by a statement.
+func (t *tx) revokeMany(w *where, most int, at time.Time) (revoked int, err error) {
 	if most > 0 {
 		some := "SELECT grant_id FROM grants" + w.String() + " ORDER BY grant_id LIMIT " + w.arg(int64(most))
 		w.conds = nil

@@ -24,10 +24,8 @@ var _ = define(&tables.APIKeys, noun[lyceum.APIKeyID, lyceum.APIKey, lyceum.APIK
 	secret: true,
 	narrow: func(w *where, f lyceum.APIKeyFilter) {
 		if f.Hash.Present {
-			w.and("hash = ?", optHash(f.Hash))
+			w.equal("hash", optHash(f.Hash))
 		}
-		if f.User.Present {
-			w.and("user_id = ?", int64(f.User.Value))
-		}
+		is(w, "user_id", f.User)
 	},
 })

@@ -99,7 +99,7 @@ var attachments = define(&tables.Attachments, noun[lyceum.AttachmentID, lyceum.A
 		is(w, "quiz_id", f.Quiz)
 		among(w, "quiz_id", f.Quizzes)
 		if f.Kind.Present {
-			w.and("kind = ?", string(f.Kind.Value))
+			w.equal("kind", string(f.Kind.Value))
 		}
 		w.archived(f.IsArchived)
 		if f.Published {

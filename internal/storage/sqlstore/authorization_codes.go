@@ -21,7 +21,7 @@ var codes = define(&tables.AuthorizationCodes, noun[lyceum.KeyHash, lyceum.Autho
 	},
 	narrow: func(w *where, f lyceum.AuthorizationCodeFilter) {
 		if f.Unspent {
-			w.and("used_at IS NULL")
+			w.absent("used_at")
 		}
 	},
 })

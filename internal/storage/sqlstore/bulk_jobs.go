@@ -66,7 +66,7 @@ var _ = define(&tables.BulkParts, noun[lyceum.BulkPartID, lyceum.BulkPart, lyceu
 		jsonColumn("part_rows", func(p *lyceum.BulkPart) *[]lyceum.BulkRow { return &p.Rows }),
 	},
 	narrow: func(w *where, f lyceum.BulkPartFilter) {
-		w.and("bulk_job_id = ?", int64(f.Job))
+		w.equal("bulk_job_id", int64(f.Job))
 		w.and("number >= ?", int64(f.From))
 	},
 	order: func(lyceum.BulkPartFilter) string { return "number" },

@@ -41,7 +41,7 @@ var comments = define(&tables.Comments, noun[lyceum.CommentID, lyceum.Comment, l
 		}
 		is(w, "user_id", f.User)
 		if f.Status.Present {
-			w.and("status = ?", string(f.Status.Value))
+			w.equal("status", string(f.Status.Value))
 		}
 		if f.SeenBy.Present {
 			w.and("(status = 'approved' OR status = 'awaiting_review' AND user_id = ?)", int64(f.SeenBy.Value))

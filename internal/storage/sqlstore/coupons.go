@@ -42,7 +42,7 @@ var _ = define(&tables.Coupons, noun[lyceum.CouponID, lyceum.Coupon, lyceum.Coup
 	},
 	narrow: func(w *where, f lyceum.CouponFilter) {
 		if f.Code.Present {
-			w.and("code_key = ?", codeKey(f.Code.Value))
+			w.equal("code_key", codeKey(f.Code.Value))
 		}
 		if f.Codes != nil {
 			keys := make([]string, len(f.Codes))
@@ -54,7 +54,8 @@ var _ = define(&tables.Coupons, noun[lyceum.CouponID, lyceum.Coupon, lyceum.Coup
 		w.archived(f.IsArchived)
 		is(w, "pricing_plan_id", f.Plan)
 		if p := f.Product; p.Present {
-			w.and("product_type = ? AND product_id = ?", string(p.Value.Kind), int64(p.Value.ID))
+			w.equal("product_type", string(p.Value.Kind))
+			w.equal("product_id", int64(p.Value.ID))
 		}
 		if f.OfKinds {
 			w.and("scope_type IS NOT NULL")

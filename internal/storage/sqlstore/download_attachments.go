@@ -28,7 +28,7 @@ var _ = define(&tables.DownloadAttachments, noun[lyceum.DownloadAttachmentID, ly
 	narrow: func(w *where, f lyceum.DownloadAttachmentFilter) {
 		is(w, "digital_download_id", f.Download)
 		if f.Kind.Present {
-			w.and("kind = ?", string(f.Kind.Value))
+			w.equal("kind", string(f.Kind.Value))
 		}
 	},
 	order: func(lyceum.DownloadAttachmentFilter) string { return "download_attachment_id" },

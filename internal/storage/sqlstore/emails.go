@@ -30,11 +30,9 @@ var emails = define(&tables.Emails, noun[lyceum.EmailID, lyceum.QueuedEmail, lyc
 	},
 	narrow: func(w *where, f lyceum.EmailFilter) {
 		if f.State.Present {
-			w.and("state = ?", string(f.State.Value))
+			w.equal("state", string(f.State.Value))
 		}
-		if f.User.Present {
-			w.and("user_id = ?", int64(f.User.Value))
-		}
+		is(w, "user_id", f.User)
 	},
 	order: func(lyceum.EmailFilter) string { return "email_id DESC" },
 })

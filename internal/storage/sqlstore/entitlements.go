@@ -222,7 +222,7 @@ func (t *tx) FindExpired(
 ) ([]lyceum.Entitlement, error) {
 	w := &where{}
 	w.and("school_id = ?", int64(t.stamp.School))
-	w.and("ended_at IS NULL")
+	w.absent("ended_at")
 	w.and("ends_at IS NOT NULL")
 	w.within("ends_at", in)
 	if without > 0 {

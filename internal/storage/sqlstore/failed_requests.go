@@ -23,7 +23,7 @@ var _ = define(&tables.FailedRequests, noun[lyceum.FailedRequestID, lyceum.Faile
 	},
 	narrow: func(w *where, f lyceum.FailedRequestFilter) {
 		if f.RequestID.Present {
-			w.and("request_id = ?", f.RequestID.Value)
+			w.equal("request_id", f.RequestID.Value)
 		}
 	},
 	order: func(lyceum.FailedRequestFilter) string { return "failed_request_id DESC" },

@@ -20,17 +20,11 @@ var grants = define(&tables.Grants, noun[lyceum.GrantID, lyceum.Grant, lyceum.Gr
 	},
 	secret: true,
 	narrow: func(w *where, f lyceum.GrantFilter) {
-		if f.ID.Present {
-			w.and("grant_id = ?", int64(f.ID.Value))
-		}
-		if f.App.Present {
-			w.and("oauth_app_id = ?", int64(f.App.Value))
-		}
-		if f.User.Present {
-			w.and("user_id = ?", int64(f.User.Value))
-		}
+		is(w, "grant_id", f.ID)
+		is(w, "oauth_app_id", f.App)
+		is(w, "user_id", f.User)
 		if f.Unrevoked {
-			w.and("revoked_at IS NULL")
+			w.absent("revoked_at")
 		}
 	},
 })

@@ -36,14 +36,15 @@ func inclusions[ID, In ~int32](
 		narrow: func(w *where, f lyceum.InclusionFilter[In]) {
 			is(w, in, f.In)
 			if p := f.Product; p.Present {
-				w.and("product_type = ? AND product_id = ?", string(p.Value.Kind), int64(p.Value.ID))
+				w.equal("product_type", string(p.Value.Kind))
+				w.equal("product_id", int64(p.Value.ID))
 			}
 			anyProduct(w, f.Products)
 			if f.Kind.Present {
-				w.and("product_type = ?", string(f.Kind.Value))
+				w.equal("product_type", string(f.Kind.Value))
 			}
 			if !f.Leaving {
-				w.and("leaving IS NULL")
+				w.absent("leaving")
 			}
 			if f.Unsettled {
 				w.and("settled IS NOT NULL")

@@ -19,14 +19,12 @@ var _ = define(&tables.Links, noun[lyceum.KeyHash, lyceum.Link, lyceum.LinkFilte
 		optTextColumn("email", func(l *lyceum.Link) *lyceum.Opt[string] { return &l.Email }),
 	},
 	narrow: func(w *where, f lyceum.LinkFilter) {
-		if f.User.Present {
-			w.and("user_id = ?", int64(f.User.Value))
-		}
+		is(w, "user_id", f.User)
 		if f.Purpose.Present {
-			w.and("purpose = ?", string(f.Purpose.Value))
+			w.equal("purpose", string(f.Purpose.Value))
 		}
 		if f.Unspent {
-			w.and("used_at IS NULL")
+			w.absent("used_at")
 		}
 	},
 	order: func(lyceum.LinkFilter) string { return "created_at DESC, hash" },

@@ -29,10 +29,10 @@ var oauthApps = define(&tables.OAuthApps, noun[lyceum.OAuthAppID, lyceum.OAuthAp
 	secret: true,
 	narrow: func(w *where, f lyceum.OAuthAppFilter) {
 		if f.ClientID.Present {
-			w.and("client_id = ?", f.ClientID.Value)
+			w.equal("client_id", f.ClientID.Value)
 		}
 		if f.Undeleted {
-			w.and("deleted_at IS NULL")
+			w.absent("deleted_at")
 		}
 	},
 })

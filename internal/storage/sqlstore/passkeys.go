@@ -21,9 +21,7 @@ var _ = define(&tables.Passkeys, noun[lyceum.KeyHash, lyceum.Passkey, lyceum.Pas
 		optTimeColumn("last_used_at", func(p *lyceum.Passkey) *lyceum.Opt[time.Time] { return &p.LastUsedAt }),
 	},
 	narrow: func(w *where, f lyceum.PasskeyFilter) {
-		if f.User.Present {
-			w.and("user_id = ?", int64(f.User.Value))
-		}
+		is(w, "user_id", f.User)
 	},
 	order: func(lyceum.PasskeyFilter) string { return "created_at, hash" },
 })

@@ -75,10 +75,10 @@ func ofProduct(w *where, product lyceum.Opt[lyceum.Product]) {
 	switch p := product.Value; {
 	case !product.Present:
 	case p.Kind == lyceum.CourseKind:
-		w.and("course_id = ?", int64(p.ID))
+		w.equal("course_id", int64(p.ID))
 	default:
-		w.and("product_type = ?", string(p.Kind))
-		w.and("product_id = ?", int64(p.ID))
+		w.equal("product_type", string(p.Kind))
+		w.equal("product_id", int64(p.ID))
 	}
 }
 

@@ -31,7 +31,7 @@ var _ = define(&tables.Receipts, noun[lyceum.ReceiptID, lyceum.Receipt, lyceum.R
 		case f.CreditNotes.Value:
 			w.and("movement_id IS NOT NULL")
 		default:
-			w.and("movement_id IS NULL")
+			w.absent("movement_id")
 		}
 	},
 	hint: func(d *dialect, f lyceum.ReceiptFilter) string {

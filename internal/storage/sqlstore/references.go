@@ -18,7 +18,7 @@ var references = define(&tables.References, noun[lyceum.TransactionID, lyceum.Re
 	},
 	narrow: func(w *where, f lyceum.ReferenceFilter) {
 		if f.Name.Present {
-			w.and("reference = ?", f.Name.Value)
+			w.equal("reference", f.Name.Value)
 		}
 		byReference(w, f.AnyCase)
 	},

@@ -22,13 +22,13 @@ var refreshTokens = define(&tables.RefreshTokens, noun[lyceum.KeyHash, lyceum.Re
 	},
 	narrow: func(w *where, f lyceum.RefreshTokenFilter) {
 		if f.Parent.Present {
-			w.and("parent = ?", optHash(f.Parent))
+			w.equal("parent", optHash(f.Parent))
 		}
 		if f.Except.Present {
 			w.and("hash <> ?", optHash(f.Except))
 		}
 		if f.Unused {
-			w.and("replaced_at IS NULL")
+			w.absent("replaced_at")
 		}
 	},
 })

@@ -137,7 +137,6 @@ func (n *noun[ID, T, F]) Clear(tx lyceum.Tx, f F) (int, error) {
 	if len(some) > maxCleared {
 		return n.clear(t, w)
 	}
-	slices.SortFunc(some, func(a, b T) int { return cmp.Compare(n.id(&a), n.id(&b)) }) // as their entries are
 	for i := range some {
 		if err := n.delete(t, &some[i]); err != nil {
 			return i, err
@@ -146,8 +145,8 @@ func (n *noun[ID, T, F]) Clear(tx lyceum.Tx, f F) (int, error) {
 	return len(some), nil
 }
 
-// some returns rows that a filter passes, so many at most. It asks nothing where it is known what there is,
-// as it is of many changes which look first.
+// some returns rows that a filter passes, so many at most, in the order of their ids. It asks nothing where it
+// is known what there is, as it is of many changes which look first.
 func (n *noun[ID, T, F]) some(v *view, f F, w *where, most int) (some []T, err error) {
 	in, text := n.scopeOf(v, f, w), n.all(v, f, w)
 	_, known, err := v.q.group.foundAny(in, text, w.args)
@@ -166,6 +165,7 @@ func (n *noun[ID, T, F]) some(v *view, f F, w *where, most int) (some []T, err e
 	r := n.reader()
 	defer n.done(r)
 	err = v.q.eachIn(in, text, w.args, r.dest, func() error { some = append(some, r.row); return nil })
+	slices.SortFunc(some, func(a, b T) int { return cmp.Compare(n.id(&a), n.id(&b)) })
 	return some, err
 }
 

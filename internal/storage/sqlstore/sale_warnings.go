@@ -24,7 +24,7 @@ var _ = define(&tables.SaleWarnings, noun[lyceum.SaleWarningID, lyceum.SaleWarni
 		case f.Dismissed.Value:
 			w.and("dismissed_at IS NOT NULL")
 		default:
-			w.and("dismissed_at IS NULL")
+			w.absent("dismissed_at")
 		}
 	},
 	order: func(f lyceum.SaleWarningFilter) string {

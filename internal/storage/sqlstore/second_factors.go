@@ -26,8 +26,6 @@ var _ = define(&tables.RecoveryCodes, noun[lyceum.KeyHash, lyceum.RecoveryCode, 
 		timeColumn("created_at", func(c *lyceum.RecoveryCode) *time.Time { return &c.CreatedAt }),
 	},
 	narrow: func(w *where, f lyceum.RecoveryCodeFilter) {
-		if f.User.Present {
-			w.and("user_id = ?", int64(f.User.Value))
-		}
+		is(w, "user_id", f.User)
 	},
 })

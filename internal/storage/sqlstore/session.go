@@ -350,7 +350,7 @@ func among[N ~int32](w *where, column string, values []N) {
 // truth wants a column to be true or false, if that is asked for.
 func (w *where) truth(column string, value lyceum.Opt[bool]) {
 	if value.Present {
-		w.and(column+" = ?", flag(value.Value))
+		w.equal(column, flag(value.Value))
 	}
 }
 
@@ -361,7 +361,7 @@ func (w *where) archived(value lyceum.Opt[bool]) {
 	case value.Value:
 		w.and("archived_at IS NOT NULL")
 	default:
-		w.and("archived_at IS NULL")
+		w.absent("archived_at")
 	}
 }
 

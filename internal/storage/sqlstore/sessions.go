@@ -19,9 +19,7 @@ var _ = define(&tables.Sessions, noun[lyceum.KeyHash, lyceum.Session, lyceum.Ses
 		timeColumn("confirmed_at", func(s *lyceum.Session) *time.Time { return &s.ConfirmedAt }),
 	},
 	narrow: func(w *where, f lyceum.SessionFilter) {
-		if f.User.Present {
-			w.and("user_id = ?", int64(f.User.Value))
-		}
+		is(w, "user_id", f.User)
 		for _, bound := range []struct {
 			cond string
 			at   lyceum.Opt[time.Time]

@@ -21,7 +21,7 @@ var _ = define(&tables.TemplateSecrets, templateSecrets{
 	secret: true,
 	narrow: func(w *where, f lyceum.TemplateSecretFilter) {
 		if f.Name.Present {
-			w.and("name = ?", f.Name.Value)
+			w.equal("name", f.Name.Value)
 		}
 	},
 })

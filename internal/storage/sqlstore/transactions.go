@@ -193,13 +193,9 @@ func narrowTransactions(w *where, f lyceum.TransactionFilter) {
 	if f.UserID.Present {
 		w.and("user_id"+byYear+" = ?", int64(f.UserID.Value))
 	}
-	if f.AffiliateID.Present {
-		w.and("affiliate_id = ?", int64(f.AffiliateID.Value))
-	}
+	is(w, "affiliate_id", f.AffiliateID)
 	is(w, "author_id", f.AuthorID)
-	if f.PricingPlanID.Present {
-		w.and("pricing_plan_id = ?", int64(f.PricingPlanID.Value))
-	}
+	is(w, "pricing_plan_id", f.PricingPlanID)
 	if f.CourseID.Present {
 		w.and("pricing_plan_id IN (SELECT p.pricing_plan_id FROM pricing_plans p WHERE p.school_id = $1 AND p.course_id = ?)",
 			int64(f.CourseID.Value))

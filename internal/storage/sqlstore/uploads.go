@@ -26,14 +26,14 @@ var _ = define(&tables.Uploads, noun[lyceum.UploadID, lyceum.Upload, lyceum.Uplo
 	},
 	narrow: func(w *where, f lyceum.UploadFilter) {
 		if f.UUID.Present {
-			w.and("uuid = ?", f.UUID.Value)
+			w.equal("uuid", f.UUID.Value)
 		}
 		if f.Picture.Present {
-			w.and("checksum = ?", f.Picture.Value)
-			w.and("purpose = ?", string(lyceum.ThumbnailUpload))
+			w.equal("checksum", f.Picture.Value)
+			w.equal("purpose", string(lyceum.ThumbnailUpload))
 		}
 		if f.Extension.Present {
-			w.and("extension = ?", f.Extension.Value)
+			w.equal("extension", f.Extension.Value)
 		}
 		if f.After.Present {
 			w.and("upload_id > ?", int64(f.After.Value))

@@ -113,7 +113,7 @@ func narrowUsers(w *where, f lyceum.UserFilter) {
 		w.and("role = 'owner'") // in the words of an index
 	}
 	if f.Enabled {
-		w.and("disabled_at IS NULL")
+		w.absent("disabled_at")
 	}
 	among(w, "user_id", f.IDs)
 	if f.Name.Present {

@@ -35,7 +35,7 @@ var _ = define(&tables.Webhooks, noun[lyceum.WebhookID, lyceum.Webhook, lyceum.W
 			w.and("is_live = 1")
 		}
 		if f.Kept {
-			w.and("deleted_at IS NULL")
+			w.absent("deleted_at")
 		}
 	},
 	hint: func(d *dialect, f lyceum.WebhookFilter) string {
