@@ -155,9 +155,6 @@ func endAll(tx lyceum.Tx, id lyceum.UserID, now time.Time) error {
 	if err := endStays(tx, id); err != nil {
 		return err
 	}
-	if _, there, err := tx.Grants.First(tx, grants); err != nil || !there {
-		return err
-	}
 	_, err = tx.RevokeGrants(grants, 0, now)
 	return err
 }

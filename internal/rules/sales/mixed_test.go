@@ -31,7 +31,8 @@ func TestAllKindsGoTogether(t *testing.T) {
 				BillingInterval: some("month"), BillingIntervalCount: some(int32(1)),
 			})
 			_, e5 := tx.Courses.Save(tx, lyceum.Course{ID: 1, Name: "Pottery", IsPublished: true, CreatedAt: b.now})
-			return errors.Join(e1, e2, e3, e4, e5, sellBundles(tx))
+			_, e6 := tx.OAuthApps.Save(tx, lyceum.OAuthApp{ID: 1, Name: "App", ClientID: "app", RedirectURL: "https://app.example/", CreatedAt: b.now})
+			return errors.Join(e1, e2, e3, e4, e5, e6, sellBundles(tx))
 		})
 		for round := range 3 {
 			var acts []func() error
@@ -168,6 +169,80 @@ func (b *books) kinds(t *testing.T) []func(lyceum.UserID) (act func() error) {
 		func(user lyceum.UserID) func() error { // a comment
 			sold(user, 1)
 			return func() error { _, err := comment(user); return err }
+		},
+		func(user lyceum.UserID) func() error { // a comment that is edited
+			sold(user, 1)
+			c, err := comment(user)
+			must(err)
+			in := learning.InComments{Lecture: learning.InCourse[lyceum.LectureID]{Course: 1, ID: 1}, ID: c.ID}
+			return func() error {
+				_, err := b.learning.EditComment(t.Context(), learner(user), learning.CommentText{Comment: in, Body: some("Better")})
+				return err
+			}
+		},
+		func(user lyceum.UserID) func() error { // another name
+			return func() error {
+				_, err := accounts.Update(t.Context(), b.by(), people.Change{User: user, Name: some(some("Ada"))})
+				return err
+			}
+		},
+		func(user lyceum.UserID) func() error { // an order
+			return func() error {
+				n := sales.NewOrder{Email: fmt.Sprintf("%d@example.com", user), Plan: 1}
+				_, err := b.service.OpenOrder(t.Context(), b.by(), n)
+				return err
+			}
+		},
+		func(user lyceum.UserID) func() error { // a refund of a part
+			d := sold(user, 1)
+			return func() error {
+				n := sales.Refund{Transaction: d.Transactions[0].ID, Amount: some(lyceum.Minor(100))}
+				_, err := b.service.Refund(t.Context(), b.by(), n)
+				return err
+			}
+		},
+		func(user lyceum.UserID) func() error { // a chargeback
+			d := sold(user, 1)
+			return func() error {
+				_, err := b.service.OpenChargeback(t.Context(), b.by(), sales.Chargeback{Transaction: d.Transactions[0].ID})
+				return err
+			}
+		},
+		func(user lyceum.UserID) func() error { // an end
+			d := sold(user, 10)
+			return func() error { _, err := b.service.EndNow(t.Context(), b.by(), sales.Ending{Sale: d.ID}); return err }
+		},
+		func(user lyceum.UserID) func() error { // an app
+			return func() error {
+				return write(func(tx lyceum.Tx) error {
+					id, err := tx.Grants.NextID(tx)
+					if err != nil {
+						return err
+					}
+					e1 := tx.Grants.Insert(tx, lyceum.Grant{ID: id, App: 1, User: user, CreatedAt: b.now})
+					return errors.Join(e1, tx.AuthorizationCodes.Insert(tx, lyceum.AuthorizationCode{
+						Hash: stay(user).Hash, Grant: id, CreatedAt: b.now, ExpiresAt: b.now.Add(time.Minute),
+					}))
+				})
+			}
+		},
+		func(user lyceum.UserID) func() error { // an app that may not any more
+			grant := lyceum.GrantFilter{User: lyceum.Some(user)}
+			must(write(func(tx lyceum.Tx) error {
+				id, err := tx.Grants.NextID(tx)
+				if err != nil {
+					return err
+				}
+				return tx.Grants.Insert(tx, lyceum.Grant{ID: id, App: 1, User: user, CreatedAt: b.now})
+			}))
+			return func() error {
+				return write(func(tx lyceum.Tx) error { _, err := tx.RevokeGrants(grant, 0, b.now); return err })
+			}
+		},
+		func(user lyceum.UserID) func() error { // who is let in again
+			must(b.learning.Enroll(t.Context(), b.by(), user, 1))
+			must(b.learning.Unenroll(t.Context(), b.by(), course(user)))
+			return func() error { return b.learning.Enroll(t.Context(), b.by(), user, 1) }
 		},
 		func(user lyceum.UserID) func() error { // a comment that is withdrawn
 			sold(user, 1)

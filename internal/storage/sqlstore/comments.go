@@ -8,7 +8,7 @@ import (
 )
 
 var comments = define(&tables.Comments, noun[lyceum.CommentID, lyceum.Comment, lyceum.CommentFilter]{
-	table:   table[lyceum.Comment]{name: "comments"},
+	table:   table[lyceum.Comment]{name: "comments", fixed: []string{"lecture_id", "thread_id"}},
 	entries: "comment",
 	key:     idKey("comment_id", func(c *lyceum.Comment) *lyceum.CommentID { return &c.ID }),
 	rest: []column[lyceum.Comment]{
