@@ -11,6 +11,7 @@ import (
 
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/rules/learning"
+	"github.com/lyceum-school/lyceum/internal/rules/people"
 	"github.com/lyceum-school/lyceum/internal/rules/sales"
 	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
 )
@@ -29,8 +30,11 @@ type desk struct {
 	*market
 
 	learning *learning.Service
+	people   *people.Service
 	paid     [changed]lyceum.TransactionID
 	sold     [changed]lyceum.SaleID
+	orders   [changed]lyceum.OrderID
+	comments [changed]lyceum.CommentID
 }
 
 // changeKind is a kind of change, of which each learner has one.
@@ -144,9 +148,14 @@ func openDesk(ctx context.Context, store *sqlstore.Store) (*desk, error) {
 		collection.ID, collection.Name, collection.Frequency = collectionPlan, "Collection", lyceum.OneTimePayment
 		collection.Other = lyceum.Some(lyceum.Product{Kind: lyceum.CollectionKind, ID: 1})
 		_, e3 := tx.PricingPlans.Save(tx, monthly, collection)
-		return errors.Join(e1, e2, e3)
+		_, e4 := tx.LectureSections.Save(tx, lyceum.LectureSection{ID: 1, Course: 1, IsPublished: true, Position: 1})
+		_, e5 := tx.Lectures.Save(tx, lyceum.Lecture{ID: 1, Course: 1, Section: 1, IsPublished: true, Position: 1},
+			lyceum.Lecture{ID: 2, Course: 1, Section: 1, IsPublished: true, Position: 2})
+		course, e6 := tx.Courses.Get(tx, 1)
+		course.IsPublished = true
+		return errors.Join(e1, e2, e3, e4, e5, e6, tx.Courses.Update(tx, course))
 	})
-	return &desk{market: m, learning: learning.New(store, m.clock)}, err
+	return &desk{market: m, learning: learning.New(store, m.clock), people: people.New(store, m.clock)}, err
 }
 
 func (d *desk) by() lyceum.By { return lyceum.By{School: d.school, Actor: "bench"} }
@@ -190,5 +199,64 @@ func (d *desk) kinds() []changeKind {
 			_, err := d.learning.Hold(ctx, d.by(), course(learner))
 			return err
 		}},
+		{"completed lecture", d.complete},
+		{"lecture uncompleted", func(ctx context.Context, learner int) error {
+			return d.learning.Uncomplete(ctx, d.ofLearner(learner), lyceum.UserID(1+learner), 1, 1)
+		}},
+		{"comment", d.comment},
+		{"comment withdrawn", func(ctx context.Context, learner int) error {
+			return d.learning.WithdrawComment(ctx, d.ofLearner(learner), learning.InComments{
+				Lecture: learning.InCourse[lyceum.LectureID]{Course: 1, ID: 1}, ID: d.comments[learner],
+			})
+		}},
+		{"order of a new buyer", func(ctx context.Context, learner int) error {
+			o, err := d.sales.OpenOrder(ctx, d.by(), sales.NewOrder{Email: fmt.Sprintf("new%d@example.com", learner), Plan: 1})
+			d.orders[learner] = o.ID
+			return err
+		}},
+		{"completion of that", func(ctx context.Context, learner int) error {
+			_, err := d.sales.CompleteOrder(ctx, d.by(), sales.OrderPayment{Order: d.orders[learner]})
+			return err
+		}},
+		{"a mix", d.mix},
 	}
+}
+
+// mix is a sale, a sign-in, a lecture, a comment or another name, in turn.
+func (d *desk) mix(ctx context.Context, learner int) error {
+	user := lyceum.UserID(1 + learner)
+	switch learner % 5 {
+	case 0:
+		return d.record(2)(ctx, learner)
+	case 1:
+		now := d.clock()
+		return d.store.Write(ctx, lyceum.Stamp{School: d.school, At: now, Actor: "bench"}, func(tx lyceum.Tx) error {
+			return tx.SignedIn(user, "192.0.2.1", now)
+		})
+	case 2:
+		return d.complete(ctx, learner)
+	case 3:
+		return d.comment(ctx, learner)
+	}
+	_, err := d.people.Update(ctx, d.by(), people.Change{User: user, Name: lyceum.Some(lyceum.Some("Ada"))})
+	return err
+}
+
+func (d *desk) ofLearner(learner int) lyceum.By {
+	by := d.by()
+	by.Learner = lyceum.Some(lyceum.UserID(1 + learner))
+	return by
+}
+
+func (d *desk) complete(ctx context.Context, learner int) error {
+	_, err := d.learning.Complete(ctx, d.ofLearner(learner), lyceum.UserID(1+learner), 1, 1)
+	return err
+}
+
+func (d *desk) comment(ctx context.Context, learner int) error {
+	c, err := d.learning.CommentAsLearner(ctx, d.ofLearner(learner), learning.NewComment{
+		Course: lyceum.Some(lyceum.CourseID(1)), Lecture: 1, Body: "Well said",
+	})
+	d.comments[learner] = c.ID
+	return err
 }

@@ -253,4 +253,3 @@ func (b *books) kinds(t *testing.T) []func(lyceum.UserID) (act func() error) {
 		},
 	}
 }
-

@@ -68,8 +68,10 @@ func (t *tx) MayBegin(user lyceum.UserID, course lyceum.CourseID) (may, studied 
 	in := scope{
 		tables: []string{enrollments.name, progress.name, courses.name, users.name}, equals: both,
 		tallies: []tally{
-			{enrollments.name, both, []test{absent("ended_at")}}, {progress.name, both, nil},
-			{courses.name, both[:1], nil}, {users.name, both[1:], []test{absent(erased)}},
+			{enrollments.name, both, []test{absent("ended_at")}},
+			{progress.name, both, nil},
+			{courses.name, both[:1], nil},
+			{users.name, both[1:], []test{absent(erased)}},
 		},
 		likely: likely{rows: [][]any{{int64(0), int64(0), int64(1), int64(1)}}},
 	}

@@ -94,16 +94,15 @@ func entitlementNoun(
 // that holds no others.
 func reachingThrough(v *view, f lyceum.EntitlementFilter) *through {
 	product := func(w *edit) lyceum.Product {
-		kind, _ := w.value("product_type")
-		id, _ := w.value("product_id")
-		return lyceum.Product{Kind: lyceum.ProductKind(kind.(string)), ID: int32(id.(int64))}
+		kind, id := w.value("product_type").(string), w.value("product_id").(int64)
+		return lyceum.Product{Kind: lyceum.ProductKind(kind), ID: int32(id)}
 	}
 	return &through{
 		fills: []string{"product_type", "product_id"},
 		shown: func(w *edit) (rows [][]any, told bool, err error) {
 			p := product(w)
-			switch kept, _ := w.value("kept_from"); {
-			case w.update == "" && kept != nil:
+			switch {
+			case w.update == "" && w.value("kept_from") != nil:
 				return nil, false, nil
 			case !p.Holds():
 				return [][]any{w.values}, true, nil
@@ -121,8 +120,7 @@ func reachingThrough(v *view, f lyceum.EntitlementFilter) *through {
 			if f.Blocked {
 				return false, true, nil
 			}
-			id, _ := w.value("user_id")
-			user, p := lyceum.Some(lyceum.UserID(id.(int64))), product(w)
+			user, p := lyceum.Some(lyceum.UserID(w.value("user_id").(int64))), product(w)
 			if p.Holds() {
 				_, some, err := blocks.First(seen(v), lyceum.BlockFilter{User: user})
 				return false, !some, err

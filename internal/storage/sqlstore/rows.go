@@ -174,8 +174,8 @@ func (n *noun[ID, T, F]) Find(from lyceum.Source, ids ...ID) (map[ID]T, error) {
 	if n.hides == "" {
 		return found, v.public(n.findRows(v.q, v.school, wanted, r.dest, visit))
 	}
-	return found, v.public(inChunks(v.q, "SELECT "+n.list()+" FROM "+n.whole()+" WHERE school_id = $1 AND "+n.hides+" IS NULL AND "+
-		n.key.name+" IN ", v.school, wanted, r.dest, visit))
+	return found, v.public(inChunks(v.q, "SELECT "+n.list()+" FROM "+n.whole()+" WHERE school_id = $1 AND "+n.hides+
+		" IS NULL AND "+n.key.name+" IN ", v.school, wanted, r.dest, visit))
 }
 
 // wanted returns the keys to look for. A change with many of them, such as an import, leaves
@@ -386,7 +386,8 @@ func (n *noun[ID, T, F]) scope(w *where) scope {
 		return scope{byKey: n.byKey, likely: n.likely(w.args)}
 	}
 	return scope{
-		tables: []string{n.name}, equals: w.equals, byKey: n.byKey, likely: n.likely(w.args), columns: columns, tests: w.tests,
+		tables: []string{n.name}, equals: w.equals, byKey: n.byKey, likely: n.likely(w.args), columns: columns,
+		tests: w.tests,
 	}
 }
 

@@ -137,14 +137,8 @@ type edit struct {
 	follows []string // the counters that values follow, which are distances then; nil if none does
 }
 
-// value gives that of a column, if the row has it.
-func (w *edit) value(column string) (value any, has bool) {
-	i := slices.Index(w.columns, column)
-	if i < 0 {
-		return nil, false
-	}
-	return w.values[i], true
-}
+// value gives that of a column of the row.
+func (w *edit) value(column string) any { return w.values[slices.Index(w.columns, column)] }
 
 // keeps reports whether a column had the value before that it has in an edit.
 func (w *edit) keeps(column int) bool {
