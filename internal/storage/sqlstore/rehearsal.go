@@ -38,9 +38,18 @@ func (r *rehearsal) each(
 	if r.ahead {
 		return r.pass(g, of, in, text, args, dest, visit)
 	}
+	rows, err := r.rows(g, of, in, text, args)
+	if err != nil {
+		return err
+	}
+	return visitRows(g.session, rows, dest, visit)
+}
+
+// rows gives what a query of a change finds, or is guessed to.
+func (r *rehearsal) rows(g *group, of *statement, in scope, text string, args []any) ([][]any, error) {
 	met := g.met(of, in, args, 0)
 	if met && !in.told() {
-		return r.end()
+		return nil, r.end()
 	}
 	key := askedOf(of, args)
 	a := g.answers[key]
@@ -50,7 +59,7 @@ func (r *rehearsal) each(
 	}
 	switch {
 	case a.huge:
-		return r.end()
+		return nil, r.end()
 	case a.known:
 		g.answers.keep(a)
 	case !a.wanted:
@@ -59,16 +68,13 @@ func (r *rehearsal) each(
 	}
 	r.asked = r.asked || !a.known
 	if !met {
-		return visitRows(g.session, a.found(), dest, visit)
+		return a.found(), nil
 	}
 	rows, told, err := g.catchUp(of, in, args, a.found(), 0)
-	switch {
-	case err != nil:
-		return err
-	case !told:
-		return r.end()
+	if err == nil && !told {
+		err = r.end()
 	}
-	return visitRows(g.session, rows, dest, visit)
+	return rows, err
 }
 
 // pass notes a query that will be asked, unless the answer is known.
