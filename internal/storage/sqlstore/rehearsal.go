@@ -55,6 +55,9 @@ func (r *rehearsal) rows(g *group, of *statement, in scope, text string, args []
 	a := g.answers[key]
 	if a == nil {
 		a = &answer{text: text, args: args, in: in, guess: g.guesses.find(of, in.likely)}
+		if met && in.tallies != nil {
+			a.guess = g.likelyBefore(of, in, args)
+		}
 		g.answers[key] = a
 	}
 	switch {
@@ -75,6 +78,23 @@ func (r *rehearsal) rows(g *group, of *statement, in scope, text string, args []
 		err = r.end()
 	}
 	return rows, err
+}
+
+// likelyBefore is what tallies likely were before the rows that wait, with which they are what is likely.
+func (g *group) likelyBefore(of *statement, in scope, args []any) [][]any {
+	none := make([]any, len(in.tallies))
+	for i := range none {
+		none[i] = int64(0)
+	}
+	waiting, told, _ := g.catchUp(of, in, args, [][]any{none}, 0)
+	if !told {
+		return in.likely.rows
+	}
+	before := slices.Clone(in.likely.rows[0])
+	for i, n := range waiting[0] {
+		before[i] = max(0, before[i].(int64)-n.(int64))
+	}
+	return [][]any{before}
 }
 
 // pass notes a query that will be asked, unless the answer is known.
