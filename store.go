@@ -241,6 +241,9 @@ func (silent) Announce(EntryType, int32, EventName, string) {}
 type Changes interface {
 	Reads
 
+	// At is when the change is made.
+	At() time.Time
+
 	// Entries returns what the change has appended so far, without numbers.
 	Entries() []Entry
 

@@ -309,8 +309,8 @@ func (a *Accounts) SecondStep(ctx context.Context, t Attempt, step, code string)
 		return Admission{}, err
 	}
 	var in Admission
+	now := a.clock()
 	err = a.tryFactor(ctx, t.School, link.User, t.From, func(tx lyceum.Tx) (err error) {
-		now := a.clock()
 		if in.User, err = tx.Users.Get(tx, link.User); err != nil {
 			return err
 		}
@@ -397,19 +397,20 @@ func (a *Accounts) Confirm(ctx context.Context, p Proof) error {
 	if err != nil {
 		return err
 	}
+	now := a.clock()
 	if second {
 		return a.tryFactor(ctx, p.School, user.ID, p.From, func(tx lyceum.Tx) error {
-			if _, err := a.spendFactor(tx, &p.Attempt, PasskeyToConfirm, user.ID, p.Code, a.clock()); err != nil {
+			if _, err := a.spendFactor(tx, &p.Attempt, PasskeyToConfirm, user.ID, p.Code, now); err != nil {
 				return err
 			}
-			return a.confirm(tx, p.Session)
+			return confirm(tx, p.Session, now)
 		})
 	}
 	if err := a.checkOwn(ctx, p, &user); err != nil {
 		return err
 	}
-	stamp := lyceum.Stamp{School: p.School, At: a.clock(), Actor: userActor(user.ID)}
-	return a.store.Write(ctx, stamp, func(tx lyceum.Tx) error { return a.confirm(tx, p.Session) })
+	stamp := lyceum.Stamp{School: p.School, At: now, Actor: userActor(user.ID)}
+	return a.store.Write(ctx, stamp, func(tx lyceum.Tx) error { return confirm(tx, p.Session, now) })
 }
 
 var errOwnPassword = &lyceum.Error{Kind: lyceum.Unauthenticated, Detail: "Wrong password."}
@@ -436,12 +437,12 @@ func (a *Accounts) checkOwn(ctx context.Context, p Proof, user *lyceum.User) err
 	return a.guard.succeeded(ctx, &c)
 }
 
-func (a *Accounts) confirm(tx lyceum.Tx, text string) error {
+func confirm(tx lyceum.Tx, text string, now time.Time) error {
 	session, err := tx.Sessions.Get(tx, HashSecret(text))
 	if err != nil {
 		return err
 	}
-	session.ConfirmedAt = a.clock()
+	session.ConfirmedAt = now
 	return tx.Sessions.Update(tx, session)
 }
 

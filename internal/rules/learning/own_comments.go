@@ -68,16 +68,16 @@ func (s *Service) EditComment(ctx context.Context, by lyceum.By, q CommentText) 
 			return c, lyceum.InvalidFields(wrong...)
 		}
 	}
-	now := lyceum.Second(s.clock())
+	now := s.clock()
 	return lyceum.Change(ctx, s.store, by.Stamp(now), func(tx lyceum.Tx) (CommentDetail, error) {
-		c, err := ownComment(tx, by, q.Comment, s.clock())
+		c, err := ownComment(tx, by, q.Comment, now)
 		if err != nil || !q.Body.Present || q.Body.Value == c.Body {
 			return c, err
 		}
 		if c.Status, err = firstStatus(tx); err != nil {
 			return c, err
 		}
-		c.Body, c.UpdatedAt = q.Body.Value, now
+		c.Body, c.UpdatedAt = q.Body.Value, lyceum.Second(now)
 		return c, tx.Comments.Update(tx, c.Comment)
 	})
 }
@@ -86,9 +86,9 @@ func (s *Service) EditComment(ctx context.Context, by lyceum.By, q CommentText) 
 // it, their replies stay, and what is left of it is removed and without a text. It
 // fails with NotFound, and with Forbidden for the comment of somebody else.
 func (s *Service) WithdrawComment(ctx context.Context, by lyceum.By, q InComments) error {
-	now := lyceum.Second(s.clock())
+	now := s.clock()
 	return s.store.Write(ctx, by.Stamp(now), func(tx lyceum.Tx) error {
-		c, err := ownComment(tx, by, q, s.clock())
+		c, err := ownComment(tx, by, q, now)
 		if err != nil {
 			return err
 		}
@@ -101,7 +101,7 @@ func (s *Service) WithdrawComment(ctx context.Context, by lyceum.By, q InComment
 		if !slices.ContainsFunc(below, func(reply lyceum.Comment) bool { return reply.User != c.User }) {
 			return deleteThread(tx, &c.Comment)
 		}
-		c.Body, c.Attachments, c.Status, c.UpdatedAt = "", nil, lyceum.CommentRemoved, now
+		c.Body, c.Attachments, c.Status, c.UpdatedAt = "", nil, lyceum.CommentRemoved, lyceum.Second(now)
 		return tx.Comments.Update(tx, c.Comment)
 	})
 }

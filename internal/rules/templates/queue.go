@@ -59,10 +59,9 @@ func (s *Service) Queue(tx lyceum.Tx, o Outgoing) error {
 			return err
 		}
 	}
-	now := s.clock()
 	row := lyceum.QueuedEmail{
 		Kind: k.stored, UserID: o.User, Address: o.To, About: o.About, MessageID: rand.Text(),
-		State: lyceum.EmailWaiting, CreatedAt: now, NextAttemptAt: lyceum.Some(now),
+		State: lyceum.EmailWaiting, CreatedAt: tx.At(), NextAttemptAt: lyceum.Some(tx.At()),
 	}
 	if row.Values, err = s.pack(k, o.Values); err != nil {
 		return err

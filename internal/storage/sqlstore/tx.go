@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/lyceum-school/lyceum"
 )
@@ -51,6 +52,8 @@ func (s *Store) newTx(q *session, stamp lyceum.Stamp) *tx {
 }
 
 func (t *tx) Session() any { return t }
+
+func (t *tx) At() time.Time { return t.stamp.At }
 
 func (t *tx) Entries() []lyceum.Entry { return t.entries }
 
