@@ -227,7 +227,7 @@ func (d *desk) mix(ctx context.Context, learner int) error {
 	user := lyceum.UserID(1 + learner)
 	switch learner % 5 {
 	case 0:
-		return d.record(2)(ctx, learner)
+		return d.record(4)(ctx, learner)
 	case 1:
 		now := d.clock()
 		return d.store.Write(ctx, lyceum.Stamp{School: d.school, At: now, Actor: "bench"}, func(tx lyceum.Tx) error {
