@@ -7,6 +7,9 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
+// revokeGrant leaves last_used_at, which is written at the same time.
+const revokeGrant = "UPDATE grants SET revoked_at = $3 WHERE school_id = $1 AND grant_id = $2"
+
 func (t *tx) RevokeGrants(f lyceum.GrantFilter, most int, at time.Time) (revoked int, err error) {
 	f.Unrevoked = true
 	w := grants.where(&t.view, f)
@@ -18,9 +21,10 @@ func (t *tx) RevokeGrants(f lyceum.GrantFilter, most int, at time.Time) (revoked
 		return t.revokeMany(w, most, at)
 	}
 	for i := range some {
-		before := grants.bind(&some[i])
+		w := edit{before: grants.bind(&some[i]), update: revokeGrant, takes: 2}
 		some[i].RevokedAt = lyceum.Some(at)
-		if err := update(t, &grants.table, &some[i], grants.change(before, &some[i])); err != nil {
+		w.values = grants.bind(&some[i])
+		if err := update(t, &grants.table, &some[i], w); err != nil {
 			return i, err
 		}
 	}

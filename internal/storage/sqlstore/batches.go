@@ -156,13 +156,13 @@ func goWith(rows []edit, next *edit) bool {
 	}
 	// An update would take either of two versions of a row, which can be deleted once.
 	same := func(row edit) bool { return row.school == next.school && equalValues(row.values[0], next.values[0]) }
-	return next.update == "" || len(rows) < chunk && (next.keys > 0 || !slices.ContainsFunc(rows, same))
+	return next.update == "" || len(rows) < chunk && (next.gone || !slices.ContainsFunc(rows, same))
 }
 
 // updating gives the statement that updates rows of a table as the one of each would, and
 // its arguments.
 func (p *pool) updating(rows []edit) (text string, args []any, err error) {
-	width := len(rows[0].values)
+	width := len(rows[0].taken())
 	if p.types != nil {
 		return p.fromArrays(rows, width, " FROM ")
 	}
@@ -175,24 +175,27 @@ func (p *pool) updating(rows []edit) (text string, args []any, err error) {
 }
 
 // deleting gives the statement that deletes the first n rows of a table as the one of each would, and
-// its arguments. On SQLite those rows differ in their last key only.
+// its arguments. On SQLite they are more than one where they differ in the last of several keys only: to
+// find a list of ids it may read all rows of a school.
 func (p *pool) deleting(rows []edit) (text string, args []any, n int, err error) {
 	first := &rows[0]
+	keys := first.taken()
 	if p.types != nil {
-		text, args, err = p.fromArrays(rows, first.keys, " USING ")
+		text, args, err = p.fromArrays(rows, len(keys), " USING ")
 		return text, args, len(rows), err
 	}
-	last := first.keys - 1
-	args = append([]any{first.school}, first.values[:first.keys]...)
-	for n = 1; n < len(rows) && rows[n].school == first.school && same(rows[n].values[:last], first.values[:last]); n++ {
+	last := len(keys) - 1
+	alike := func(row *edit) bool { return row.school == first.school && same(row.values[:last], keys[:last]) }
+	args = append([]any{first.school}, keys...)
+	for n = 1; last > 0 && n < len(rows) && alike(&rows[n]); n++ {
 		args = append(args, rows[n].values[last])
 	}
 	n = chunkOf(n)
 	text = first.update
 	if n > 1 {
-		text = strings.TrimSuffix(text, fmt.Sprintf("= $%d", 1+first.keys)) + "IN " + placeholders(1+first.keys, n)
+		text = strings.TrimSuffix(text, fmt.Sprintf("= $%d", 1+len(keys))) + "IN " + placeholders(1+len(keys), n)
 	}
-	return text, args[:first.keys+n], n, nil
+	return text, args[:len(keys)+n], n, nil
 }
 
 // fromArrays gives the statement of PostgreSQL that does for rows of a table what that of each does with

@@ -48,10 +48,10 @@ func (g *group) catchUp(
 // take brings rows that a query found up to a row that was written. There may be more than it found.
 func (in *scope) take(rows [][]any, w *edit, more bool) (now [][]any, told bool, err error) {
 	passes, told := in.passes(w, false)
-	if !told {
+	if !told || w.gone && in.through != nil { // it may have hidden others
 		return nil, false, nil
 	}
-	passes = passes && w.keys == 0
+	passes = passes && !w.gone
 	found := false
 	for i := len(rows) - 1; i >= 0; i-- {
 		switch {

@@ -80,8 +80,9 @@ func (t *tx) MayBegin(user lyceum.UserID, course lyceum.CourseID) (may, studied 
 		(SELECT count(*) FROM enrollments e WHERE e.school_id = $1 AND e.course_id = $2 AND e.user_id = $3
 			AND e.ended_at IS NULL),
 		(SELECT count(*) FROM progress p WHERE p.school_id = $1 AND p.course_id = $2 AND p.user_id = $3),
-		(SELECT count(*) FROM courses WHERE school_id = $1 AND course_id = $2),
-		(SELECT count(*) FROM users`+byPrimaryKey+` WHERE school_id = $1 AND user_id = $3 AND `+notErased+")",
+		CASE WHEN EXISTS (SELECT 1 FROM courses WHERE school_id = $1 AND course_id = $2) THEN 1 ELSE 0 END,
+		CASE WHEN EXISTS (SELECT 1 FROM users`+byPrimaryKey+` WHERE school_id = $1 AND user_id = $3 AND `+notErased+`)
+			THEN 1 ELSE 0 END`,
 		args, scanInt(&stays), scanInt(&records), scanInt(&coursesThere), scanInt(&usersThere))
 	if err != nil {
 		err = fmt.Errorf("begin enrollment: %w", err)

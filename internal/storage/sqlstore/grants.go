@@ -11,12 +11,12 @@ var grants = define(&tables.Grants, noun[lyceum.GrantID, lyceum.Grant, lyceum.Gr
 	entries: "grant",
 	key:     idKey("grant_id", func(g *lyceum.Grant) *lyceum.GrantID { return &g.ID }),
 	rest: []column[lyceum.Grant]{
+		optTimeColumn("revoked_at", func(g *lyceum.Grant) *lyceum.Opt[time.Time] { return &g.RevokedAt }),
 		intColumn("oauth_app_id", func(g *lyceum.Grant) *lyceum.OAuthAppID { return &g.App }),
 		intColumn("user_id", func(g *lyceum.Grant) *lyceum.UserID { return &g.User }),
 		scopesColumn("scopes", func(g *lyceum.Grant) *lyceum.Scopes { return &g.Scopes }),
 		timeColumn("created_at", func(g *lyceum.Grant) *time.Time { return &g.CreatedAt }),
 		optTimeColumn("last_used_at", func(g *lyceum.Grant) *lyceum.Opt[time.Time] { return &g.LastUsedAt }),
-		optTimeColumn("revoked_at", func(g *lyceum.Grant) *lyceum.Opt[time.Time] { return &g.RevokedAt }),
 	},
 	secret: true,
 	narrow: func(w *where, f lyceum.GrantFilter) {

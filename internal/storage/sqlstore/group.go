@@ -199,7 +199,7 @@ func (g *group) add(w edit) error {
 // and waits.
 func (g *group) again(w edit) bool {
 	at := len(g.log) - 1
-	if w.update == "" || w.keys > 0 || at < max(g.mark, g.flushed) {
+	if w.update == "" || w.gone || at < max(g.mark, g.flushed) {
 		return false
 	}
 	last := &g.log[at]
@@ -311,7 +311,7 @@ func (g *group) flush(until int) error {
 	}
 	if len(g.log) > maxLooked { // nobody looks for answers then
 		for i := range rows {
-			rows[i].columns, rows[i].values = nil, nil
+			rows[i].columns, rows[i].values, rows[i].before = nil, nil, nil
 		}
 	}
 	return nil
@@ -323,7 +323,7 @@ func (g *group) writeBatch(rows []edit) error {
 	if first.columns == nil {
 		return nil // a statement, which has run
 	}
-	if first.keys > 0 {
+	if first.gone {
 		return g.deleteEach(rows)
 	}
 	if g.unkeyed {
@@ -345,7 +345,7 @@ func (g *group) writeBatch(rows []edit) error {
 		return nil
 	}
 	if first.update != "" {
-		if err := g.later(first.update, append([]any{first.school}, first.values...)...); err != nil {
+		if err := g.later(first.update, append([]any{first.school}, first.taken()...)...); err != nil {
 			return fmt.Errorf("update %s: %w", first.table, err)
 		}
 		return nil

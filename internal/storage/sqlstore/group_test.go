@@ -177,7 +177,8 @@ func makeAccess(r *rand.Rand) *deed {
 			entitle(r, user), amend(r, user), include(r), unblock(user), block(user, lyceum.CourseID(1+r.IntN(3))), pay(r, user),
 			rename(r, user), func(lyceum.Tx, func(string, ...any)) error { return errRefused },
 			payments(r), payments(r), look, look, look, look, lift(user), stay(r, user), leave(r, user), retag(r, user),
-		}[r.IntN(18)])
+			drop(r, user),
+		}[r.IntN(19)])
 	}
 	f, d := reached(r, lyceum.UserID(1+r.IntN(3))), &deed{at: r.IntN(2)}
 	ahead := func(tx lyceum.Tx, _ func(string, ...any)) error {
@@ -364,6 +365,20 @@ func amend(r *rand.Rand, user lyceum.UserID) step {
 			}
 		}
 		return err
+	}
+}
+
+// drop deletes something that a user has.
+func drop(r *rand.Rand, user lyceum.UserID) step {
+	at := r.IntN(9)
+	return func(tx lyceum.Tx, found func(string, ...any)) error {
+		all, err := lyceum.All(tx.Entitlements, tx, lyceum.EntitlementFilter{User: lyceum.Some(user)})
+		if err != nil || len(all) == 0 {
+			return err
+		}
+		e := all[at%len(all)]
+		found("drops entitlement %d", e.ID)
+		return tx.Entitlements.Delete(tx, e.ID)
 	}
 }
 

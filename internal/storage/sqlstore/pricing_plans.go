@@ -139,7 +139,7 @@ func (t *tx) knows(user lyceum.UserID) (bool, error) {
 	}
 	in.tallies = []tally{{users.name, in.equals, nil}}
 	var n int64
-	_, err := t.q.oneIn(in, "SELECT count(*) FROM users"+byPrimaryKey+" WHERE school_id = $1 AND user_id = $2", args,
-		scanInt(&n))
+	_, err := t.q.oneIn(in, "SELECT CASE WHEN EXISTS (SELECT 1 FROM users"+byPrimaryKey+
+		" WHERE school_id = $1 AND user_id = $2) THEN 1 ELSE 0 END", args, scanInt(&n))
 	return n > 0, err
 }

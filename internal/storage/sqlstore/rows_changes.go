@@ -108,7 +108,7 @@ func (n *noun[ID, T, F]) Delete(tx lyceum.Tx, id ID) error {
 
 // delete deletes a row that was read.
 func (n *noun[ID, T, F]) delete(t *tx, row *T) error {
-	w := edit{values: n.bind(row), update: n.deletion, keys: 1}
+	w := edit{values: n.bind(row), update: n.deletion, takes: 1, gone: true}
 	if err := put(t, &n.table, w); err != nil {
 		return err
 	}

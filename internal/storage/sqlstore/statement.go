@@ -131,7 +131,8 @@ type edit struct {
 	school  int64
 	values  []any    // of the columns
 	update  string   // the statement that changes the row, of the school and the values; empty for an insert
-	keys    int      // how many of the values update takes to delete the row; 0 if it is not deleted
+	takes   int      // so many of the values are those that update takes; 0 for all
+	gone    bool     // update deletes the row
 	before  []any    // the values of the row that is updated, if it was read
 	fixed   []string // columns that an update does not change, besides the first, if it was not
 	follows []string // the counters that values follow, which are distances then; nil if none does
@@ -143,7 +144,7 @@ func (w *edit) value(column string) any { return w.values[slices.Index(w.columns
 // keeps reports whether a column had the value before that it has in an edit.
 func (w *edit) keeps(column int) bool {
 	switch {
-	case w.update == "" || w.keys > 0 || column == 0:
+	case w.update == "" || w.gone || column == 0:
 		return true
 	case w.before != nil:
 		return equalValues(w.before[column], w.values[column])
@@ -151,11 +152,19 @@ func (w *edit) keeps(column int) bool {
 	return slices.Contains(w.fixed, w.columns[column])
 }
 
+// taken are the values that update takes.
+func (w *edit) taken() []any {
+	if w.takes > 0 {
+		return w.values[:w.takes]
+	}
+	return w.values
+}
+
 // versions are the values of the row before and after, nil where there is none. They are not told of an
 // update of a row that was not read.
 func (w *edit) versions() (was, is []any, told bool) {
 	switch {
-	case w.keys > 0:
+	case w.gone:
 		return w.values, nil, true
 	case w.update == "":
 		return nil, w.values, true

@@ -62,12 +62,8 @@ const deleteTag = "DELETE FROM user_tags WHERE school_id = $1 AND user_id = $2 A
 
 // tag is a tag of a user that is deleted by a statement, or inserted if that is empty.
 func (t *tx) tag(user lyceum.UserID, name, deletion string) edit {
-	w := edit{
+	return edit{
 		table: "user_tags", list: "user_id, name", columns: []string{"user_id", "name"},
-		school: int64(t.stamp.School), values: []any{int64(user), name}, update: deletion,
+		school: int64(t.stamp.School), values: []any{int64(user), name}, update: deletion, gone: deletion != "",
 	}
-	if deletion != "" {
-		w.keys = len(w.columns)
-	}
-	return w
 }
