@@ -757,6 +757,40 @@ func TestRowsThatUpdatesLeave(t *testing.T) {
 	})
 }
 
+// TestRowsThatADeletionShows: an entitlement that was kept hides the one it was kept from, which a query
+// finds again once it is deleted.
+func TestRowsThatADeletionShows(t *testing.T) {
+	t.Parallel()
+	bothEngines(t, Options{}, func(t *testing.T, s *Store) {
+		school := schoolOfDeeds(t, s)
+		course := lyceum.CourseID(1).Product()
+		storetest.Write(t, s, school, func(tx lyceum.Tx) error {
+			_, e1 := tx.Users.Save(tx, lyceum.User{ID: 1, Email: "ada@example.com", CreatedAt: storetest.Begin})
+			_, e2 := tx.CollectionProducts.Save(tx,
+				lyceum.CollectionProduct{ID: 1, In: 1, Product: course, Leaving: lyceum.Some(lyceum.EntitlementID(1))})
+			all := lyceum.Entitlement{
+				ID: 1, User: 1, Product: lyceum.Product{Kind: lyceum.CollectionKind, ID: 1}, StartsAt: storetest.Begin,
+			}
+			kept := all
+			kept.ID, kept.Product, kept.KeptFrom = 2, course, lyceum.Some(all.ID)
+			return errors.Join(e1, e2, tx.Entitlements.Insert(tx, all, kept))
+		})
+		look := func(tx lyceum.Tx, found func(string, ...any)) error {
+			f := lyceum.EntitlementFilter{User: lyceum.Some(lyceum.UserID(1)), Products: []lyceum.Product{course}}
+			return tx.Access.Each(tx, f, func(e *lyceum.Entitlement) error { found("by %d", e.ID); return nil })
+		}
+		deeds := []*deed{{do: look}, {do: func(tx lyceum.Tx, found func(string, ...any)) error {
+			return errors.Join(look(tx, found), tx.Entitlements.Delete(tx, 2), look(tx, found))
+		}}, {do: look}}
+		together(s, deeds, school)
+		for i, want := range [][]string{{"by 2"}, {"by 2", "by 1"}, {"by 1"}} {
+			if got := deeds[i]; got.failed || !slices.Equal(got.found, want) {
+				t.Errorf("change %d found %q, want %q, %v", i, got.found, want, got.reason)
+			}
+		}
+	})
+}
+
 // TestGroupsThatFail: a group whose rows the database refuses when they are written at
 // its end, that meets a serialization failure or that loses its connection, keeps of each
 // change all or nothing, and what it said. LYCEUM_GROUPS is the number of groups.
