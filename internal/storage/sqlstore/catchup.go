@@ -121,7 +121,7 @@ func (t *tally) by(w *edit) (n int64, told bool) {
 		if version.values == nil {
 			continue
 		}
-		passes, told := holds(t.equals, t.tests, w.columns, version.values)
+		passes, told := holds(t.equals, t.tests, w.columns, version.values, func(string) bool { return true })
 		if !told {
 			return 0, false
 		}
@@ -135,18 +135,19 @@ func (t *tally) by(w *edit) (n int64, told bool) {
 // passes reports whether a row meets the conditions of a query, either those of columns that a view
 // fills or the others.
 func (in *scope) passes(w *edit, filled bool) (passes, told bool) {
-	equals, tests := in.equals, in.tests
-	if in.through != nil {
-		equals = slices.DeleteFunc(slices.Clone(equals), func(e equal) bool { return in.fills(e.column) != filled })
-		tests = slices.DeleteFunc(slices.Clone(tests), func(t test) bool { return in.fills(t.columns[0]) != filled })
-	}
-	return holds(equals, tests, w.columns, w.values)
+	return holds(in.equals, in.tests, w.columns, w.values, func(column string) bool { return in.fills(column) == filled })
 }
 
-// holds reports whether a row meets conditions, which a row without one of their columns does not tell.
-func holds(equals []equal, tests []test, columns []string, values []any) (passes, told bool) {
+// holds reports whether a row meets those conditions that concern. One without one of their columns does not
+// tell.
+func holds(
+	equals []equal, tests []test, columns []string, values []any, concerns func(column string) bool,
+) (passes, told bool) {
 	passes = true
 	for i := range equals {
+		if !concerns(equals[i].column) {
+			continue
+		}
 		at := slices.Index(columns, equals[i].column)
 		if at < 0 {
 			return false, false
@@ -155,6 +156,9 @@ func holds(equals []equal, tests []test, columns []string, values []any) (passes
 		passes = passes && slices.ContainsFunc(equals[i].values, same)
 	}
 	for i := range tests {
+		if !concerns(tests[i].columns[0]) {
+			continue
+		}
 		of := make([]any, len(tests[i].columns))
 		for k, column := range tests[i].columns {
 			at := slices.Index(columns, column)
