@@ -148,7 +148,7 @@ func unspentOf(id lyceum.UserID) lyceum.LinkFilter {
 func endAll(tx lyceum.Tx, id lyceum.UserID, now time.Time) error {
 	grants := lyceum.GrantFilter{User: lyceum.Some(id), Unrevoked: true}
 	err := tx.Ahead(lyceum.FirstOf(tx.Sessions, staysOf(id)), lyceum.FirstOf(tx.Links, unspentOf(id)),
-		lyceum.FirstOf(tx.Grants, grants))
+		lyceum.AllOf(tx.Grants, grants))
 	if err != nil {
 		return err
 	}
