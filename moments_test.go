@@ -12,7 +12,7 @@ import (
 )
 
 // measured are functions that ask in a change how long it takes, and not when it is.
-var measured = []string{"settleNext"}
+var measured = []string{"settleNext", "process"}
 
 // TestChangesAreOfOneMoment: a function that makes changes may run several times, and each time it
 // must ask the same. So it is told when it is.
@@ -71,5 +71,5 @@ func makesChanges(of *ast.FuncType) bool {
 // asksTime reports whether a call is one of a clock. Time that passes is another matter.
 func asksTime(called ast.Expr) bool {
 	of, is := called.(*ast.SelectorExpr)
-	return is && (of.Sel.Name == "clock" || of.Sel.Name == "Clock")
+	return is && slices.Contains([]string{"clock", "Clock", "Now"}, of.Sel.Name)
 }

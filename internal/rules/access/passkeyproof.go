@@ -209,8 +209,8 @@ func (a *Accounts) passkeyOwner(ctx context.Context, t *Attempt) (lyceum.UserID,
 }
 
 func (a *Accounts) enterByPasskey(ctx context.Context, t Attempt, user lyceum.UserID) (in Admission, err error) {
-	now := a.clock()
 	err = a.tryFactor(ctx, t.School, user, t.From, func(tx lyceum.Tx) error {
+		now := tx.At()
 		in = Admission{}
 		if in.User, err = tx.Users.Get(tx, user); err != nil {
 			return err

@@ -309,8 +309,8 @@ func (a *Accounts) SecondStep(ctx context.Context, t Attempt, step, code string)
 		return Admission{}, err
 	}
 	var in Admission
-	now := a.clock()
 	err = a.tryFactor(ctx, t.School, link.User, t.From, func(tx lyceum.Tx) (err error) {
+		now := tx.At()
 		if in.User, err = tx.Users.Get(tx, link.User); err != nil {
 			return err
 		}
@@ -397,20 +397,19 @@ func (a *Accounts) Confirm(ctx context.Context, p Proof) error {
 	if err != nil {
 		return err
 	}
-	now := a.clock()
 	if second {
 		return a.tryFactor(ctx, p.School, user.ID, p.From, func(tx lyceum.Tx) error {
-			if _, err := a.spendFactor(tx, &p.Attempt, PasskeyToConfirm, user.ID, p.Code, now); err != nil {
+			if _, err := a.spendFactor(tx, &p.Attempt, PasskeyToConfirm, user.ID, p.Code, tx.At()); err != nil {
 				return err
 			}
-			return confirm(tx, p.Session, now)
+			return confirm(tx, p.Session)
 		})
 	}
 	if err := a.checkOwn(ctx, p, &user); err != nil {
 		return err
 	}
-	stamp := lyceum.Stamp{School: p.School, At: now, Actor: userActor(user.ID)}
-	return a.store.Write(ctx, stamp, func(tx lyceum.Tx) error { return confirm(tx, p.Session, now) })
+	stamp := lyceum.Stamp{School: p.School, At: a.clock(), Actor: userActor(user.ID)}
+	return a.store.Write(ctx, stamp, func(tx lyceum.Tx) error { return confirm(tx, p.Session) })
 }
 
 var errOwnPassword = &lyceum.Error{Kind: lyceum.Unauthenticated, Detail: "Wrong password."}
@@ -437,12 +436,12 @@ func (a *Accounts) checkOwn(ctx context.Context, p Proof, user *lyceum.User) err
 	return a.guard.succeeded(ctx, &c)
 }
 
-func confirm(tx lyceum.Tx, text string, now time.Time) error {
+func confirm(tx lyceum.Tx, text string) error {
 	session, err := tx.Sessions.Get(tx, HashSecret(text))
 	if err != nil {
 		return err
 	}
-	session.ConfirmedAt = now
+	session.ConfirmedAt = tx.At()
 	return tx.Sessions.Update(tx, session)
 }
 

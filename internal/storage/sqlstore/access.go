@@ -12,13 +12,12 @@ const revokeGrant = "UPDATE grants SET revoked_at = $3 WHERE school_id = $1 AND 
 
 func (t *tx) RevokeGrants(f lyceum.GrantFilter, most int, at time.Time) (revoked int, err error) {
 	f.Unrevoked = true
-	w := grants.where(&t.view, f)
-	some, err := grants.some(&t.view, f, w, 1+maxCleared)
+	some, err := grants.some(&t.view, f, 1+maxCleared)
 	if err != nil {
 		return 0, fmt.Errorf("find grants to revoke: %w", err)
 	}
 	if len(some) > maxCleared || most > 0 && len(some) > most {
-		return t.revokeMany(w, most, at)
+		return t.revokeMany(grants.where(&t.view, f), most, at)
 	}
 	for i := range some {
 		w := edit{before: grants.bind(&some[i]), update: revokeGrant, takes: 2}

@@ -80,3 +80,36 @@ func TestSignInsGoTogether(t *testing.T) {
 		}
 	})
 }
+
+// TestRevokingLeavesWhenAGrantWasUsed: PostgreSQL keeps that a grant was used while a change revokes it.
+func TestRevokingLeavesWhenAGrantWasUsed(t *testing.T) {
+	t.Parallel()
+	bothEngines(t, Options{}, func(t *testing.T, s *Store) {
+		if s.Engine() != "postgres" { // SQLite has one writer
+			return
+		}
+		school := schoolOfDeeds(t, s)
+		used := storetest.Begin.Add(time.Minute)
+		storetest.Write(t, s, school, func(tx lyceum.Tx) error {
+			_, e1 := tx.Users.Save(tx, lyceum.User{ID: 1, Email: "ada@example.com", CreatedAt: storetest.Begin})
+			app := lyceum.OAuthApp{ID: 1, Name: "App", ClientID: "app", RedirectURL: "https://app.example/", CreatedAt: storetest.Begin}
+			_, e2 := tx.OAuthApps.Save(tx, app)
+			_, e3 := tx.Grants.Save(tx, lyceum.Grant{ID: 1, App: 1, User: 1, CreatedAt: storetest.Begin})
+			return errors.Join(e1, e2, e3)
+		})
+		storetest.Write(t, s, school, func(tx lyceum.Tx) error {
+			n, err := tx.RevokeGrants(lyceum.GrantFilter{User: lyceum.Some(lyceum.UserID(1))}, 0, used)
+			if err != nil || n == 0 { // it has not read the grant yet
+				return err
+			}
+			_, err = s.reads.db.ExecContext(t.Context(), "UPDATE grants SET last_used_at = $1 WHERE school_id = $2",
+				micros(used), int64(school))
+			return err
+		})
+		v := s.In(t.Context(), school)
+		g, err := v.Grants.Get(v, 1)
+		if err != nil || g.RevokedAt != lyceum.Some(used) || g.LastUsedAt != lyceum.Some(used) {
+			t.Errorf("revoked at %v, used at %v, %v", g.RevokedAt, g.LastUsedAt, err)
+		}
+	})
+}

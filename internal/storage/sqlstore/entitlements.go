@@ -125,8 +125,8 @@ func reachingThrough(v *view, f lyceum.EntitlementFilter) *through {
 				_, some, err := blocks.First(seen(v), lyceum.BlockFilter{User: user})
 				return false, !some, err
 			}
-			hidden, err = blocks.any(v, lyceum.BlockFilter{User: user, Product: lyceum.Some(p)})
-			return hidden, true, err
+			some, err := blocks.some(v, lyceum.BlockFilter{User: user, Product: lyceum.Some(p)}, 1)
+			return len(some) > 0, true, err
 		},
 	}
 }

@@ -129,13 +129,12 @@ const maxCleared = chunk
 
 func (n *noun[ID, T, F]) Clear(tx lyceum.Tx, f F) (int, error) {
 	t := txOf(tx)
-	w := n.where(&t.view, f)
-	some, err := n.some(&t.view, f, w, 1+maxCleared)
+	some, err := n.some(&t.view, f, 1+maxCleared)
 	if err != nil {
 		return 0, fmt.Errorf("find %s to delete: %w", n.name, err)
 	}
 	if len(some) > maxCleared {
-		return n.clear(t, w)
+		return n.clear(t, n.where(&t.view, f))
 	}
 	for i := range some {
 		if err := n.delete(t, &some[i]); err != nil {
@@ -147,10 +146,14 @@ func (n *noun[ID, T, F]) Clear(tx lyceum.Tx, f F) (int, error) {
 
 // some returns rows that a filter passes, so many at most, in the order of their ids. It asks nothing where it
 // is known what there is, as it is of many changes which look first.
-func (n *noun[ID, T, F]) some(v *view, f F, w *where, most int) (some []T, err error) {
+func (n *noun[ID, T, F]) some(v *view, f F, most int) (some []T, err error) {
+	w := n.where(v, f)
 	in, text := n.scopeOf(v, f, w), n.all(v, f, w)
 	_, known, err := v.q.group.foundAny(in, text, w.args)
-	if err == nil && !known {
+	if err != nil {
+		return nil, err
+	}
+	if !known {
 		in.limit = 1
 		there, looked, err := v.q.group.foundAny(in, text+" LIMIT 1", w.args)
 		if err != nil || looked && !there {
@@ -158,9 +161,6 @@ func (n *noun[ID, T, F]) some(v *view, f F, w *where, most int) (some []T, err e
 		}
 		in.limit, in.order = most, ""
 		text = "SELECT " + n.list() + " FROM " + n.from(v, f) + w.String() + " LIMIT " + strconv.Itoa(most)
-	}
-	if err != nil {
-		return nil, err
 	}
 	r := n.reader()
 	defer n.done(r)
@@ -195,21 +195,6 @@ func (n *noun[ID, T, F]) clear(t *tx, w *where) (deleted int, err error) {
 		t.counts[n.counter] -= int64(deleted)
 	}
 	return deleted, nil
-}
-
-// any reports whether there is a row that a filter passes.
-func (n *noun[ID, T, F]) any(v *view, f F) (there bool, err error) {
-	w := n.where(v, f)
-	in, find := n.scope(w), n.all(v, f, w)
-	there, known, err := v.q.group.foundAny(in, find, w.args)
-	if err == nil && !known {
-		in.limit = 1
-		there, known, err = v.q.group.foundAny(in, find+" LIMIT 1", w.args)
-	}
-	if err == nil && !known {
-		there, err = v.q.oneIn(in.partly(), "SELECT 1 FROM "+n.name+w.String()+" LIMIT 1", w.args, discard)
-	}
-	return there, err
 }
 
 // noteEach notes each row that a statement changes, which returns their ids, and counts them.

@@ -45,12 +45,14 @@ func (t *tx) SetTags(user lyceum.UserID, tags []string) (changed bool, err error
 		return false, nil
 	}
 	for _, name := range gone {
-		if err := t.q.group.add(t.tag(user, name, deleteTag)); err != nil {
+		w := t.tag(user, name)
+		w.update, w.gone = deleteTag, true
+		if err := t.q.group.add(w); err != nil {
 			return false, fmt.Errorf("delete tag: %w", err)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(fresh)) {
-		if err := t.q.group.add(t.tag(user, name, "")); err != nil {
+		if err := t.q.group.add(t.tag(user, name)); err != nil {
 			return false, fmt.Errorf("insert tag: %w", err)
 		}
 	}
@@ -60,10 +62,10 @@ func (t *tx) SetTags(user lyceum.UserID, tags []string) (changed bool, err error
 
 const deleteTag = "DELETE FROM user_tags WHERE school_id = $1 AND user_id = $2 AND name = $3"
 
-// tag is a tag of a user that is deleted by a statement, or inserted if that is empty.
-func (t *tx) tag(user lyceum.UserID, name, deletion string) edit {
+// tag is a tag of a user that is inserted.
+func (t *tx) tag(user lyceum.UserID, name string) edit {
 	return edit{
 		table: "user_tags", list: "user_id, name", columns: []string{"user_id", "name"},
-		school: int64(t.stamp.School), values: []any{int64(user), name}, update: deletion, gone: deletion != "",
+		school: int64(t.stamp.School), values: []any{int64(user), name},
 	}
 }

@@ -79,7 +79,7 @@ var _ = define(&tables.UserSummaries, noun[lyceum.UserID, lyceum.UserSummary, ly
 // userCounter counts the users who are not erased.
 const userCounter = "users"
 
-// notErased are the users who are there for all but imports.
+// erased is the column of when a user was erased. Those without are there for all but imports.
 const (
 	erased    = "erased_at"
 	notErased = erased + " IS NULL"
