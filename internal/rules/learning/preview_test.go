@@ -1,6 +1,7 @@
 package learning_test
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -23,14 +24,15 @@ var (
 )
 
 // engines opens a store of each engine.
-func engines(t *testing.T) map[string]lyceum.Store {
+func engines(t *testing.T, o sqlstore.Options) map[string]lyceum.Store {
 	t.Helper()
-	postgres, err := sqlstore.OpenPostgres(t.Context(), storetest.Postgres(t), sqlstore.Options{})
-	if err != nil {
+	sqlite, e1 := sqlstore.Open(t.Context(), t.TempDir(), o)
+	postgres, e2 := sqlstore.OpenPostgres(t.Context(), storetest.Postgres(t), o)
+	if err := errors.Join(e1, e2); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = postgres.Close() })
-	return map[string]lyceum.Store{"SQLite": newDesk(t).store, "PostgreSQL": postgres}
+	t.Cleanup(func() { _, _ = sqlite.Close(), postgres.Close() })
+	return map[string]lyceum.Store{"SQLite": sqlite, "PostgreSQL": postgres}
 }
 
 // newMembers makes a school with collection 1 of the courses 1 and 2, and tier 1
@@ -154,7 +156,7 @@ func TestPreviewOfARemoval(t *testing.T) {
 	inTier := func(p lyceum.Product) learning.Removal[lyceum.MembershipTierID] {
 		return learning.Removal[lyceum.MembershipTierID]{ProductIn: learning.ProductIn[lyceum.MembershipTierID]{In: 1, Product: p}}
 	}
-	for engine, store := range engines(t) {
+	for engine, store := range engines(t, sqlstore.Options{}) {
 		for _, tc := range []struct {
 			name    string
 			preview func(*holders, lyceum.Page) (lyceum.AccessPreview, error)

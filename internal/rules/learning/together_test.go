@@ -18,14 +18,7 @@ func TestLearningGoesTogether(t *testing.T) {
 	t.Parallel()
 	const learners = 64
 	var savepoints storetest.Savepoints
-	o := sqlstore.Options{Trace: savepoints.Trace}
-	sqlite, e1 := sqlstore.Open(t.Context(), t.TempDir(), o)
-	postgres, e2 := sqlstore.OpenPostgres(t.Context(), storetest.Postgres(t), o)
-	if err := errors.Join(e1, e2); err != nil {
-		t.Fatal(err)
-	}
-	for name, store := range map[string]*sqlstore.Store{"SQLite": sqlite, "PostgreSQL": postgres} {
-		t.Cleanup(func() { _ = store.Close() })
+	for name, store := range engines(t, sqlstore.Options{Trace: savepoints.Trace}) {
 		school := storetest.MakeSchool(t, store)
 		service := learning.New(store, func() time.Time { return storetest.Day(10) })
 		const course, lecture = lyceum.CourseID(1), lyceum.LectureID(11)
