@@ -110,7 +110,7 @@ func (w *window) press(selector string) { w.t.Helper(); w.leave(chromedp.Click(s
 // being loaded.
 func (w *window) back(path string) {
 	w.t.Helper()
-	w.do(chromedp.Evaluate[chromedp.Void]("history.back()"))
+	w.do(webtest.Start("history.back()"))
 	w.until("location.pathname === '" + path + "' && document.readyState === 'complete'")
 }
 
@@ -228,7 +228,7 @@ func (w *window) walk(p *place) {
 	w.until("document.activeElement.matches('a.danger') && document.getElementById('ask').childElementCount === 0")
 	w.do(chromedp.Click("a.danger"))
 	w.until("document.activeElement.id === 'confirmation'")
-	w.leave(chromedp.Evaluate[chromedp.Void]("for (const _ of [1, 2]) document.querySelector('#confirmation button').click()")) // in a hurry
+	w.leave(webtest.Start("for (const _ of [1, 2]) document.querySelector('#confirmation button').click()")) // in a hurry
 	w.until("location.search === '?done=deleted'")
 	w.sound()
 

@@ -315,11 +315,11 @@ func TestB3_AuthorizeInABrowser(t *testing.T) {
 	first := w.arrived().Get("code")
 
 	// The way back after Authorize shows the page again, and it works again.
-	w.do(chromedp.Evaluate[chromedp.Void]("history.back()"))
+	w.do(webtest.Start("history.back()"))
 	webtest.Until(t, w.tab, "location.pathname !== '/callback' && document.readyState === 'complete'")
 	w.wantHeading(consentHeading)
 	// A page that the browser had kept is not known to the tool by its nodes.
-	w.leave(chromedp.Evaluate[chromedp.Void]("document.querySelector('button[value=authorize]').click()"))
+	w.leave(webtest.Start("document.querySelector('button[value=authorize]').click()"))
 	if second := w.arrived().Get("code"); second == first || second == "" {
 		t.Error("authorizing once more gives no code of its own")
 	}

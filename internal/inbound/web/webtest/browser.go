@@ -107,6 +107,13 @@ func Until(t testing.TB, tab context.Context, expression string) {
 	t.Fatalf("never true: %s; the page is %s", expression, Eval[string](t, tab, "document.body.innerText"))
 }
 
+// Start has the page run a script that leads away from it, such as a step back.
+// The page answers before it runs the script: a page that is left while it is
+// asked has no answer.
+func Start(script string) chromedp.Action[chromedp.Void] {
+	return chromedp.Evaluate[chromedp.Void]("setTimeout(() => {" + script + "}); undefined")
+}
+
 // Look makes the window so wide and so high, and light or dark.
 func Look(t testing.TB, tab context.Context, width, height int64, dark bool) {
 	t.Helper()
