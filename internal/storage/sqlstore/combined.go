@@ -125,11 +125,11 @@ func (p *pipeline) together(text string) combination {
 
 // ask lets queries of one text go with the next round trip.
 func (p *pipeline) ask(together []*answer) error {
-	first := together[0]
 	if p.asked == nil {
 		p.asked = map[int][]*answer{}
 	}
 	p.asked[p.queue.Len()] = together
+	first := together[0]
 	if len(together) == 1 {
 		return p.later(first.text, first.args)
 	}
@@ -141,7 +141,16 @@ func (p *pipeline) ask(together []*answer) error {
 	if err != nil {
 		return err
 	}
-	return p.later(p.together(first.text).text, args)
+	return p.later(p.textOf(together), args)
+}
+
+// textOf gives the statement that answers queries of one text.
+func (p *pipeline) textOf(together []*answer) string {
+	text := together[0].text
+	if len(together) == 1 {
+		return text
+	}
+	return p.together(text).text
 }
 
 // arraysOf gives an array for each column of rows of some width, as PostgreSQL reads one.

@@ -38,7 +38,8 @@ type group struct {
 	answers   answers
 	guesses   *guesses // of answers
 
-	presumed    bool         // the database compares what was guessed, and writes nothing if that is wrong
+	presumed    bool         // what it asked is presumed to be guessed right: its rows go before the answers
+	compared    bool         // the database compares what was guessed, and writes nothing if that is wrong
 	guessed     *rehearsal   // in which that was, or what a change that runs with the database asks
 	verdict     string       // right, if it was
 	provisional *provisional // set where the database adds counters to what follows them
@@ -331,9 +332,9 @@ func (g *group) writeBatch(rows []edit) error {
 			return g.lose(err)
 		}
 	}
-	if first.update != "" && (len(rows) > 1 || g.presumed) {
+	if first.update != "" && (len(rows) > 1 || g.compared) {
 		text, args, err := g.session.pool.updating(rows)
-		if g.presumed {
+		if g.compared {
 			text += " AND " + ifRight
 		}
 		if err == nil {
@@ -367,7 +368,7 @@ func (g *group) deleteEach(rows []edit) error {
 	g.forgetRows(table)
 	for len(rows) > 0 {
 		text, args, n, err := p.deleting(rows)
-		if g.presumed {
+		if g.compared {
 			text += " AND " + ifRight
 		}
 		if err == nil {
@@ -417,8 +418,8 @@ func (g *group) insertSome(table, columns string, rows int, values []any, rest s
 		return g.lose(p.copyIn(table, columns, rows, values))
 	}
 	insertion := g.session.pool.insertion
-	if g.presumed {
-		insertion = g.session.pool.presumedInsertion
+	if g.compared {
+		insertion = g.session.pool.comparedInsertion
 	}
 	text, args, err := insertion(table, columns, rows, values)
 	if err != nil {
@@ -437,7 +438,7 @@ func (g *group) later(text string, args ...any) error {
 	switch {
 	case g.alone:
 		return g.session.run(text, args)
-	case g.presumed && !strings.Contains(text, ifRight):
+	case g.compared && !strings.Contains(text, ifRight):
 		return g.lose(errGuessed)
 	}
 	return g.lose(g.session.later(text, args))

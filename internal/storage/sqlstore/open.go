@@ -32,6 +32,7 @@ type Store struct {
 	hastyTurn  string // dialect.turn for a group that does not wait for it long
 	hastyTurns string // the same of dialect.turns
 	distant    bool   // see pool.distant
+	aheadAfter int    // see leastStreakAhead
 	log        *slog.Logger
 	files      *files // of SQLite; nil with PostgreSQL
 
@@ -309,6 +310,7 @@ func start(ctx context.Context, d *dialect, of *files, reads, writes *sql.DB, o 
 	if s.writes.ranks, err = s.reads.readRanks(ctx); err == nil && d.pipelined {
 		s.writes.types, err = s.reads.readTypes(ctx)
 		if err == nil {
+			s.aheadAfter = leastStreakAhead
 			s.distant, err = s.reads.distant(ctx)
 		}
 	} else if err == nil {

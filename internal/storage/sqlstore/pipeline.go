@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -24,6 +25,9 @@ type pipeline struct {
 	texts   map[int]*string   // where the one value goes that a statement in the queue gives, by places; for commit
 	copying behind
 
+	outstanding *outstanding    // unless all answers were taken
+	unprepared  map[string]bool // texts that are to be prepared, so that they can be outstanding
+
 	combined *sync.Map       // text -> combination, as far as it is known
 	wanted   map[string]bool // texts of which it is not
 }
@@ -40,6 +44,14 @@ func (e *queuedError) Unwrap() error { return e.err }
 // later implements link.
 func (p *pipeline) later(text string, args []any) error {
 	p.trace(text)
+	if o := p.outstanding; o != nil {
+		if p.allPrepared(o.known, text) {
+			return p.put(text, args, nil)
+		}
+		if err := p.await(); err != nil {
+			return err
+		}
+	}
 	p.queue.Queue(text, args...)
 	return nil
 }
@@ -47,7 +59,7 @@ func (p *pipeline) later(text string, args []any) error {
 // send sends what waits, after rows that are being copied, and one answer after the other is
 // taken with the results.
 func (p *pipeline) send() (results pgx.BatchResults, n int, err error) {
-	if err := p.copying.wait(); err != nil {
+	if err := errors.Join(p.copying.wait(), p.await()); err != nil {
 		return nil, 0, err
 	}
 	n = p.queue.Len()
@@ -77,7 +89,11 @@ func (p *pipeline) each(text string, args, dest []any, visit func() error) (err 
 	if err := passed(results, n-1); err != nil {
 		return err
 	}
-	return eachRow(results, func(row []any) error {
+	rows, err := results.Query()
+	if err != nil {
+		return err
+	}
+	return p.eachRow(rows, func(row []any) error {
 		if err := scanRow(row, dest); err != nil {
 			return err
 		}
@@ -107,7 +123,10 @@ func (p *pipeline) fetch(missing []*answer) (err error) {
 	defer closing(results, &err)
 	for i := range n {
 		if together := asked[i]; together != nil {
-			err = answerEach(results, together)
+			var rows pgx.Rows
+			if rows, err = results.Query(); err == nil {
+				err = p.answer(rows, together)
+			}
 		} else if _, err = results.Exec(); err != nil {
 			err = &queuedError{i, err}
 		}
@@ -118,9 +137,9 @@ func (p *pipeline) fetch(missing []*answer) (err error) {
 	return nil
 }
 
-// answerEach takes the next answer, which is that to questions that went together.
-func answerEach(results pgx.BatchResults, together []*answer) error {
-	err := eachRow(results, func(row []any) error {
+// answer takes the rows that answer questions that went together.
+func (p *pipeline) answer(rows pgx.Rows, together []*answer) error {
+	err := p.eachRow(rows, func(row []any) error {
 		a := together[0]
 		if len(together) > 1 {
 			a, row = together[row[0].(int64)-1], row[1:]
@@ -136,18 +155,14 @@ func answerEach(results pgx.BatchResults, together []*answer) error {
 	return err
 }
 
-// eachRow visits the rows of the next answer.
-func eachRow(results pgx.BatchResults, visit func(row []any) error) error {
-	rows, err := results.Query()
-	if err != nil {
-		return err
-	}
+// eachRow visits rows.
+func (p *pipeline) eachRow(rows pgx.Rows, visit func(row []any) error) (err error) {
 	defer rows.Close()
 	columns := rows.FieldDescriptions()
 	row := make([]any, len(columns))
 	for rows.Next() {
 		for i, raw := range rows.RawValues() {
-			if row[i], err = valueIn(rows.Conn(), columns[i].DataTypeOID, columns[i].Format, raw); err != nil {
+			if row[i], err = valueIn(p.conn.TypeMap(), columns[i].DataTypeOID, columns[i].Format, raw); err != nil {
 				return fmt.Errorf("read column %d: %w", i+1, err)
 			}
 		}
@@ -163,7 +178,7 @@ func eachRow(results pgx.BatchResults, visit func(row []any) error) error {
 }
 
 // valueIn gives a value as database/sql would.
-func valueIn(conn *pgx.Conn, oid uint32, format int16, raw []byte) (any, error) {
+func valueIn(types *pgtype.Map, oid uint32, format int16, raw []byte) (any, error) {
 	if raw == nil {
 		return nil, nil //nolint:nilnil // NULL
 	}
@@ -184,7 +199,7 @@ func valueIn(conn *pgx.Conn, oid uint32, format int16, raw []byte) (any, error) 
 		}
 	}
 	var text string
-	err := conn.TypeMap().Scan(oid, format, raw, &text)
+	err := types.Scan(oid, format, raw, &text)
 	return text, err
 }
 

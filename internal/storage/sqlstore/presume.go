@@ -10,10 +10,13 @@ import (
 	"time"
 )
 
-// A group whose questions are likely to be guessed right is presumed to be: its rows go with
-// the questions and the commit, in one round trip. PostgreSQL compares what it finds with what
-// was guessed, and writes nothing if anything differs. The setting lyceum.guessed, which ends
-// with the transaction, tells its statements what came of that.
+// A group whose questions are likely to be guessed right is presumed to be: its rows go before
+// it has the answers. Where the database is near, the program compares the answers with what was
+// guessed, while PostgreSQL writes the rows, and sends the commit if they are the same (see
+// outstanding). Where it is distant, the rows go with the questions and the commit, in one round
+// trip: PostgreSQL compares what it finds with what was guessed, and writes nothing if anything
+// differs. The setting lyceum.guessed, which ends with the transaction, tells its statements what
+// came of that. A change alone goes like this, too, where it is not likely enough to go ahead.
 const (
 	right   = "right"
 	ifRight = "current_setting('lyceum.guessed') = 'right'"
@@ -55,23 +58,31 @@ func (p *pool) distant(ctx context.Context) (bool, error) {
 	return shortest > longest, nil
 }
 
-// presumable reports whether the database can compare what a rehearsal asked.
-func (g *group) presumable(r *rehearsal) bool {
+// comparable reports whether the database can compare what a rehearsal asked.
+func (g *group) comparable(r *rehearsal) bool {
 	p, known := g.session.link.(*pipeline), true
 	for _, a := range r.missing { // all of them, so that they are learned at once
 		known = p.together(a.text).compare != "" && known
 	}
-	return known && r.asked && !r.ended && len(g.touched) == 0
+	return known && len(g.touched) == 0
 }
 
-// presume lets the turns of a group that was rehearsed go with a comparison of what it asked,
+// presume lets the rows of a group that was rehearsed go without waiting for what it asked,
 // where the guesses are to be trusted. It reports whether the group is done, and if not
 // whether it was run again meanwhile, with counters that are not those of the database.
 func (s *Store) presume(g *group, members []*change, r *rehearsal) (done, stale bool, err error) {
-	if !g.presumable(r) {
+	if !r.asked || r.ended {
 		return false, false, nil
 	}
-	switch s.guesses.trusts(r) {
+	if !s.distant {
+		if done, err = s.goAhead(g, members, r); done || err != nil || g.shared {
+			return done, false, err
+		}
+	}
+	if !g.comparable(r) {
+		return false, false, nil
+	}
+	switch s.guesses.trusts(r, leastStreak) {
 	case askFirst:
 		return false, false, nil
 	case butCounters:
@@ -82,10 +93,26 @@ func (s *Store) presume(g *group, members []*change, r *rehearsal) (done, stale 
 	return true, false, s.laterCompared(g, members, r)
 }
 
+// goAhead sends the turns of a group and what it asked, and leaves the answers for later. It reports
+// whether it did.
+func (s *Store) goAhead(g *group, members []*change, r *rehearsal) (bool, error) {
+	p := g.session.link.(*pipeline)
+	if s.guesses.trusts(r, s.aheadAfter) != entirely || !p.goesAhead(s.hastyTurn, r.missing) {
+		return false, nil
+	}
+	g.presumed, g.guessed = true, r
+	s.takeTurns(g, members)
+	if err := p.askAhead(r.missing); err != nil {
+		return false, &lostError{err}
+	}
+	s.writes.ahead.Add(1)
+	return true, nil
+}
+
 // laterCompared lets the turns and the comparisons go with the next message.
 func (s *Store) laterCompared(g *group, members []*change, r *rehearsal) error {
 	p := g.session.link.(*pipeline)
-	g.presumed, g.guessed = true, r
+	g.presumed, g.compared, g.guessed = true, true, r
 	var schools []any
 	for _, id := range schoolsOf(members) {
 		schools = append(schools, int64(id))
@@ -116,7 +143,7 @@ func (s *Store) laterCompared(g *group, members []*change, r *rehearsal) error {
 func (s *Store) conclude(g *group, members []*change, err error) error {
 	_, queued := errors.AsType[*queuedError](err)
 	switch {
-	case queued || errors.Is(err, errGuessed) || err == nil && g.verdict != right:
+	case queued || errors.Is(err, errGuessed) || err == nil && g.compared && g.verdict != right:
 		if fault := s.dialect.fault(err); fault != faultBusy && fault != faultRetry {
 			s.guesses.distrust(g.guessed)
 		}
@@ -159,8 +186,8 @@ func (p *pipeline) laterText(to *string, text string, args []any) error {
 	return p.later(text, args)
 }
 
-// presumedInsertion is insertion of a group that is presumed to be guessed right.
-func (p *pool) presumedInsertion(table, columns string, rows int, values []any) (text string, args []any, err error) {
+// comparedInsertion is insertion of a group whose guesses the database compares.
+func (p *pool) comparedInsertion(table, columns string, rows int, values []any) (text string, args []any, err error) {
 	width := len(values) / rows
 	if rows > 1 {
 		text, args, err = p.insertionOfArrays(table, columns, width, values)

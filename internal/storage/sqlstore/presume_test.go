@@ -159,9 +159,9 @@ func makeBuyer(tx lyceum.Tx, found func(string, ...any), kind int) error {
 	return tx.Users.Insert(tx, lyceum.User{ID: buyer, Email: email, CreatedAt: storetest.Begin})
 }
 
-// openProcesses opens a database for two processes that are distant from it and traced, and for
-// one that is neither.
-func openProcesses(t *testing.T, trace func(string)) (stores [3]*Store) {
+// openProcesses opens a database for two processes that are traced, and may be distant from it, and
+// for one that is neither.
+func openProcesses(t *testing.T, distant bool, trace func(string)) (stores [3]*Store) {
 	t.Helper()
 	address := storetest.Postgres(t)
 	for i := range stores {
@@ -174,7 +174,7 @@ func openProcesses(t *testing.T, trace func(string)) (stores [3]*Store) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = s.Close() })
-		s.distant = i < 2
+		s.distant, s.aheadAfter = distant && i < 2, leastStreak
 		stores[i] = s
 	}
 	return stores
@@ -201,11 +201,17 @@ func makePlans(t *testing.T, s *Store, school lyceum.SchoolID) {
 // LYCEUM_GROUPS is the number of groups.
 func TestGroupsOfTwoProcessesAgree(t *testing.T) {
 	t.Parallel()
+	for name, distant := range map[string]bool{"distant": true, "near": false} {
+		t.Run(name, func(t *testing.T) { t.Parallel(); groupsOfTwoProcessesAgree(t, distant) })
+	}
+}
+
+func groupsOfTwoProcessesAgree(t *testing.T, distant bool) {
 	groups, _ := strconv.Atoi(os.Getenv("LYCEUM_GROUPS"))
 	const inSchools = 150 // before most buyers have all courses
 	groups = max(groups, inSchools)
 	var presumed, counted, written atomic.Int64
-	stores := openProcesses(t, func(text string) {
+	stores := openProcesses(t, distant, func(text string) {
 		switch {
 		case strings.Contains(text, "set_config('lyceum.counters'"):
 			counted.Add(1)
@@ -252,9 +258,10 @@ func TestGroupsOfTwoProcessesAgree(t *testing.T) {
 		}
 		wantSameState(t, fmt.Sprintf("seed %d", seed), stores[2], a, b)
 	}
-	t.Logf("%d groups: %d presumed to be guessed right, %d of them but for counters; %d written otherwise",
-		groups, presumed.Load(), counted.Load(), written.Load())
-	if counted.Load() == 0 || presumed.Load() <= counted.Load() || written.Load() == 0 {
+	ahead := stores[0].writes.ahead.Load() + stores[1].writes.ahead.Load()
+	t.Logf("%d groups: %d compared by the database, %d of them but for counters; %d went ahead; %d inserted counters otherwise",
+		groups, presumed.Load(), counted.Load(), ahead, written.Load())
+	if counted.Load() == 0 || presumed.Load() <= counted.Load() || written.Load() == 0 || distant == (ahead > 0) {
 		t.Error("not all ways were taken")
 	}
 }
@@ -264,7 +271,7 @@ func TestGroupsOfTwoProcessesAgree(t *testing.T) {
 func TestPresumedGroupsWriteOnce(t *testing.T) {
 	t.Parallel()
 	var asked atomic.Int64
-	stores := openProcesses(t, func(text string) {
+	stores := openProcesses(t, true, func(text string) {
 		if strings.HasPrefix(text, "INSERT INTO") && !strings.Contains(text, ifRight) {
 			asked.Add(1)
 		}
@@ -344,7 +351,7 @@ func TestPresumedGroupsWriteOnce(t *testing.T) {
 // was not written, and counters that went back are not taken for those that were known.
 func TestProvisionalCountersAreChecked(t *testing.T) {
 	t.Parallel()
-	stores := openProcesses(t, func(string) {})
+	stores := openProcesses(t, true, func(string) {})
 	school := schoolOfDeeds(t, stores[2])
 	makePlans(t, stores[2], school)
 	if err := addUser(stores[2], school, 1); err != nil {

@@ -26,6 +26,7 @@ type pool struct {
 	types    columnTypes
 	keys     foreignKeys  // of SQLite
 	noted    atomic.Int64 // groups that kept which deliveries they changed
+	ahead    atomic.Int64 // groups that went ahead
 	trace    func(string)
 }
 

@@ -88,6 +88,7 @@ func (p *pool) onPostgres(ctx context.Context, begin string, do func(*pipeline) 
 		defer func() { // also when do panics
 			q.rollBack()
 			q.learn()
+			q.prepare()
 		}()
 		q.queue.Queue(begin)
 		return do(q)
@@ -117,6 +118,7 @@ func (p *pool) changePostgres(ctx context.Context, do func(*session) (commit boo
 // connection is not used again.
 func (p *pipeline) rollBack() {
 	_ = p.copying.wait()
+	p.abandon()
 	if p.conn.IsClosed() || p.conn.PgConn().TxStatus() == 'I' {
 		return
 	}
@@ -128,7 +130,10 @@ func (p *pipeline) rollBack() {
 // commit commits, after what waits. An error of that is a queuedError where the
 // database says so: then nothing is kept.
 func (p *pipeline) commit() error {
-	p.queue.Queue("COMMIT")
+	if p.outstanding != nil {
+		return p.commitOutstanding()
+	}
+	p.queue.Queue(commitText)
 	texts := p.texts
 	results, n, err := p.send()
 	if err != nil {
@@ -141,21 +146,27 @@ func (p *pipeline) commit() error {
 		} else {
 			tag, err = results.Exec()
 		}
-		switch _, answered := errors.AsType[*pgconn.PgError](err); {
-		case err == nil && i == n-1 && tag.String() == "ROLLBACK":
-			err = &commitError{pgx.ErrTxCommitRollback}
-		case err == nil:
-			continue
-		case answered && i < n-1:
-			err = &queuedError{i, err}
-		default:
-			err = &commitError{err}
+		if err := committed(i, n, tag, err); err != nil {
+			_ = results.Close()
+			return err
 		}
-		_ = results.Close()
-		return err
 	}
 	if err := results.Close(); err != nil {
 		return &commitError{err}
 	}
 	return nil
+}
+
+// committed gives the error of commit for the answer to one of n statements, of which the last one is
+// the commit.
+func committed(i, n int, tag pgconn.CommandTag, err error) error {
+	switch _, answered := errors.AsType[*pgconn.PgError](err); {
+	case err == nil && i == n-1 && tag.String() == "ROLLBACK":
+		return &commitError{pgx.ErrTxCommitRollback}
+	case err == nil:
+		return nil
+	case answered && i < n-1:
+		return &queuedError{i, err}
+	}
+	return &commitError{err}
 }

@@ -155,7 +155,7 @@ func (s *Store) run(h *hand) (begun int, err error) {
 	defer cancel()
 	as := manner{
 		unkeyed:   !s.dialect.pipelined && !slices.ContainsFunc(h.changes, func(c *change) bool { return !c.many }),
-		presuming: s.dialect.pipelined && !h.slow && (s.distant || len(h.changes) == 1),
+		presuming: s.dialect.pipelined && !h.slow,
 	}
 	pause := false
 	for try := range maxTries {

@@ -1,0 +1,225 @@
+package sqlstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// outstanding are statements that were sent to PostgreSQL and whose answers were not taken. A group
+// that goes ahead sends its rows behind its questions, and compares the answers with what was
+// guessed while PostgreSQL writes the rows. So neither of them waits for the other before the commit.
+type outstanding struct {
+	pipeline *pgconn.Pipeline
+	known    preparedStatements
+	sent     [][]*answer // for each statement, the questions that it asks
+	taken    int         // how many of them were answered
+	asked    int         // how many of them, up to the last one that asks
+	stale    bool        // a statement has to be prepared again
+	encoder  pgx.ExtendedQueryBuilder
+}
+
+// preparedStatements are the statements that a connection has prepared to be outstanding, by their texts.
+type preparedStatements map[string]*pgconn.StatementDescription
+
+const (
+	// maxStatements is how many statements a connection prepares to be outstanding.
+	maxStatements = 512
+	preparedKey   = "lyceum.prepared"
+	commitText    = "COMMIT"
+	planChanged   = "0A000" // feature_not_supported: a prepared statement would have other columns than before
+)
+
+// ofConnection gives those of the connection.
+func (p *pipeline) ofConnection() preparedStatements {
+	data := p.conn.PgConn().CustomData()
+	known, is := data[preparedKey].(preparedStatements)
+	if !is {
+		known = preparedStatements{}
+		data[preparedKey] = known
+	}
+	return known
+}
+
+// allPrepared reports whether statements can be outstanding. Those that cannot are prepared after the
+// transaction.
+func (p *pipeline) allPrepared(known preparedStatements, texts ...string) bool {
+	all := true
+	for _, text := range texts {
+		if known[text] != nil {
+			continue
+		}
+		if all = false; p.unprepared == nil {
+			p.unprepared = map[string]bool{}
+		}
+		p.unprepared[text] = true
+	}
+	return all
+}
+
+// prepare prepares statements for the next groups. It is for a connection outside a transaction,
+// which a text that PostgreSQL does not take would end.
+func (p *pipeline) prepare() {
+	if len(p.unprepared) == 0 || p.conn.IsClosed() {
+		return
+	}
+	known := p.ofConnection()
+	for text := range p.unprepared {
+		if len(known) == maxStatements {
+			return
+		}
+		name := fmt.Sprintf("outstanding_%d", len(known)+1)
+		if of, err := p.conn.PgConn().Prepare(p.ctx, name, text, nil); err == nil {
+			known[text] = of
+		}
+	}
+}
+
+// goesAhead reports whether what waits, a turn and questions can be outstanding.
+func (p *pipeline) goesAhead(turn string, missing []*answer) bool {
+	texts := []string{turn, commitText}
+	for _, waits := range p.queue.QueuedQueries {
+		texts = append(texts, waits.SQL)
+	}
+	for _, together := range p.questions(missing) {
+		texts = append(texts, p.textOf(together))
+	}
+	return p.allPrepared(p.ofConnection(), texts...)
+}
+
+// askAhead sends what waits and asks for answers, which are taken to be what was guessed until they
+// are compared.
+func (p *pipeline) askAhead(missing []*answer) error {
+	for _, together := range p.questions(missing) {
+		if err := p.ask(together); err != nil {
+			return err
+		}
+	}
+	queue, asked := p.queue.QueuedQueries, p.asked
+	p.queue, p.asked = &pgx.Batch{}, nil
+	o := &outstanding{pipeline: p.conn.PgConn().StartPipeline(p.ctx), known: p.ofConnection(), asked: len(queue)}
+	p.outstanding = o
+	for i, waits := range queue {
+		if err := p.put(waits.SQL, waits.Arguments, asked[i]); err != nil {
+			return err
+		}
+	}
+	for _, a := range missing {
+		a.known, a.rows = true, a.guess
+	}
+	o.pipeline.SendFlushRequest()
+	return o.pipeline.Flush()
+}
+
+// put sends a statement, so that PostgreSQL runs it while the next one is prepared.
+func (p *pipeline) put(text string, args []any, asks []*answer) error {
+	o := p.outstanding
+	of := o.known[text]
+	if err := o.encoder.Build(p.conn.TypeMap(), of, args); err != nil {
+		return fmt.Errorf("encode arguments: %w", err)
+	}
+	o.pipeline.SendQueryStatement(of, o.encoder.ParamValues, o.encoder.ParamFormats, slices.Clone(o.encoder.ResultFormats))
+	o.sent = append(o.sent, asks)
+	return o.pipeline.Flush()
+}
+
+// next takes the next answer. It fails with errGuessed if that is not what was guessed.
+func (p *pipeline) next() (tag pgconn.CommandTag, err error) {
+	o := p.outstanding
+	asks := o.sent[o.taken]
+	o.taken++
+	results, err := o.pipeline.GetResults()
+	if err != nil {
+		if refused, is := errors.AsType[*pgconn.PgError](err); is && refused.Code == planChanged {
+			o.stale = true
+		}
+		return tag, err
+	}
+	reader, is := results.(*pgconn.ResultReader)
+	if !is {
+		return tag, fmt.Errorf("the answer to a statement is a %T", results)
+	}
+	if asks == nil {
+		return reader.Close()
+	}
+	for _, a := range asks {
+		a.rows = nil
+	}
+	if err := p.answer(pgx.RowsFromResultReader(p.conn.TypeMap(), reader), asks); err != nil {
+		return tag, err
+	}
+	if slices.ContainsFunc(asks, func(a *answer) bool { return !a.guessedRight() }) {
+		return tag, errGuessed
+	}
+	return tag, nil
+}
+
+// take takes the answers of the statements up to a place.
+func (p *pipeline) take(until int) error {
+	for o := p.outstanding; o.taken < until; {
+		if _, err := p.next(); err != nil {
+			return &queuedError{o.taken - 1, err}
+		}
+	}
+	return nil
+}
+
+// await takes all answers that are outstanding.
+func (p *pipeline) await() error {
+	o := p.outstanding
+	if o == nil {
+		return nil
+	}
+	defer p.abandon()
+	if err := o.pipeline.Sync(); err != nil {
+		return err
+	}
+	return p.take(len(o.sent))
+}
+
+// abandon leaves what is outstanding.
+func (p *pipeline) abandon() {
+	o := p.outstanding
+	if o == nil {
+		return
+	}
+	p.outstanding = nil
+	_ = o.pipeline.Sync()
+	_ = o.pipeline.Close()
+	if o.stale {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		_ = p.conn.Close(ctx)
+	}
+}
+
+// commitOutstanding is commit, once all that was asked is found to be what was guessed. If it is not,
+// it fails with errGuessed.
+func (p *pipeline) commitOutstanding() error {
+	o := p.outstanding
+	defer p.abandon()
+	if err := p.take(o.asked); err != nil {
+		return err
+	}
+	if err := p.put(commitText, nil, nil); err != nil {
+		return err
+	}
+	if err := o.pipeline.Sync(); err != nil {
+		return &commitError{err}
+	}
+	for i := o.taken; i < len(o.sent); i++ {
+		tag, err := p.next()
+		if err := committed(i, len(o.sent), tag, err); err != nil {
+			return err
+		}
+	}
+	if err := o.pipeline.Close(); err != nil {
+		return &commitError{err}
+	}
+	return nil
+}
