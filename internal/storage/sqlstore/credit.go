@@ -69,6 +69,7 @@ func (k *guesses) judge(members []*change, r *rehearsal) {
 	for _, school := range schoolsOf(members) {
 		right[school] = !r.ended && len(r.missing) > 0
 	}
+	blindly := slices.ContainsFunc(r.missing, func(a *answer) bool { return a.blind })
 	for _, a := range r.missing {
 		school, is := a.school()
 		if !is {
@@ -80,6 +81,8 @@ func (k *guesses) judge(members []*change, r *rehearsal) {
 			before, known := counted[school]
 			counted[school] = rightly && (before || !known)
 			c.shared = c.shared || !rightly && len(a.guess) > 0
+		case blindly: // changes that go on from there may ask what they would not otherwise
+			right[school] = right[school] && rightly
 		case rightly:
 			c.streaks[of]++
 		default:
@@ -130,6 +133,8 @@ func (k *guesses) trusts(r *rehearsal, least int) trust {
 			return askFirst
 		}
 		switch c := k.creditOf(school); {
+		case a.blind:
+			return askFirst
 		case !a.counts() && c.streaks[statementOf(a.text)] < least:
 			return askFirst
 		case a.counts() && c.counters < least:

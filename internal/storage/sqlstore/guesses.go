@@ -20,25 +20,26 @@ type guesses struct {
 // many bytes at most.
 const maxGuesses, maxGuessed, maxGuessedBytes = 4096, 16, 4 << 10
 
-// find gives the rows that a query is guessed to find.
-func (k *guesses) find(of *statement, in likely) [][]any {
+// find gives the rows that a query is guessed to find, and whether blindly: what it found before is
+// likely, and nobody knows that.
+func (k *guesses) find(of *statement, in likely) (rows [][]any, blindly bool) {
 	if in.by == nil {
-		return in.rows
+		return in.rows, false
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if in.counters {
-		return rowsOfCounters(in.by, k.counters)
+		return rowsOfCounters(in.by, k.counters), false
 	}
 	key := askedOf(of, in.by)
 	rows, known := k.young[key]
 	if !known {
 		if rows, known = k.old[key]; !known {
-			return in.rows
+			return in.rows, true
 		}
 		k.keep(key, rows)
 	}
-	return rows
+	return rows, false
 }
 
 func (k *guesses) keep(key asked, rows [][]any) {

@@ -135,7 +135,8 @@ func TestGuessesFollowWhatWasWritten(t *testing.T) {
 			return test.change(tx)
 		})
 		name := ""
-		for _, row := range s.guesses.find(statementOf(courses.byKey), courses.likely(args)) {
+		rows, _ := s.guesses.find(statementOf(courses.byKey), courses.likely(args))
+		for _, row := range rows {
 			name = row[slices.Index(courses.columns, "name")].(string)
 		}
 		if name != test.guessed {

@@ -54,7 +54,8 @@ func (r *rehearsal) rows(g *group, of *statement, in scope, text string, args []
 	key := askedOf(of, args)
 	a := g.answers[key]
 	if a == nil {
-		a = &answer{text: text, args: args, in: in, guess: g.guesses.find(of, in.likely)}
+		a = &answer{text: text, args: args, in: in}
+		a.guess, a.blind = g.guesses.find(of, in.likely)
 		if met && in.tallies != nil {
 			a.guess = g.likelyBefore(of, in, args)
 		}

@@ -17,6 +17,7 @@ type answer struct {
 	args   []any
 	rows   [][]any
 	guess  [][]any
+	blind  bool // it was guessed blindly
 	wanted bool // it is among those that are missing
 	known  bool
 	since  int   // the rows of the log that it may have found
@@ -119,7 +120,7 @@ func (g *group) remember(in scope, text string, args, dest []any, visit func() e
 	}
 	ended := g.guessed.ended
 	if g.guesses != nil && !g.shared { // nil on SQLite
-		a.guess = g.guesses.find(statementOf(text), in.likely)
+		a.guess, a.blind = g.guesses.find(statementOf(text), in.likely)
 		g.guessed.missing = append(g.guessed.missing, a)
 		ended = ended || len(g.guessed.missing) > maxRemembered
 	}
