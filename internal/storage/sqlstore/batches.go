@@ -84,17 +84,33 @@ func (p *pool) insertion(table, columns string, rows int, values []any) (text st
 
 // insertionOfArrays is insertion on PostgreSQL, for any number of rows.
 func (p *pool) insertionOfArrays(table, columns string, width int, values []any) (text string, args []any, err error) {
-	if args, err = arraysOf(values, width); err != nil {
-		return "", nil, err
+	args = make([]any, width)
+	for column := range args {
+		if isNull(values, width, column) {
+			continue // unnest fills it up to the length of the others
+		}
+		if args[column], err = arrayOf(values, width, column); err != nil {
+			return "", nil, err
+		}
 	}
 	key := insertKey{table, 0}
 	if kept, ok := insertTexts.Load(key); ok {
 		return kept.(string), args, nil
 	}
 	text = "INSERT INTO " + table + " (school_id, " + columns + ") SELECT * FROM unnest(" +
-		strings.Join(hidden(p.typesOf(table, columns)), ", ") + ")"
+		strings.Join(shown(p.typesOf(table, columns)), ", ") + ")"
 	insertTexts.Store(key, text)
 	return text, args, nil
+}
+
+// isNull reports whether a column of rows of some width has no value in any of them.
+func isNull(values []any, width, column int) bool {
+	for i := column; i < len(values); i += width {
+		if values[i] != nil {
+			return false
+		}
+	}
+	return true
 }
 
 // typesOf gives the types of the school and of columns of a table.

@@ -37,6 +37,16 @@ func hidden(types []string) []string {
 	return arrays
 }
 
+// shown gives arguments that are arrays of these types, as they are. A statement that does no more for
+// each element than to insert it is planned once all the same.
+func shown(types []string) []string {
+	arrays := make([]string, len(types))
+	for i, name := range types {
+		arrays[i] = fmt.Sprintf("$%d::%s[]", i+1, name)
+	}
+	return arrays
+}
+
 // combination is how queries of one text go together, as far as they do.
 type combination struct {
 	text    string // the query of PostgreSQL that answers many
@@ -153,23 +163,31 @@ func (p *pipeline) textOf(together []*answer) string {
 	return p.together(text).text
 }
 
-// arraysOf gives an array for each column of rows of some width, as PostgreSQL reads one.
+// arraysOf gives an array for each column of rows of some width.
 func arraysOf(values []any, width int) (arrays []any, err error) {
 	arrays = make([]any, width)
-	var b []byte
 	for column := range arrays {
-		b = append(b[:0], '{')
-		for i := column; i < len(values); i += width {
-			if i > column {
-				b = append(b, ',')
-			}
-			if b, err = appendElement(b, values[i]); err != nil {
-				return nil, fmt.Errorf("argument %d: %w", column+1, err)
-			}
+		if arrays[column], err = arrayOf(values, width, column); err != nil {
+			return nil, err
 		}
-		arrays[column] = string(append(b, '}'))
 	}
 	return arrays, nil
+}
+
+// arrayOf gives a column of rows of some width as PostgreSQL reads an array.
+func arrayOf(values []any, width, column int) (string, error) {
+	b := make([]byte, 1, 2+16*len(values)/width)
+	b[0] = '{'
+	for i := column; i < len(values); i += width {
+		if i > column {
+			b = append(b, ',')
+		}
+		var err error
+		if b, err = appendElement(b, values[i]); err != nil {
+			return "", fmt.Errorf("argument %d: %w", column+1, err)
+		}
+	}
+	return string(append(b, '}')), nil
 }
 
 var escaped = strings.NewReplacer(`\`, `\\`, `"`, `\"`)

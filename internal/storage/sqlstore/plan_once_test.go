@@ -142,6 +142,33 @@ func TestPostgresPlansCombinedQuestionsOnce(t *testing.T) {
 	}
 }
 
+// TestPostgresPlansInsertionsOnce: also those of few rows. The server makes five to compare.
+func TestPostgresPlansInsertionsOnce(t *testing.T) {
+	t.Parallel()
+	s := openTestPostgres(t)
+	err := s.writes.change(t.Context(), false, func(q *session) (bool, error) {
+		for n := range int64(20) {
+			text, args, err := s.writes.insertion("counters", "name, value", 2, []any{int64(0), "one", n, int64(0), "two", n})
+			if err == nil {
+				err = q.run(text+addCounters, args)
+			}
+			if err != nil {
+				return false, err
+			}
+		}
+		var own, general int64
+		_, err := q.one("SELECT custom_plans, generic_plans FROM pg_prepared_statements WHERE statement LIKE 'INSERT INTO counters%'",
+			nil, scanInt(&own), scanInt(&general))
+		if own > 5 || own+general < 20 {
+			t.Errorf("of 20 insertions %d were planned for their rows, and %d not", own, general)
+		}
+		return false, err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestPostgresCompilesNothing: neither what reads nor what writes.
 func TestPostgresCompilesNothing(t *testing.T) {
 	t.Parallel()
