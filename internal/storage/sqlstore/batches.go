@@ -84,13 +84,10 @@ func (p *pool) insertion(table, columns string, rows int, values []any) (text st
 
 // insertionOfArrays is insertion on PostgreSQL, for any number of rows.
 func (p *pool) insertionOfArrays(table, columns string, width int, values []any) (text string, args []any, err error) {
-	args = make([]any, width)
-	for column := range args {
-		if isNull(values, width, column) {
-			continue // unnest fills it up to the length of the others
-		}
-		if args[column], err = arrayOf(values, width, column); err != nil {
-			return "", nil, err
+	args = arraysOf(values, width)
+	for i := range args {
+		if args[i].(array).isNull() {
+			args[i] = nil // unnest fills it up to the length of the others
 		}
 	}
 	key := insertKey{table, 0}
@@ -98,19 +95,9 @@ func (p *pool) insertionOfArrays(table, columns string, width int, values []any)
 		return kept.(string), args, nil
 	}
 	text = "INSERT INTO " + table + " (school_id, " + columns + ") SELECT * FROM unnest(" +
-		strings.Join(shown(p.typesOf(table, columns)), ", ") + ")"
+		strings.Join(plain(p.typesOf(table, columns)), ", ") + ")"
 	insertTexts.Store(key, text)
 	return text, args, nil
-}
-
-// isNull reports whether a column of rows of some width has no value in any of them.
-func isNull(values []any, width, column int) bool {
-	for i := column; i < len(values); i += width {
-		if values[i] != nil {
-			return false
-		}
-	}
-	return true
 }
 
 // typesOf gives the types of the school and of columns of a table.
@@ -218,9 +205,7 @@ func (p *pool) deleting(rows []edit) (text string, args []any, n int, err error)
 // so many of its values, and its arguments: arrays, which it takes after a word.
 func (p *pool) fromArrays(rows []edit, width int, word string) (text string, args []any, err error) {
 	first := &rows[0]
-	if args, err = arraysOf(valuesOfRows(rows, width), 1+width); err != nil {
-		return "", nil, err
-	}
+	args = arraysOf(valuesOfRows(rows, width), 1+width)
 	names := make([]string, len(args))
 	for i := range names {
 		names[i] = fmt.Sprintf("column%d", i+1)

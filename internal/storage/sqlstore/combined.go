@@ -1,10 +1,8 @@
 package sqlstore
 
 import (
-	"database/sql/driver"
 	"fmt"
 	"regexp"
-	"strconv"
 	"strings"
 )
 
@@ -37,9 +35,9 @@ func hidden(types []string) []string {
 	return arrays
 }
 
-// shown gives arguments that are arrays of these types, as they are. A statement that does no more for
+// plain gives arguments that are arrays of these types, as they are. A statement that does no more for
 // each element than to insert it is planned once all the same.
-func shown(types []string) []string {
+func plain(types []string) []string {
 	arrays := make([]string, len(types))
 	for i, name := range types {
 		arrays[i] = fmt.Sprintf("$%d::%s[]", i+1, name)
@@ -139,19 +137,20 @@ func (p *pipeline) ask(together []*answer) error {
 		p.asked = map[int][]*answer{}
 	}
 	p.asked[p.queue.Len()] = together
+	return p.later(p.textOf(together), argsOf(together))
+}
+
+// argsOf gives the arguments of the statement that answers queries of one text.
+func argsOf(together []*answer) []any {
 	first := together[0]
 	if len(together) == 1 {
-		return p.later(first.text, first.args)
+		return first.args
 	}
-	var values []any
+	values := make([]any, 0, len(together)*len(first.args))
 	for _, a := range together {
 		values = append(values, a.args...)
 	}
-	args, err := arraysOf(values, len(first.args))
-	if err != nil {
-		return err
-	}
-	return p.later(p.textOf(together), args)
+	return arraysOf(values, len(first.args))
 }
 
 // textOf gives the statement that answers queries of one text.
@@ -161,60 +160,4 @@ func (p *pipeline) textOf(together []*answer) string {
 		return text
 	}
 	return p.together(text).text
-}
-
-// arraysOf gives an array for each column of rows of some width.
-func arraysOf(values []any, width int) (arrays []any, err error) {
-	arrays = make([]any, width)
-	for column := range arrays {
-		if arrays[column], err = arrayOf(values, width, column); err != nil {
-			return nil, err
-		}
-	}
-	return arrays, nil
-}
-
-// arrayOf gives a column of rows of some width as PostgreSQL reads an array.
-func arrayOf(values []any, width, column int) (string, error) {
-	b := make([]byte, 1, 2+16*len(values)/width)
-	b[0] = '{'
-	for i := column; i < len(values); i += width {
-		if i > column {
-			b = append(b, ',')
-		}
-		var err error
-		if b, err = appendElement(b, values[i]); err != nil {
-			return "", fmt.Errorf("argument %d: %w", column+1, err)
-		}
-	}
-	return string(append(b, '}')), nil
-}
-
-var escaped = strings.NewReplacer(`\`, `\\`, `"`, `\"`)
-
-// appendElement appends a value to an array.
-func appendElement(b []byte, value any) ([]byte, error) {
-	switch v := value.(type) {
-	case nil:
-		return append(b, "NULL"...), nil
-	case int64:
-		return strconv.AppendInt(b, v, 10), nil
-	case float64:
-		return strconv.AppendFloat(b, v, 'g', -1, 64), nil
-	case bool:
-		return strconv.AppendBool(b, v), nil
-	case []byte:
-		if v == nil {
-			return append(b, "NULL"...), nil
-		}
-		return fmt.Appendf(b, `"\\x%x"`, v), nil
-	case string:
-		return append(append(append(b, '"'), escaped.Replace(v)...), '"'), nil
-	default:
-		v, err := driver.DefaultParameterConverter.ConvertValue(v)
-		if err != nil {
-			return nil, err
-		}
-		return appendElement(b, v)
-	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
@@ -21,29 +22,54 @@ func TestArraysOfPostgreSQL(t *testing.T) {
 	}
 	defer conn.Close(t.Context())
 	rows := [][]any{
-		{int64(math.MinInt64), "", []byte{}, 0.1},
-		{int64(math.MaxInt64), "NULL", []byte{0, 255, '"', '\\'}, -math.MaxFloat64},
-		{nil, `{a,"b"}, \x00 \\ ' é 😀`, []byte("a"), math.SmallestNonzeroFloat64},
-		{int64(0), " \t\n", nil, nil},
-		{int64(1), nil, []byte(nil), 1e21},
+		{int64(math.MinInt64), "", []byte{}, 0.1, int64(math.MinInt32), int64(math.MinInt16)},
+		{int64(math.MaxInt64), "NULL", []byte{0, 255, '"', '\\'}, -math.MaxFloat64, int64(math.MaxInt32), int64(math.MaxInt16)},
+		{nil, `{a,"b"}, \x00 \\ ' é 😀`, []byte("a"), math.SmallestNonzeroFloat64, int64(-1), nil},
+		{int64(0), " \t\n", nil, nil, nil, int64(0)},
+		{int64(1), nil, []byte(nil), 1e21, int64(0), int64(1)},
 	}
-	args, err := arraysOf(slices.Concat(rows...), 4)
-	if err != nil {
-		t.Fatal(err)
-	}
-	found, err := conn.Query(t.Context(),
-		"SELECT * FROM unnest($1::bigint[], $2::text[], $3::bytea[], $4::double precision[])", args...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := pgx.CollectRows(found, func(row pgx.CollectableRow) ([]any, error) { return row.Values() })
-	if err != nil {
-		t.Fatal(err)
-	}
+	const text = "SELECT * FROM unnest($1::bigint[], $2::text[], $3::bytea[], $4::double precision[], $5::int[], $6::smallint[])"
+	args := arraysOf(slices.Concat(rows...), 6)
 	rows[4][2] = nil
-	if d := cmp.Diff(rows, got); d != "" {
-		t.Errorf("the rows came back otherwise (-sent +read):\n%s", d)
+	wantRows := func(form string, found pgx.Rows) {
+		t.Helper()
+		got, err := pgx.CollectRows(found, func(row pgx.CollectableRow) ([]any, error) {
+			values, err := row.Values()
+			for i, v := range values {
+				switch v := v.(type) {
+				case int32:
+					values[i] = int64(v)
+				case int16:
+					values[i] = int64(v)
+				}
+			}
+			return values, err
+		})
+		if d := cmp.Diff(rows, got); err != nil || d != "" {
+			t.Errorf("the rows came back otherwise as %s: %v (-sent +read):\n%s", form, err, d)
+		}
 	}
+	of, err := conn.Prepare(t.Context(), "arrays", text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	values := make([][]byte, len(args))
+	for i := range args {
+		var ok bool
+		if values[i], ok = args[i].(array).binary(nil, of.ParamOIDs[i]); !ok {
+			t.Errorf("argument %d has no binary form", i+1)
+		}
+	}
+	results := conn.PgConn().ExecStatement(t.Context(), of, values, []int16{pgx.BinaryFormatCode}, nil)
+	wantRows("bytes", pgx.RowsFromResultReader(conn.TypeMap(), results))
+	if err := texts(args); err != nil {
+		t.Fatal(err)
+	}
+	found, err := conn.Query(t.Context(), text, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantRows("texts", found)
 
 	pool := openTestPostgres(t).writes
 	ask := func() (all []*answer) {
@@ -82,5 +108,33 @@ func TestArraysOfPostgreSQL(t *testing.T) {
 	}
 	if d := cmp.Diff(kept[0], kept[1]); d != "" {
 		t.Errorf("combined queries answer otherwise (-alone +combined):\n%s", d)
+	}
+}
+
+// TestArraysWithoutABinaryForm: what PostgreSQL would have to convert or refuse goes to it as text.
+func TestArraysWithoutABinaryForm(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		oid   uint32
+		value any
+	}{
+		{pgtype.Int4ArrayOID, int64(math.MaxInt32 + 1)},
+		{pgtype.Int4ArrayOID, int64(math.MinInt32 - 1)},
+		{pgtype.Int2ArrayOID, int64(math.MaxInt16 + 1)},
+		{pgtype.Int2ArrayOID, int64(math.MinInt16 - 1)},
+		{pgtype.Int8ArrayOID, "1"},
+		{pgtype.Int8ArrayOID, 1.0},
+		{pgtype.Float8ArrayOID, int64(1)},
+		{pgtype.TextArrayOID, int64(1)},
+		{pgtype.TextArrayOID, []byte("a")},
+		{pgtype.ByteaArrayOID, "a"},
+		{pgtype.Int8ArrayOID, true},
+		{pgtype.BoolArrayOID, true},
+		{pgtype.Int8OID, int64(1)},
+	} {
+		a := array{[]any{nil, test.value}, 1, 0}
+		if b, ok := a.binary([]byte("before"), test.oid); ok || string(b) != "before" {
+			t.Errorf("%T %v as %d: %q, %t", test.value, test.value, test.oid, b, ok)
+		}
 	}
 }

@@ -16,16 +16,19 @@ import (
 // guessed while PostgreSQL writes the rows. So neither of them waits for the other before the commit.
 type outstanding struct {
 	pipeline *pgconn.Pipeline
-	known    preparedStatements
+	prepared *preparedStatements
 	sent     [][]*answer // for each statement, the questions that it asks
 	taken    int         // how many of them were answered
 	asked    int         // how many of them, up to the last one that asks
 	stale    bool        // a statement has to be prepared again
-	encoder  pgx.ExtendedQueryBuilder
 }
 
-// preparedStatements are the statements that a connection has prepared to be outstanding, by their texts.
-type preparedStatements map[string]*pgconn.StatementDescription
+// preparedStatements are the statements that a connection has prepared to be outstanding.
+type preparedStatements struct {
+	of      map[string]*pgconn.StatementDescription // by their texts
+	encoder pgx.ExtendedQueryBuilder
+	binary  []byte // arrays of a statement that is being put
+}
 
 const (
 	// maxStatements is how many statements a connection prepares to be outstanding.
@@ -36,22 +39,22 @@ const (
 )
 
 // ofConnection gives those of the connection.
-func (p *pipeline) ofConnection() preparedStatements {
+func (p *pipeline) ofConnection() *preparedStatements {
 	data := p.conn.PgConn().CustomData()
-	known, is := data[preparedKey].(preparedStatements)
+	prepared, is := data[preparedKey].(*preparedStatements)
 	if !is {
-		known = preparedStatements{}
-		data[preparedKey] = known
+		prepared = &preparedStatements{of: map[string]*pgconn.StatementDescription{}}
+		data[preparedKey] = prepared
 	}
-	return known
+	return prepared
 }
 
-// allPrepared reports whether statements can be outstanding. Those that cannot are prepared after the
-// transaction.
-func (p *pipeline) allPrepared(known preparedStatements, texts ...string) bool {
-	all := true
+// mayBeOutstanding reports whether statements may be. Those that are not prepared are prepared after
+// the transaction.
+func (p *pipeline) mayBeOutstanding(texts ...string) bool {
+	all, prepared := true, p.ofConnection()
 	for _, text := range texts {
-		if known[text] != nil {
+		if prepared.of[text] != nil {
 			continue
 		}
 		if all = false; p.unprepared == nil {
@@ -68,19 +71,19 @@ func (p *pipeline) prepare() {
 	if len(p.unprepared) == 0 || p.conn.IsClosed() {
 		return
 	}
-	known := p.ofConnection()
+	prepared := p.ofConnection()
 	for text := range p.unprepared {
-		if len(known) == maxStatements {
+		if len(prepared.of) == maxStatements {
 			return
 		}
-		name := fmt.Sprintf("outstanding_%d", len(known)+1)
+		name := fmt.Sprintf("outstanding_%d", len(prepared.of)+1)
 		if of, err := p.conn.PgConn().Prepare(p.ctx, name, text, nil); err == nil {
-			known[text] = of
+			prepared.of[text] = of
 		}
 	}
 }
 
-// goesAhead reports whether what waits, a turn and questions can be outstanding.
+// goesAhead reports whether what waits, a turn and questions may be outstanding.
 func (p *pipeline) goesAhead(turn string, missing []*answer) bool {
 	texts := []string{turn, commitText}
 	for _, waits := range p.queue.QueuedQueries {
@@ -89,26 +92,29 @@ func (p *pipeline) goesAhead(turn string, missing []*answer) bool {
 	for _, together := range p.questions(missing) {
 		texts = append(texts, p.textOf(together))
 	}
-	return p.allPrepared(p.ofConnection(), texts...)
+	return p.mayBeOutstanding(texts...)
 }
 
 // askAhead sends what waits and asks for answers, which are taken to be what was guessed until they
 // are compared.
 func (p *pipeline) askAhead(missing []*answer) error {
-	for _, together := range p.questions(missing) {
-		if err := p.ask(together); err != nil {
-			return err
-		}
-	}
-	queue, asked := p.queue.QueuedQueries, p.asked
-	p.queue, p.asked = &pgx.Batch{}, nil
-	o := &outstanding{pipeline: p.conn.PgConn().StartPipeline(p.ctx), known: p.ofConnection(), asked: len(queue)}
+	queue := p.queue.QueuedQueries
+	p.queue = &pgx.Batch{}
+	o := &outstanding{pipeline: p.conn.PgConn().StartPipeline(p.ctx), prepared: p.ofConnection()}
 	p.outstanding = o
-	for i, waits := range queue {
-		if err := p.put(waits.SQL, waits.Arguments, asked[i]); err != nil {
+	for _, waits := range queue {
+		if err := p.put(waits.SQL, waits.Arguments, nil); err != nil {
 			return err
 		}
 	}
+	for _, together := range p.questions(missing) {
+		text := p.textOf(together)
+		p.trace(text)
+		if err := p.put(text, argsOf(together), together); err != nil {
+			return err
+		}
+	}
+	o.asked = len(o.sent)
 	for _, a := range missing {
 		a.known, a.rows = true, a.guess
 	}
@@ -119,13 +125,41 @@ func (p *pipeline) askAhead(missing []*answer) error {
 // put sends a statement, so that PostgreSQL runs it while the next one is prepared.
 func (p *pipeline) put(text string, args []any, asks []*answer) error {
 	o := p.outstanding
-	of := o.known[text]
-	if err := o.encoder.Build(p.conn.TypeMap(), of, args); err != nil {
+	of, encoder := o.prepared.of[text], &o.prepared.encoder
+	binary := o.prepared.encodeArrays(of, args)
+	err := texts(args)
+	if err == nil {
+		err = encoder.Build(p.conn.TypeMap(), of, args)
+	}
+	if err != nil {
 		return fmt.Errorf("encode arguments: %w", err)
 	}
-	o.pipeline.SendQueryStatement(of, o.encoder.ParamValues, o.encoder.ParamFormats, slices.Clone(o.encoder.ResultFormats))
+	for i, value := range binary {
+		if value != nil {
+			encoder.ParamValues[i], encoder.ParamFormats[i] = value, pgx.BinaryFormatCode
+		}
+	}
+	o.pipeline.SendQueryStatement(of, encoder.ParamValues, encoder.ParamFormats, slices.Clone(encoder.ResultFormats))
 	o.sent = append(o.sent, asks)
 	return o.pipeline.Flush()
+}
+
+// encodeArrays takes the arrays that have a binary form out of the arguments of a statement, and gives that
+// form of each.
+func (s *preparedStatements) encodeArrays(of *pgconn.StatementDescription, args []any) [][]byte {
+	binary, b := make([][]byte, len(args)), s.binary[:0]
+	for i := range args {
+		a, is := args[i].(array)
+		if !is || i >= len(of.ParamOIDs) {
+			continue
+		}
+		begin := len(b)
+		if b, is = a.binary(b, of.ParamOIDs[i]); is {
+			binary[i], args[i] = b[begin:], nil
+		}
+	}
+	s.binary = b
+	return binary
 }
 
 // next takes the next answer. It fails with errGuessed if that is not what was guessed.

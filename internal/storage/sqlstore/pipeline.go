@@ -44,13 +44,16 @@ func (e *queuedError) Unwrap() error { return e.err }
 // later implements link.
 func (p *pipeline) later(text string, args []any) error {
 	p.trace(text)
-	if o := p.outstanding; o != nil {
-		if p.allPrepared(o.known, text) {
+	if p.outstanding != nil {
+		if p.mayBeOutstanding(text) {
 			return p.put(text, args, nil)
 		}
 		if err := p.await(); err != nil {
 			return err
 		}
+	}
+	if err := texts(args); err != nil {
+		return err
 	}
 	p.queue.Queue(text, args...)
 	return nil

@@ -117,11 +117,7 @@ func (s *Store) laterCompared(g *group, members []*change, r *rehearsal) error {
 	for _, id := range schoolsOf(members) {
 		schools = append(schools, int64(id))
 	}
-	turns, err := arraysOf(schools, 1)
-	if err == nil {
-		err = p.later(s.hastyTurns, turns)
-	}
-	if err != nil {
+	if err := p.later(s.hastyTurns, arraysOf(schools, 1)); err != nil {
 		return err
 	}
 	for _, together := range p.questions(r.missing) {
@@ -166,15 +162,8 @@ func (p *pipeline) compare(together []*answer, verdict *string) error {
 			guessed = append(append(guessed, int64(i+1)), row...)
 		}
 	}
-	args, err := arraysOf(values, len(together[0].args))
-	if err != nil {
-		return err
-	}
-	rows, err := arraysOf(guessed, 1+combined.columns)
-	if err != nil {
-		return err
-	}
-	return p.laterText(verdict, combined.compare, append(args, rows...))
+	args := append(arraysOf(values, len(together[0].args)), arraysOf(guessed, 1+combined.columns)...)
+	return p.laterText(verdict, combined.compare, args)
 }
 
 // laterText is later for a statement whose one value goes to a text.

@@ -134,14 +134,11 @@ func (p *pipeline) readCounters(of *provisional, verdict *string) error {
 	for _, c := range of.of {
 		keys = append(keys, int64(c.school), c.name, c.low, c.high)
 	}
-	args, err := arraysOf(keys, 4)
-	if err != nil {
-		return err
-	}
+	args := arraysOf(keys, 4)
 	const from = " FROM unnest((SELECT $1::int4[]), (SELECT $2::text[]), (SELECT $3::int8[]), (SELECT $4::int8[])) " +
 		"WITH ORDINALITY a (school, name, low, high, place) " +
 		"LEFT JOIN counters c ON c.school_id = a.school AND c.name = a.name"
-	err = p.laterText(&of.values, "SELECT set_config('lyceum.counters', "+
+	err := p.laterText(&of.values, "SELECT set_config('lyceum.counters', "+
 		"CAST(array_agg(COALESCE(c.value, 0) ORDER BY a.place) AS TEXT), true)"+from, args)
 	if err != nil {
 		return err
@@ -363,15 +360,8 @@ func (g *group) insertFollowing(table, columns string, rows []edit) error {
 			}
 		}
 	}
-	args, err := arraysOf(values, width)
-	if err != nil {
-		return err
-	}
-	of, err := arraysOf(places, len(places)/len(rows))
-	if err != nil {
-		return err
-	}
-	return g.later(g.session.pool.insertFollowingText(table, columns, following), append(args, of...)...)
+	args := append(arraysOf(values, width), arraysOf(places, len(places)/len(rows))...)
+	return g.later(g.session.pool.insertFollowingText(table, columns, following), args...)
 }
 
 var followingTexts sync.Map // table and which columns -> text
@@ -397,7 +387,7 @@ func (p *pool) insertFollowingText(table, columns string, following []bool) stri
 	}
 	types = append(types, slices.Repeat([]string{"int4"}, len(places))...)
 	text := "INSERT INTO " + table + " (school_id, " + columns + ") SELECT " + strings.Join(shown, ", ") +
-		" FROM unnest(" + strings.Join(hidden(types), ", ") + ") u (" + strings.Join(append(as, places...), ", ") +
+		" FROM unnest(" + strings.Join(plain(types), ", ") + ") u (" + strings.Join(append(as, places...), ", ") +
 		") WHERE " + ifRight
 	followingTexts.Store(key, text)
 	return text

@@ -1,0 +1,165 @@
+package sqlstore
+
+import (
+	"database/sql/driver"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgtype"
+)
+
+// array is a column of rows of some width, as an argument of PostgreSQL. It is encoded before the
+// values are overwritten.
+type array struct {
+	values        []any
+	width, column int
+}
+
+// arraysOf gives an array for each column of rows of some width.
+func arraysOf(values []any, width int) []any {
+	arrays := make([]any, width)
+	for column := range arrays {
+		arrays[column] = array{values, width, column}
+	}
+	return arrays
+}
+
+// isNull reports whether no row has a value in the column.
+func (a array) isNull() bool {
+	for i := a.column; i < len(a.values); i += a.width {
+		if a.values[i] != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// texts replaces the arrays among arguments by texts.
+func texts(args []any) error {
+	for i := range args {
+		a, is := args[i].(array)
+		if !is {
+			continue
+		}
+		text, err := a.text()
+		if err != nil {
+			return fmt.Errorf("argument %d: %w", i+1, err)
+		}
+		args[i] = text
+	}
+	return nil
+}
+
+// text is the array as PostgreSQL reads one.
+func (a array) text() (text string, err error) {
+	b := make([]byte, 1, 2+16*len(a.values)/a.width)
+	b[0] = '{'
+	for i := a.column; i < len(a.values); i += a.width {
+		if i > a.column {
+			b = append(b, ',')
+		}
+		if b, err = appendElement(b, a.values[i]); err != nil {
+			return "", err
+		}
+	}
+	return string(append(b, '}')), nil
+}
+
+var escaped = strings.NewReplacer(`\`, `\\`, `"`, `\"`)
+
+// appendElement appends a value to the text of an array.
+func appendElement(b []byte, value any) ([]byte, error) {
+	switch v := value.(type) {
+	case nil:
+		return append(b, "NULL"...), nil
+	case int64:
+		return strconv.AppendInt(b, v, 10), nil
+	case float64:
+		return strconv.AppendFloat(b, v, 'g', -1, 64), nil
+	case bool:
+		return strconv.AppendBool(b, v), nil
+	case []byte:
+		if v == nil {
+			return append(b, "NULL"...), nil
+		}
+		return fmt.Appendf(b, `"\\x%x"`, v), nil
+	case string:
+		return append(append(append(b, '"'), escaped.Replace(v)...), '"'), nil
+	default:
+		v, err := driver.DefaultParameterConverter.ConvertValue(v)
+		if err != nil {
+			return nil, err
+		}
+		return appendElement(b, v)
+	}
+}
+
+// elements are the types of elements by those of arrays that have a binary form here.
+var elements = map[uint32]uint32{
+	pgtype.Int2ArrayOID: pgtype.Int2OID, pgtype.Int4ArrayOID: pgtype.Int4OID, pgtype.Int8ArrayOID: pgtype.Int8OID,
+	pgtype.Float8ArrayOID: pgtype.Float8OID, pgtype.TextArrayOID: pgtype.TextOID, pgtype.ByteaArrayOID: pgtype.ByteaOID,
+}
+
+// The header of an array of one dimension in binary form is five numbers of four bytes: how many
+// dimensions there are, whether any element is NULL, the type of an element, how many there are, and
+// the index of the first one. https://www.postgresql.org/docs/15/xtypes.html leaves the form to
+// array_send of its source.
+const nullsAt, arrayHeader = 4, 20
+
+// binary appends the binary form of the array, if it has one as that type: its elements are of one kind, in
+// range, and not to be converted.
+func (a array) binary(b []byte, oid uint32) ([]byte, bool) {
+	element := elements[oid]
+	if element == 0 {
+		return b, false
+	}
+	begin, put := len(b), binary.BigEndian.AppendUint32
+	b = put(put(put(b, 1), 0), element)
+	b = put(put(b, uint32((len(a.values)-a.column+a.width-1)/a.width)), 1)
+	for i := a.column; i < len(a.values); i += a.width {
+		appended, null, ok := appendBinary(b, element, a.values[i])
+		if !ok {
+			return b[:begin], false
+		}
+		if b = appended; null {
+			b[begin+nullsAt+3] = 1
+		}
+	}
+	return b, true
+}
+
+// appendBinary appends the length of an element, in four bytes, and the element.
+func appendBinary(b []byte, of uint32, value any) (_ []byte, null, ok bool) {
+	switch v := value.(type) {
+	case nil:
+		return binary.BigEndian.AppendUint32(b, math.MaxUint32), true, true
+	case int64:
+		switch {
+		case of == pgtype.Int8OID:
+			return binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint32(b, 8), uint64(v)), false, true
+		case of == pgtype.Int4OID && v == int64(int32(v)):
+			return binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(b, 4), uint32(v)), false, true
+		case of == pgtype.Int2OID && v == int64(int16(v)):
+			return binary.BigEndian.AppendUint16(binary.BigEndian.AppendUint32(b, 2), uint16(v)), false, true
+		}
+	case float64:
+		if of == pgtype.Float8OID {
+			return binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint32(b, 8), math.Float64bits(v)), false, true
+		}
+	case string:
+		if of == pgtype.TextOID && len(v) <= math.MaxInt32 {
+			return append(binary.BigEndian.AppendUint32(b, uint32(len(v))), v...), false, true
+		}
+	case []byte:
+		switch {
+		case v == nil:
+			return appendBinary(b, of, nil)
+		case of == pgtype.ByteaOID && len(v) <= math.MaxInt32:
+			return append(binary.BigEndian.AppendUint32(b, uint32(len(v))), v...), false, true
+		}
+	}
+	return b, false, false
+}
