@@ -20,6 +20,7 @@ type outstanding struct {
 	sent     [][]*answer // for each statement, the questions that it asks
 	taken    int         // how many of them were answered
 	asked    int         // how many of them, up to the last one that asks
+	synced   bool        // nothing follows them
 	stale    bool        // a statement has to be prepared again
 }
 
@@ -33,6 +34,7 @@ type preparedStatements struct {
 const (
 	// maxStatements is how many statements a connection prepares to be outstanding.
 	maxStatements = 512
+	maxBinary     = 64 << 10 // bytes that a connection keeps to encode arrays
 	preparedKey   = "lyceum.prepared"
 	commitText    = "COMMIT"
 	planChanged   = "0A000" // feature_not_supported: a prepared statement would have other columns than before
@@ -74,7 +76,10 @@ func (p *pipeline) prepare() {
 	prepared := p.ofConnection()
 	for text := range p.unprepared {
 		if len(prepared.of) == maxStatements {
-			return
+			clear(prepared.of)
+			if p.conn.DeallocateAll(p.ctx) != nil {
+				return
+			}
 		}
 		name := fmt.Sprintf("outstanding_%d", len(prepared.of)+1)
 		if of, err := p.conn.PgConn().Prepare(p.ctx, name, text, nil); err == nil {
@@ -83,21 +88,30 @@ func (p *pipeline) prepare() {
 	}
 }
 
-// goesAhead reports whether what waits, a turn and questions may be outstanding.
-func (p *pipeline) goesAhead(turn string, missing []*answer) bool {
+// jointQuestion is a statement that answers queries of one text.
+type jointQuestion struct {
+	text     string
+	together []*answer
+}
+
+// goesAhead reports whether what waits, a turn and what is missing may be outstanding, and gives the
+// questions for that.
+func (p *pipeline) goesAhead(turn string, missing []*answer) ([]jointQuestion, bool) {
 	texts := []string{turn, commitText}
 	for _, waits := range p.queue.QueuedQueries {
 		texts = append(texts, waits.SQL)
 	}
+	var questions []jointQuestion
 	for _, together := range p.questions(missing) {
-		texts = append(texts, p.textOf(together))
+		text := p.textOf(together)
+		texts, questions = append(texts, text), append(questions, jointQuestion{text, together})
 	}
-	return p.mayBeOutstanding(texts...)
+	return questions, p.mayBeOutstanding(texts...)
 }
 
-// askAhead sends what waits and asks for answers, which are taken to be what was guessed until they
+// askAhead sends what waits and questions, whose answers are taken to be what was guessed until they
 // are compared.
-func (p *pipeline) askAhead(missing []*answer) error {
+func (p *pipeline) askAhead(questions []jointQuestion) error {
 	queue := p.queue.QueuedQueries
 	p.queue = &pgx.Batch{}
 	o := &outstanding{pipeline: p.conn.PgConn().StartPipeline(p.ctx), prepared: p.ofConnection()}
@@ -107,25 +121,27 @@ func (p *pipeline) askAhead(missing []*answer) error {
 			return err
 		}
 	}
-	for _, together := range p.questions(missing) {
-		text := p.textOf(together)
-		p.trace(text)
-		if err := p.put(text, argsOf(together), together); err != nil {
+	for _, q := range questions {
+		p.trace(q.text)
+		if err := p.put(q.text, argsOf(q.together), q.together); err != nil {
 			return err
+		}
+		for _, a := range q.together {
+			a.known, a.rows = true, a.guess
 		}
 	}
 	o.asked = len(o.sent)
-	for _, a := range missing {
-		a.known, a.rows = true, a.guess
-	}
 	o.pipeline.SendFlushRequest()
 	return o.pipeline.Flush()
 }
 
-// put sends a statement, so that PostgreSQL runs it while the next one is prepared.
+// put puts a statement behind those that are outstanding. It goes with the next flush.
 func (p *pipeline) put(text string, args []any, asks []*answer) error {
 	o := p.outstanding
 	of, encoder := o.prepared.of[text], &o.prepared.encoder
+	if of == nil {
+		return fmt.Errorf("%q is not prepared", text)
+	}
 	binary := o.prepared.encodeArrays(of, args)
 	err := texts(args)
 	if err == nil {
@@ -141,7 +157,13 @@ func (p *pipeline) put(text string, args []any, asks []*answer) error {
 	}
 	o.pipeline.SendQueryStatement(of, encoder.ParamValues, encoder.ParamFormats, slices.Clone(encoder.ResultFormats))
 	o.sent = append(o.sent, asks)
-	return o.pipeline.Flush()
+	return nil
+}
+
+// sync lets the answers come, of which the last one says that there are no more.
+func (o *outstanding) sync() error {
+	o.synced = true
+	return o.pipeline.Sync()
 }
 
 // encodeArrays takes the arrays that have a binary form out of the arguments of a statement, and gives that
@@ -158,7 +180,9 @@ func (s *preparedStatements) encodeArrays(of *pgconn.StatementDescription, args 
 			binary[i], args[i] = b[begin:], nil
 		}
 	}
-	s.binary = b
+	if cap(b) <= maxBinary {
+		s.binary = b
+	}
 	return binary
 }
 
@@ -210,7 +234,7 @@ func (p *pipeline) await() error {
 		return nil
 	}
 	defer p.abandon()
-	if err := o.pipeline.Sync(); err != nil {
+	if err := o.sync(); err != nil {
 		return err
 	}
 	return p.take(len(o.sent))
@@ -223,7 +247,9 @@ func (p *pipeline) abandon() {
 		return
 	}
 	p.outstanding = nil
-	_ = o.pipeline.Sync()
+	if !o.synced && !p.conn.IsClosed() { // pgx may still write to one that it closes
+		_ = o.sync()
+	}
 	_ = o.pipeline.Close()
 	if o.stale {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
@@ -243,7 +269,7 @@ func (p *pipeline) commitOutstanding() error {
 	if err := p.put(commitText, nil, nil); err != nil {
 		return err
 	}
-	if err := o.pipeline.Sync(); err != nil {
+	if err := o.sync(); err != nil { // one write has both: if nothing of it has gone, nothing was committed
 		return &commitError{err}
 	}
 	for i := o.taken; i < len(o.sent); i++ {

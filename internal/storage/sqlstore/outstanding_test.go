@@ -27,13 +27,14 @@ func goAhead(t *testing.T, pool *pool, guesses map[int64][][]any, row string, ar
 		for n, guess := range guesses {
 			missing = append(missing, &answer{text: aheadText, args: []any{n}, guess: guess})
 		}
-		if ahead = p.goesAhead(aheadTurn, missing); !ahead {
+		questions, may := p.goesAhead(aheadTurn, missing)
+		if ahead = may; !ahead {
 			return false, nil
 		}
 		if err := p.later(aheadTurn, []any{"turn"}); err != nil {
 			return false, err
 		}
-		if err := p.askAhead(missing); err != nil {
+		if err := p.askAhead(questions); err != nil {
 			return false, err
 		}
 		for _, of := range args {

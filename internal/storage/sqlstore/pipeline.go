@@ -46,7 +46,10 @@ func (p *pipeline) later(text string, args []any) error {
 	p.trace(text)
 	if p.outstanding != nil {
 		if p.mayBeOutstanding(text) {
-			return p.put(text, args, nil)
+			if err := p.put(text, args, nil); err != nil {
+				return err
+			}
+			return p.outstanding.pipeline.Flush() // PostgreSQL runs it while the next one is prepared
 		}
 		if err := p.await(); err != nil {
 			return err
@@ -83,7 +86,9 @@ func passed(results pgx.BatchResults, n int) error {
 
 // each implements link.
 func (p *pipeline) each(text string, args, dest []any, visit func() error) (err error) {
-	_ = p.later(text, args)
+	if err := p.later(text, args); err != nil {
+		return err
+	}
 	results, n, err := p.send()
 	if err != nil {
 		return err

@@ -97,12 +97,16 @@ func (s *Store) presume(g *group, members []*change, r *rehearsal) (done, stale 
 // whether it did.
 func (s *Store) goAhead(g *group, members []*change, r *rehearsal) (bool, error) {
 	p := g.session.link.(*pipeline)
-	if s.guesses.trusts(r, s.aheadAfter) != entirely || !p.goesAhead(s.hastyTurn, r.missing) {
+	if s.guesses.trusts(r, s.aheadAfter) != entirely {
+		return false, nil
+	}
+	questions, ahead := p.goesAhead(s.hastyTurn, r.missing)
+	if !ahead {
 		return false, nil
 	}
 	g.presumed, g.guessed = true, r
 	s.takeTurns(g, members)
-	if err := p.askAhead(r.missing); err != nil {
+	if err := p.askAhead(questions); err != nil {
 		return false, &lostError{err}
 	}
 	s.writes.ahead.Add(1)
@@ -137,8 +141,11 @@ func (s *Store) laterCompared(g *group, members []*change, r *rehearsal) error {
 // conclude tells what became of a group that was presumed to be guessed right, by the error of its
 // transaction. One that was not is lost, and nothing of it was written.
 func (s *Store) conclude(g *group, members []*change, err error) error {
-	_, queued := errors.AsType[*queuedError](err)
+	failed, queued := errors.AsType[*queuedError](err)
+	schools := schoolsOf(members)
 	switch {
+	case queued && !g.compared && 1 <= failed.at && failed.at <= len(schools) && s.dialect.fault(err) == faultBusy:
+		return s.turned(schools, true, err)
 	case queued || errors.Is(err, errGuessed) || err == nil && g.compared && g.verdict != right:
 		if fault := s.dialect.fault(err); fault != faultBusy && fault != faultRetry {
 			s.guesses.distrust(g.guessed)
