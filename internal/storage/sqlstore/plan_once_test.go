@@ -142,30 +142,53 @@ func TestPostgresPlansCombinedQuestionsOnce(t *testing.T) {
 	}
 }
 
-// TestPostgresPlansInsertionsOnce: also those of few rows. The server makes five to compare.
+// TestPostgresPlansInsertionsOnce: also those of few rows. The server makes five plans to compare.
 func TestPostgresPlansInsertionsOnce(t *testing.T) {
 	t.Parallel()
-	s := openTestPostgres(t)
-	err := s.writes.change(t.Context(), false, func(q *session) (bool, error) {
-		for n := range int64(20) {
-			text, args, err := s.writes.insertion("counters", "name, value", 2, []any{int64(0), "one", n, int64(0), "two", n})
-			if err == nil {
-				err = q.run(text+addCounters, args)
-			}
-			if err != nil {
+	pool := openTestPostgres(t).writes
+	const table, columns = "bare", "n, word"
+	pool.types[[2]string{table, "school_id"}], pool.types[[2]string{table, "n"}] = "int4", "int8"
+	pool.types[[2]string{table, "word"}] = "text"
+	values := func(n int64) []any { return []any{int64(0), n, "one", int64(0), n, "two"} }
+	for name, insertion := range map[string]func(n int64) (text string, args []any, err error){
+		"plain":    func(n int64) (string, []any, error) { return pool.insertion(table, columns, 2, values(n)) },
+		"compared": func(n int64) (string, []any, error) { return pool.comparedInsertion(table, columns, 2, values(n)) },
+		"following": func(n int64) (string, []any, error) {
+			text := pool.insertFollowingText(table, columns, []bool{false, true, false})
+			return text, append(arraysOf(values(n), 3), arraysOf([]any{int64(1), nil}, 1)...), nil
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			err := pool.change(t.Context(), false, func(q *session) (bool, error) {
+				err := errors.Join(q.exec("CREATE TABLE bare (school_id int, n bigint, word text)"),
+					q.exec("SELECT set_config('lyceum.guessed', 'right', true), set_config('lyceum.counters', '{7}', true)"))
+				for n := range int64(20) {
+					text, args, e := insertion(n)
+					if err = errors.Join(err, e); err == nil {
+						err = q.run(text, args)
+					}
+				}
+				if err != nil {
+					return false, err
+				}
+				var own, all, rows int64
+				_, err = q.one("SELECT max(custom_plans), min(custom_plans + generic_plans) FROM pg_prepared_statements "+
+					"WHERE statement LIKE 'INSERT INTO bare%'", nil, scanInt(&own), scanInt(&all))
+				if err != nil {
+					return false, err
+				}
+				if own > 5 || all < 20 {
+					t.Errorf("of %d insertions %d were planned for their rows", all, own)
+				}
+				if _, err = q.one("SELECT count(*) FROM bare", nil, scanInt(&rows)); err == nil && rows != 40 {
+					t.Errorf("%d rows, want 40", rows)
+				}
 				return false, err
+			})
+			if err != nil {
+				t.Fatal(err)
 			}
-		}
-		var own, general int64
-		_, err := q.one("SELECT custom_plans, generic_plans FROM pg_prepared_statements WHERE statement LIKE 'INSERT INTO counters%'",
-			nil, scanInt(&own), scanInt(&general))
-		if own > 5 || own+general < 20 {
-			t.Errorf("of 20 insertions %d were planned for their rows, and %d not", own, general)
-		}
-		return false, err
-	})
-	if err != nil {
-		t.Fatal(err)
+		})
 	}
 }
 
