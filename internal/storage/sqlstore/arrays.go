@@ -61,20 +61,29 @@ func (a array) text() (text string, err error) {
 		if i > a.column {
 			b = append(b, ',')
 		}
-		if b, err = appendElement(b, a.values[i]); err != nil {
+		if b, err = arrayForm.append(b, a.values[i]); err != nil {
 			return "", err
 		}
 	}
 	return string(append(b, '}')), nil
 }
 
-var escaped = strings.NewReplacer(`\`, `\\`, `"`, `\"`)
+// arrayForm is how PostgreSQL reads the elements of an array.
+var arrayForm = form{null: "NULL", quote: `"`, escapes: strings.NewReplacer(`\`, `\\`, `"`, `\"`), bytes: `"\\x%x"`}
 
-// appendElement appends a value to the text of an array.
-func appendElement(b []byte, value any) ([]byte, error) {
+// form is how a text has values.
+type form struct {
+	null    string
+	quote   string // around a text
+	escapes *strings.Replacer
+	bytes   string // for fmt
+}
+
+// append appends a value.
+func (f *form) append(b []byte, value any) ([]byte, error) {
 	switch v := value.(type) {
 	case nil:
-		return append(b, "NULL"...), nil
+		return append(b, f.null...), nil
 	case int64:
 		return strconv.AppendInt(b, v, 10), nil
 	case float64:
@@ -83,17 +92,17 @@ func appendElement(b []byte, value any) ([]byte, error) {
 		return strconv.AppendBool(b, v), nil
 	case []byte:
 		if v == nil {
-			return append(b, "NULL"...), nil
+			return append(b, f.null...), nil
 		}
-		return fmt.Appendf(b, `"\\x%x"`, v), nil
+		return fmt.Appendf(b, f.bytes, v), nil
 	case string:
-		return append(append(append(b, '"'), escaped.Replace(v)...), '"'), nil
+		return append(append(append(b, f.quote...), f.escapes.Replace(v)...), f.quote...), nil
 	default:
 		v, err := driver.DefaultParameterConverter.ConvertValue(v)
 		if err != nil {
 			return nil, err
 		}
-		return appendElement(b, v)
+		return f.append(b, v)
 	}
 }
 
@@ -107,7 +116,7 @@ var elements = map[uint32]uint32{
 // dimensions there are, whether any element is NULL, the type of an element, how many there are, and
 // the index of the first one. https://www.postgresql.org/docs/15/xtypes.html leaves the form to
 // array_send of its source.
-const nullsAt, arrayHeader = 4, 20
+const nullsAt = 4
 
 // binary appends the binary form of the array, if it has one as that type: its elements are of one kind, in
 // range, and not to be converted.
@@ -118,7 +127,7 @@ func (a array) binary(b []byte, oid uint32) ([]byte, bool) {
 	}
 	begin, put := len(b), binary.BigEndian.AppendUint32
 	b = put(put(put(b, 1), 0), element)
-	b = put(put(b, uint32((len(a.values)-a.column+a.width-1)/a.width)), 1)
+	b = put(put(b, uint32(len(a.values)/a.width)), 1)
 	for i := a.column; i < len(a.values); i += a.width {
 		appended, null, ok := appendBinary(b, element, a.values[i])
 		if !ok {

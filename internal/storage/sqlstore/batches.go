@@ -71,19 +71,19 @@ func (p *pool) insertsAtOnce(n int) int {
 
 // insertion gives the statement that inserts rows of these values, and its arguments. On
 // PostgreSQL they are arrays: one text serves any number of rows, and a row costs less.
-func (p *pool) insertion(table, columns string, rows int, values []any) (text string, args []any, err error) {
+func (p *pool) insertion(table, columns string, rows int, values []any) (text string, args []any) {
 	width := len(values) / rows
 	switch {
 	case p.types == nil:
-		return insertText(table, columns, width, rows), values, nil
+		return insertText(table, columns, width, rows), values
 	case rows == 1: // it is queued, and the values are overwritten
-		return insertText(table, columns, width, 1), slices.Clone(values), nil
+		return insertText(table, columns, width, 1), slices.Clone(values)
 	}
 	return p.insertionOfArrays(table, columns, width, values)
 }
 
 // insertionOfArrays is insertion on PostgreSQL, for any number of rows.
-func (p *pool) insertionOfArrays(table, columns string, width int, values []any) (text string, args []any, err error) {
+func (p *pool) insertionOfArrays(table, columns string, width int, values []any) (text string, args []any) {
 	args = arraysOf(values, width)
 	for i := range args {
 		if args[i].(array).isNull() {
@@ -92,12 +92,12 @@ func (p *pool) insertionOfArrays(table, columns string, width int, values []any)
 	}
 	key := insertKey{table, 0}
 	if kept, ok := insertTexts.Load(key); ok {
-		return kept.(string), args, nil
+		return kept.(string), args
 	}
 	text = "INSERT INTO " + table + " (school_id, " + columns + ") SELECT * FROM unnest(" +
 		strings.Join(plain(p.typesOf(table, columns)), ", ") + ")"
 	insertTexts.Store(key, text)
-	return text, args, nil
+	return text, args
 }
 
 // typesOf gives the types of the school and of columns of a table.
@@ -164,7 +164,7 @@ func goWith(rows []edit, next *edit) bool {
 
 // updating gives the statement that updates rows of a table as the one of each would, and
 // its arguments.
-func (p *pool) updating(rows []edit) (text string, args []any, err error) {
+func (p *pool) updating(rows []edit) (text string, args []any) {
 	width := len(rows[0].taken())
 	if p.types != nil {
 		return p.fromArrays(rows, width, " FROM ")
@@ -174,18 +174,18 @@ func (p *pool) updating(rows []edit) (text string, args []any, err error) {
 		places[i] = placeholders(i*(1+width)+1, 1+width)
 	}
 	from := " FROM (VALUES " + strings.Join(places, ",") + ") v WHERE "
-	return strings.Replace(byColumns(rows[0].update), " WHERE ", from, 1), valuesOfRows(rows, width), nil
+	return strings.Replace(byColumns(rows[0].update), " WHERE ", from, 1), valuesOfRows(rows, width)
 }
 
 // deleting gives the statement that deletes the first n rows of a table as the one of each would, and
 // its arguments. On SQLite they are more than one where they differ in the last of several keys only: to
 // find a list of ids it may read all rows of a school.
-func (p *pool) deleting(rows []edit) (text string, args []any, n int, err error) {
+func (p *pool) deleting(rows []edit) (text string, args []any, n int) {
 	first := &rows[0]
 	keys := first.taken()
 	if p.types != nil {
-		text, args, err = p.fromArrays(rows, len(keys), " USING ")
-		return text, args, len(rows), err
+		text, args = p.fromArrays(rows, len(keys), " USING ")
+		return text, args, len(rows)
 	}
 	last := len(keys) - 1
 	alike := func(row *edit) bool { return row.school == first.school && same(row.values[:last], keys[:last]) }
@@ -198,12 +198,12 @@ func (p *pool) deleting(rows []edit) (text string, args []any, n int, err error)
 	if n > 1 {
 		text = strings.TrimSuffix(text, fmt.Sprintf("= $%d", 1+len(keys))) + "IN " + placeholders(1+len(keys), n)
 	}
-	return text, args[:len(keys)+n], n, nil
+	return text, args[:len(keys)+n], n
 }
 
 // fromArrays gives the statement of PostgreSQL that does for rows of a table what that of each does with
 // so many of its values, and its arguments: arrays, which it takes after a word.
-func (p *pool) fromArrays(rows []edit, width int, word string) (text string, args []any, err error) {
+func (p *pool) fromArrays(rows []edit, width int, word string) (text string, args []any) {
 	first := &rows[0]
 	args = arraysOf(valuesOfRows(rows, width), 1+width)
 	names := make([]string, len(args))
@@ -212,7 +212,7 @@ func (p *pool) fromArrays(rows []edit, width int, word string) (text string, arg
 	}
 	types := p.typesOf(first.table, strings.Join(first.columns[:width], ", "))
 	from := word + "unnest(" + strings.Join(hidden(types), ", ") + ") v (" + strings.Join(names, ", ") + ") WHERE "
-	return strings.Replace(byColumns(first.update), " WHERE ", from, 1), args, nil
+	return strings.Replace(byColumns(first.update), " WHERE ", from, 1), args
 }
 
 // byColumns is a statement with values of v, as both engines name the columns of values.

@@ -242,10 +242,7 @@ func (g *group) addJournal(b *books) (rows [][]any, err error) {
 		return rows, nil
 	}
 	n := g.session.pool.insertsAtOnce(len(rows))
-	text, args, err := g.session.pool.insertion("counters", "name, value", n, slices.Concat(rows[:n]...))
-	if err != nil {
-		return nil, fmt.Errorf("insert counters: %w", err)
-	}
+	text, args := g.session.pool.insertion("counters", "name, value", n, slices.Concat(rows[:n]...))
 	var name string
 	var value int64
 	dest := []any{scanText(&name), scanInt(&value)}

@@ -2,9 +2,7 @@ package sqlstore
 
 import (
 	"bytes"
-	"database/sql/driver"
 	"fmt"
-	"strconv"
 	"strings"
 )
 
@@ -46,10 +44,15 @@ func (p *pipeline) settle() (err error) {
 	return passed(results, n)
 }
 
+// copyForm is how COPY reads values.
+var copyForm = form{
+	null: `\N`, escapes: strings.NewReplacer(`\`, `\\`, "\t", `\t`, "\n", `\n`, "\r", `\r`), bytes: `\\x%x`,
+}
+
 // copied writes rows of some width as COPY reads them.
 func copied(values []any, width int) (text []byte, err error) {
 	for i, value := range values {
-		if text, err = appendCopied(text, value); err != nil {
+		if text, err = copyForm.append(text, value); err != nil {
 			return nil, fmt.Errorf("argument %d: %w", i%width+1, err)
 		}
 		if i%width == width-1 {
@@ -59,32 +62,4 @@ func copied(values []any, width int) (text []byte, err error) {
 		}
 	}
 	return text, nil
-}
-
-var copyEscaped = strings.NewReplacer(`\`, `\\`, "\t", `\t`, "\n", `\n`, "\r", `\r`)
-
-func appendCopied(b []byte, value any) ([]byte, error) {
-	switch v := value.(type) {
-	case nil:
-		return append(b, `\N`...), nil
-	case int64:
-		return strconv.AppendInt(b, v, 10), nil
-	case float64:
-		return strconv.AppendFloat(b, v, 'g', -1, 64), nil
-	case bool:
-		return strconv.AppendBool(b, v), nil
-	case []byte:
-		if v == nil {
-			return append(b, `\N`...), nil
-		}
-		return fmt.Appendf(b, `\\x%x`, v), nil
-	case string:
-		return append(b, copyEscaped.Replace(v)...), nil
-	default:
-		v, err := driver.DefaultParameterConverter.ConvertValue(v)
-		if err != nil {
-			return nil, err
-		}
-		return appendCopied(b, v)
-	}
 }

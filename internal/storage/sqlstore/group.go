@@ -333,14 +333,11 @@ func (g *group) writeBatch(rows []edit) error {
 		}
 	}
 	if first.update != "" && (len(rows) > 1 || g.compared) {
-		text, args, err := g.session.pool.updating(rows)
+		text, args := g.session.pool.updating(rows)
 		if g.compared {
 			text += " AND " + ifRight
 		}
-		if err == nil {
-			err = g.later(text, args...)
-		}
-		if err != nil {
+		if err := g.later(text, args...); err != nil {
 			return fmt.Errorf("update %s: %w", first.table, err)
 		}
 		return nil
@@ -367,14 +364,11 @@ func (g *group) deleteEach(rows []edit) error {
 	}
 	g.forgetRows(table)
 	for len(rows) > 0 {
-		text, args, n, err := p.deleting(rows)
+		text, args, n := p.deleting(rows)
 		if g.compared {
 			text += " AND " + ifRight
 		}
-		if err == nil {
-			err = g.later(text, args...)
-		}
-		if err != nil {
+		if err := g.later(text, args...); err != nil {
 			return fmt.Errorf("delete from %s: %w", table, err)
 		}
 		rows = rows[n:]
@@ -421,10 +415,7 @@ func (g *group) insertSome(table, columns string, rows int, values []any, rest s
 	if g.compared {
 		insertion = g.session.pool.comparedInsertion
 	}
-	text, args, err := insertion(table, columns, rows, values)
-	if err != nil {
-		return err
-	}
+	text, args := insertion(table, columns, rows, values)
 	if d, ok := g.session.link.(*direct); ok && rows == chunk && !g.alone {
 		d.insert(text+rest, args)
 		return nil

@@ -183,11 +183,11 @@ func (p *pipeline) laterText(to *string, text string, args []any) error {
 }
 
 // comparedInsertion is insertion of a group whose guesses the database compares.
-func (p *pool) comparedInsertion(table, columns string, rows int, values []any) (text string, args []any, err error) {
+func (p *pool) comparedInsertion(table, columns string, rows int, values []any) (text string, args []any) {
 	width := len(values) / rows
 	if rows > 1 {
-		text, args, err = p.insertionOfArrays(table, columns, width, values)
-		return text + " WHERE " + ifRight, args, err
+		text, args = p.insertionOfArrays(table, columns, width, values)
+		return text + " WHERE " + ifRight, args
 	}
 	shown := make([]string, width)
 	for i, name := range p.typesOf(table, columns) {
@@ -195,5 +195,5 @@ func (p *pool) comparedInsertion(table, columns string, rows int, values []any) 
 	}
 	text = "INSERT INTO " + table + " (school_id, " + columns + ") SELECT " + strings.Join(shown, ", ") +
 		" WHERE " + ifRight
-	return text, slices.Clone(values), nil
+	return text, slices.Clone(values)
 }
