@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -108,6 +109,53 @@ func TestArraysOfPostgreSQL(t *testing.T) {
 	}
 	if d := cmp.Diff(kept[0], kept[1]); d != "" {
 		t.Errorf("combined queries answer otherwise (-alone +combined):\n%s", d)
+	}
+}
+
+// TestBinaryFormOfArrays is about the form that pgx writes, too.
+func TestBinaryFormOfArrays(t *testing.T) {
+	t.Parallel()
+	types := pgtype.NewMap()
+	for _, test := range []struct {
+		values []any
+		same   any
+	}{
+		{[]any{int64(1), int64(-2)}, []*int32{new(int32(1)), new(int32(-2))}},
+		{[]any{int64(1), nil, int64(-2)}, []*int32{new(int32(1)), nil, new(int32(-2))}},
+		{[]any{nil}, []*int32{nil}},
+	} {
+		want, err := types.Encode(pgtype.Int4ArrayOID, pgtype.BinaryFormatCode, test.same, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, ok := (array{test.values, 1, 0}).binary(nil, pgtype.Int4ArrayOID); !ok || !slices.Equal(got, want) {
+			t.Errorf("%v is %x, want %x", test.values, got, want)
+		}
+	}
+}
+
+// TestInsertionsOfColumnsWithoutValues: a column that only some rows have is not one that none has.
+func TestInsertionsOfColumnsWithoutValues(t *testing.T) {
+	t.Parallel()
+	pool := openTestPostgres(t).writes
+	const table, columns = "sparse", "first, last, none"
+	for _, column := range []string{"school_id", "first", "last", "none"} {
+		pool.types[[2]string{table, column}] = "int4"
+	}
+	rows := [][]any{{int64(1), int64(2), nil, nil}, {int64(1), nil, nil, nil}, {int64(1), nil, int64(3), nil}}
+	text, args := pool.insertion(table, columns, len(rows), slices.Concat(rows...))
+	var got []string
+	err := pool.change(t.Context(), false, func(q *session) (bool, error) {
+		err := errors.Join(q.exec("CREATE TABLE sparse (school_id int, first int, last int, none int)"), q.run(text, args))
+		if err != nil {
+			return false, err
+		}
+		var row string
+		return false, q.each("SELECT concat_ws(',', school_id, first, last, none) FROM sparse ORDER BY first, last", nil,
+			[]any{scanText(&row)}, func() error { got = append(got, row); return nil })
+	})
+	if want := []string{"1,2", "1,3", "1"}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("the rows are %q, %v; want %q", got, err, want)
 	}
 }
 

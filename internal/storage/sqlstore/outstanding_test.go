@@ -173,7 +173,7 @@ func TestR22_ServerEndsWhileRowsGoAhead(t *testing.T) {
 }
 
 // TestGroupsThatGuessWrongAskFirst: a group that went ahead and was wrong runs again, and those after it
-// ask first.
+// ask first. One that asks for what nobody knows yet asks first alone.
 func TestGroupsThatGuessWrongAskFirst(t *testing.T) {
 	t.Parallel()
 	stores := openProcesses(t, false, func(string) {})
@@ -183,14 +183,14 @@ func TestGroupsThatGuessWrongAskFirst(t *testing.T) {
 		t.Fatal(err)
 	}
 	product := int32(0)
-	block := func(at *Store) (price lyceum.Minor, runs int) {
+	block := func(at *Store, plan lyceum.PricingPlanID) (price lyceum.Minor, runs int) {
 		var deeds []*deed
 		for range 3 {
 			product++
 			b := lyceum.Block{User: 1, Product: lyceum.Product{Kind: lyceum.CourseKind, ID: product}, CreatedAt: storetest.Begin}
 			deeds = append(deeds, &deed{do: func(tx lyceum.Tx, _ func(string, ...any)) error {
 				runs++
-				offer, err := tx.FindOffer(1, 1)
+				offer, err := tx.FindOffer(plan, 1)
 				if err != nil {
 					return err
 				}
@@ -210,9 +210,9 @@ func TestGroupsThatGuessWrongAskFirst(t *testing.T) {
 		return price, runs
 	}
 	goneAhead := func() int64 { return stores[0].writes.ahead.Load() }
-	eventually(t, "a group goes ahead", func() bool { block(stores[0]); return goneAhead() > 0 })
+	eventually(t, "a group goes ahead", func() bool { block(stores[0], 1); return goneAhead() > 0 })
 	before := goneAhead()
-	if _, runs := block(stores[0]); goneAhead() != before+1 || runs != 3 {
+	if _, runs := block(stores[0], 1); goneAhead() != before+1 || runs != 3 {
 		t.Fatalf("%d groups go ahead, %d runs", goneAhead()-before, runs)
 	}
 	storetest.Write(t, stores[1], school, func(tx lyceum.Tx) error {
@@ -224,14 +224,21 @@ func TestGroupsThatGuessWrongAskFirst(t *testing.T) {
 		return tx.PricingPlans.Update(tx, plan)
 	})
 	before = goneAhead()
-	if price, runs := block(stores[0]); price != 101 || goneAhead() != before+1 || runs <= 3 {
+	if price, runs := block(stores[0], 1); price != 101 || goneAhead() != before+1 || runs <= 3 {
 		t.Errorf("after a change by another process: %d groups go ahead, %d runs find a price of %d", goneAhead()-before, runs, price)
 	}
 	for range leastStreak - 1 {
 		before = goneAhead()
-		if price, _ := block(stores[0]); price != 101 || goneAhead() != before {
+		if price, _ := block(stores[0], 1); price != 101 || goneAhead() != before {
 			t.Errorf("afterwards: %d groups go ahead, the price is %d", goneAhead()-before, price)
 		}
 	}
-	eventually(t, "a group goes ahead again", func() bool { block(stores[0]); return goneAhead() > before })
+	eventually(t, "a group goes ahead again", func() bool { block(stores[0], 1); return goneAhead() > before })
+	before = goneAhead()
+	if price, _ := block(stores[0], 2); price != 100 || goneAhead() != before {
+		t.Errorf("with a plan that nobody knows: %d groups go ahead, the price is %d", goneAhead()-before, price)
+	}
+	if block(stores[0], 1); goneAhead() != before+1 {
+		t.Error("after a plan that nobody knew, a group does not go ahead")
+	}
 }
