@@ -30,6 +30,7 @@ type deed struct {
 	email   string // of the user that it makes
 	plain   bool   // it asks nothing ahead
 	many    bool   // see change
+	place   int64  // the last entry before it
 }
 
 // errRefused is what a deed may end with.
@@ -490,29 +491,38 @@ func together(s *Store, deeds []*deed, schools ...lyceum.SchoolID) {
 	l := newQueue(1, 0)
 	group := make([]*change, len(deeds))
 	for i, d := range deeds {
-		school := schools[d.at%len(schools)]
-		group[i] = &change{ctx: context.Background(), school: school, many: d.many, done: make(chan struct{}), run: func(q *session) error {
-			d.found = nil
-			t := s.newTx(q, lyceum.Stamp{School: school, At: storetest.Begin, Actor: "deed"})
-			err := d.do(lyceum.Tx{Tables: &tables, Changes: t}, func(format string, args ...any) {
-				d.found = append(d.found, fmt.Sprintf(format, args...))
-			})
-			if err != nil {
-				return err
-			}
-			return t.finish(&d.last)
-		}}
+		group[i] = d.in(s, schools[d.at%len(schools)])
 	}
 	for h := (&hand{changes: group}); h != nil; h = l.take() { // what the group had no time for
 		s.commit(l, h)
 	}
 	for i, d := range deeds {
-		// Which of several reasons a change fails for depends on when its rows are written.
-		if d.failed = group[i].result != nil; d.failed {
-			d.found, d.last, d.reason = nil, 0, group[i].result
-			e := lyceum.Public(s.outcome(group[i].result))
-			d.unknown = e != nil && e.Code == lyceum.OutcomeUnknown
+		d.end(s, group[i].result)
+	}
+}
+
+// in is the change of a school that does a deed.
+func (d *deed) in(s *Store, school lyceum.SchoolID) *change {
+	return &change{ctx: context.Background(), school: school, many: d.many, done: make(chan struct{}), run: func(q *session) error {
+		d.found = nil
+		t := s.newTx(q, lyceum.Stamp{School: school, At: storetest.Begin, Actor: "deed"})
+		err := d.do(lyceum.Tx{Tables: &tables, Changes: t}, func(format string, args ...any) {
+			d.found = append(d.found, fmt.Sprintf(format, args...))
+		})
+		if err != nil {
+			return err
 		}
+		return t.finish(&d.last)
+	}}
+}
+
+// end keeps how a deed ended.
+func (d *deed) end(s *Store, result error) {
+	// Which of several reasons a change fails for depends on when its rows are written.
+	if d.failed = result != nil; d.failed {
+		d.found, d.last, d.reason = nil, 0, result
+		e := lyceum.Public(s.outcome(result))
+		d.unknown = e != nil && e.Code == lyceum.OutcomeUnknown
 	}
 }
 

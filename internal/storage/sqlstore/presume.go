@@ -113,6 +113,9 @@ func (s *Store) goAhead(g *group, members []*change, r *rehearsal) (bool, error)
 	return true, nil
 }
 
+// wentAhead reports whether what the changes asked and did is only to be found right and committed.
+func (g *group) wentAhead() bool { return g.presumed && !g.compared }
+
 // laterCompared lets the turns and the comparisons go with the next message.
 func (s *Store) laterCompared(g *group, members []*change, r *rehearsal) error {
 	p := g.session.link.(*pipeline)
@@ -144,7 +147,7 @@ func (s *Store) conclude(g *group, members []*change, err error) error {
 	failed, queued := errors.AsType[*queuedError](err)
 	schools := schoolsOf(members)
 	switch {
-	case queued && !g.compared && 1 <= failed.at && failed.at <= len(schools) && s.dialect.fault(err) == faultBusy:
+	case queued && g.wentAhead() && 1 <= failed.at && failed.at <= len(schools) && s.dialect.fault(err) == faultBusy:
 		return s.turned(schools, true, err)
 	case queued || errors.Is(err, errGuessed) || err == nil && g.compared && g.verdict != right:
 		if fault := s.dialect.fault(err); fault != faultBusy && fault != faultRetry {

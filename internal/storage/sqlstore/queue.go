@@ -17,6 +17,11 @@ import (
 // A school that another transaction keeps for long would delay all that share a group
 // with it. It goes alone until its turn comes quickly again.
 //
+// Where another transaction can follow at once, a school with many changes is not left to one
+// group: those that wait follow one that was sent but for its commit, once they are as many.
+// The database lets them wait for it, and has something to do while the callers of the first
+// group come back.
+//
 // Of schools that another process changes, too, a group has those of one lane. So the groups
 // of each lane wait for one another alone, and those of all lanes run at once.
 type queue struct {
@@ -30,7 +35,11 @@ type queue struct {
 	waiting map[lyceum.SchoolID][]*change
 	order   []lyceum.SchoolID // the schools that wait, the next one first
 	slow    map[lyceum.SchoolID]bool
-	taken   map[lyceum.SchoolID]*hand
+	ahead   map[lyceum.SchoolID]bool // the last group was sent before it was committed
+	hands   map[*hand]bool
+	taken   map[lyceum.SchoolID]*hand // the last one, of the hands that have changes of a school
+
+	leastFollowing int // see there
 
 	answered int       // of those who had a group in common, how many have not come back
 	lately   time.Time // when somebody was answered or came
@@ -40,7 +49,12 @@ type queue struct {
 type hand struct {
 	changes []*change
 	slow    bool // they are of one school, which is slow
+	sent    bool // they are of one school, and all but the commit was sent: others may follow
 }
+
+// leastFollowing is how many changes follow a group that is not committed at least. Two groups cost the
+// database more than one of all their changes.
+const leastFollowing = 24
 
 // change is one caller's write on its way through the queue.
 type change struct {
@@ -57,8 +71,9 @@ type change struct {
 func newQueue(writers, more int) *queue {
 	return &queue{
 		wake: make(chan struct{}, writers+more), free: [2]int{writers, more}, writers: writers,
-		waiting: map[lyceum.SchoolID][]*change{}, slow: map[lyceum.SchoolID]bool{}, taken: map[lyceum.SchoolID]*hand{},
-		shared: func(lyceum.SchoolID) bool { return false },
+		waiting: map[lyceum.SchoolID][]*change{}, slow: map[lyceum.SchoolID]bool{}, ahead: map[lyceum.SchoolID]bool{},
+		hands: map[*hand]bool{}, taken: map[lyceum.SchoolID]*hand{},
+		shared: func(lyceum.SchoolID) bool { return false }, leastFollowing: leastFollowing,
 	}
 }
 
@@ -79,7 +94,40 @@ func (l *queue) add(c *change) {
 		l.order = append(l.order, c.school)
 	}
 	l.waiting[c.school] = append(l.waiting[c.school], c)
-	if l.taken[c.school] == nil && *l.freeFor(l.slow[c.school]) > 0 {
+	if l.mayBeTaken(c.school) && *l.freeFor(l.slow[c.school]) > 0 {
+		l.tell()
+	}
+}
+
+// mayBeTaken reports whether no writer keeps the others from a school.
+func (l *queue) mayBeTaken(school lyceum.SchoolID) bool {
+	by := l.taken[school]
+	return by == nil || by.sent && len(l.waiting[school]) >= max(len(by.changes), l.leastFollowing)
+}
+
+// share is how many of the changes of a school that wait are taken: where groups follow one another,
+// as many as leave the next one as many.
+func (l *queue) share(school lyceum.SchoolID) int {
+	waiting, sent := len(l.waiting[school]), 0
+	if by := l.taken[school]; by != nil {
+		sent = len(by.changes)
+	}
+	if all := waiting + sent; l.ahead[school] && all >= 2*l.leastFollowing {
+		return (all + 1) / 2
+	}
+	return waiting
+}
+
+// sent lets others follow a group that was sent but for its commit, if it is of one school.
+func (l *queue) sent(h *hand) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	school := h.changes[0].school
+	if slices.ContainsFunc(h.changes, func(c *change) bool { return c.school != school }) {
+		return
+	}
+	h.sent, l.ahead[school] = true, true
+	if l.mayBeTaken(school) {
 		l.tell()
 	}
 }
@@ -140,7 +188,7 @@ func (l *queue) take() *hand {
 	for _, school := range l.order {
 		is, of := l.slow[school], l.laneOf(school)
 		switch {
-		case l.taken[school] != nil || *l.freeFor(is) == 0 || slices.Contains(busy, of):
+		case !l.mayBeTaken(school) || *l.freeFor(is) == 0 || slices.Contains(busy, of):
 			others = append(others, school)
 		case len(next) > 0 && (is || slow || lane != noLane && of != noLane && of != lane):
 			others, more = append(others, school), true
@@ -154,9 +202,13 @@ func (l *queue) take() *hand {
 	if len(next) == 0 {
 		return nil
 	}
-	h := &hand{slow: slow}
+	h, most := &hand{slow: slow}, maxGroup
+	l.hands[h] = true
 	*l.freeFor(slow)--
-	for len(h.changes) < maxGroup && len(next) > 0 {
+	if len(next) == 1 {
+		most = min(most, l.share(next[0]))
+	}
+	for len(h.changes) < most && len(next) > 0 {
 		school := next[0]
 		waiting := l.waiting[school]
 		h.changes = append(h.changes, waiting[0])
@@ -199,7 +251,7 @@ func (l *queue) slowed(h *hand, school lyceum.SchoolID, rest, again []*change) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.slow[school] = true
-	delete(l.taken, school)
+	l.leave(h, school)
 	h.changes = rest
 	l.again(again)
 	l.tell()
@@ -214,17 +266,24 @@ func (l *queue) finish(h *hand, answered int, rest []*change, quickly bool) {
 	if l.lately = time.Now(); answered > 1 {
 		l.answered += answered
 	}
-	for school, by := range l.taken {
-		if by != h {
-			continue
-		}
-		delete(l.taken, school)
-		if h.slow && quickly {
-			delete(l.slow, school)
+	for _, c := range h.changes {
+		if l.leave(h, c.school); h.slow && quickly {
+			delete(l.slow, c.school)
 		}
 	}
+	delete(l.hands, h)
 	*l.freeFor(h.slow)++
 	l.again(rest)
+}
+
+// leave lets the other writers have a school.
+func (l *queue) leave(h *hand, school lyceum.SchoolID) {
+	if l.taken[school] == h {
+		delete(l.taken, school)
+	}
+	if !h.sent {
+		delete(l.ahead, school)
+	}
 }
 
 // again lets changes wait that come first.
@@ -252,7 +311,7 @@ func (l *queue) oldest() (since time.Time) {
 			since = c.since
 		}
 	}
-	for _, h := range l.taken {
+	for h := range l.hands {
 		for _, c := range h.changes {
 			note(c)
 		}

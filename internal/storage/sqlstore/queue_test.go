@@ -352,6 +352,88 @@ func TestQueueHasLanes(t *testing.T) {
 	taken()
 }
 
+// TestGroupsFollow: a group that was sent but for its commit is followed by one of as many changes of
+// its school, and each of the next ones has half of those who take part.
+func TestGroupsFollow(t *testing.T) {
+	t.Parallel()
+	l := newQueue(2, 0)
+	l.leastFollowing = 3
+	add := func(n int, school lyceum.SchoolID) {
+		for range n {
+			l.add(&change{school: school})
+		}
+	}
+	take := func(want int) *hand {
+		t.Helper()
+		h, got := l.take(), 0
+		if h != nil {
+			got = len(h.changes)
+		}
+		if got != want {
+			t.Fatalf("took %d, want %d", got, want)
+		}
+		return h
+	}
+	end := func(h *hand) { l.finish(h, len(h.changes), nil, true) }
+	woken := func(want bool) {
+		t.Helper()
+		got := len(l.wake) > 0
+		for len(l.wake) > 0 {
+			<-l.wake
+		}
+		if got != want {
+			t.Errorf("a writer is woken: %t, want %t", got, want)
+		}
+	}
+
+	add(8, 1)
+	first := take(8)
+	woken(true)
+	add(8, 1)
+	woken(false)
+	take(0)
+	l.sent(first)
+	woken(true)
+	second := take(8)
+	end(first)
+	l.sent(second)
+	add(7, 1)
+	woken(false)
+	take(0)
+	add(3, 1)
+	woken(true)
+	third := take(9) // of 18
+	end(second)
+	l.sent(third)
+	add(1, 1)
+	take(0)
+	end(third)
+	add(3, 1)
+	last := take(5) // of the 5 that wait, which are too few
+	l.sent(last)
+	end(last)
+	add(7, 1)
+	half := take(4)
+	woken(true)
+	take(0)
+	end(half) // not sent before it was committed
+	add(4, 1)
+	end(take(7))
+
+	add(4, 1)
+	add(4, 2)
+	both := take(8)
+	l.sent(both) // no single school
+	add(4, 1)
+	add(8, 2)
+	take(0)
+	end(both)
+	end(take(12))
+	if len(l.hands)+len(l.ahead)+len(l.taken)+len(l.waiting)+len(l.order) > 0 || l.free != [2]int{2, 0} {
+		t.Errorf("the queue remembers %+v", l)
+	}
+}
+
 // TestWriterGathers: a writer waits for those who shared a commit to come back, but not for
 // one who was alone, not for long, and not while another writer could be at work.
 func TestWriterGathers(t *testing.T) {

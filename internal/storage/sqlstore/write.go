@@ -211,7 +211,9 @@ func (s *Store) try(ctx context.Context, h *hand, as manner) (begun int, err err
 		if s.dialect.pipelined {
 			g.guesses = &s.guesses
 			learn = func() {
-				s.guesses.learn(g)
+				if !g.wentAhead() {
+					s.guesses.learn(g)
+				}
 				if g.presumed || !g.shared {
 					s.guesses.judge(members, g.guessed)
 				}
@@ -245,7 +247,14 @@ func (s *Store) try(ctx context.Context, h *hand, as manner) (begun int, err err
 		if !kept {
 			return false, nil
 		}
-		return true, g.close()
+		if err := g.close(); err != nil {
+			return false, err
+		}
+		if g.wentAhead() { // those who follow guess what it left
+			s.guesses.learn(g)
+			s.queue.sent(h)
+		}
+		return true, nil
 	})
 	switch queued, ok := errors.AsType[*queuedError](err); {
 	case g != nil && g.presumed:
