@@ -21,6 +21,12 @@ var enrollments = define(&tables.Enrollments, noun[lyceum.EnrollmentID, lyceum.E
 		optIntColumn("sale_id", func(e *lyceum.Enrollment) *lyceum.Opt[lyceum.SaleID] { return &e.Sale }),
 	},
 	largest: 1 << 10,
+	hint: func(d *dialect, f lyceum.EnrollmentFilter) string {
+		if f.User.Present && (!f.Course.Present || !f.Open && !f.ActiveAt.Present) {
+			return d.indexed("enrollments_user")
+		}
+		return ""
+	},
 	narrow: func(w *where, f lyceum.EnrollmentFilter) {
 		is(w, "user_id", f.User)
 		among(w, "user_id", f.Users)
@@ -171,7 +177,8 @@ func (v *view) FindEnrolledOf(user lyceum.UserID) ([]lyceum.Enrolled, error) {
 	dest := append(enrollments.scan(&row.Enrollment),
 		scanText(&row.CourseName), scanInt(&row.PercentComplete), scanOptTime(&row.CompletedAt))
 	err := v.q.each("SELECT "+enrollments.of("e")+`, k.name, COALESCE(p.percent_complete, 0), p.completed_at
-		FROM enrollments e JOIN courses k ON k.school_id = e.school_id AND k.course_id = e.course_id
+		FROM enrollments e`+v.q.pool.dialect.indexed("enrollments_user")+`
+		JOIN courses k ON k.school_id = e.school_id AND k.course_id = e.course_id
 		LEFT JOIN progress p ON p.school_id = e.school_id AND p.user_id = e.user_id AND p.course_id = e.course_id
 		WHERE e.school_id = $1 AND e.user_id = $2 ORDER BY e.enrollment_id`,
 		[]any{int64(v.school), int64(user)}, dest, func() error { found = append(found, row); return nil })

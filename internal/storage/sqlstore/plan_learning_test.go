@@ -1,10 +1,14 @@
 package sqlstore
 
 import (
+	"fmt"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
 // What is narrowed to users is found by an index: a school has 100,000 of them
@@ -48,7 +52,7 @@ func TestRowsOfUsersAreFoundByAnIndex(t *testing.T) {
 		{"users who never began", func() error {
 			_, err := v.Users.List(v, lyceum.UserFilter{NeverBegan: true}, lyceum.Page{Number: 1, Size: 20})
 			return err
-		}, "SEARCH e EXISTS USING INDEX enrollments_first (school_id=? AND user_id=?)"},
+		}, "SEARCH e EXISTS USING INDEX enrollments_user (school_id=? AND user_id=?)"},
 		{"the last changed users", sorted(lyceum.UserByUpdated, ""), "SEARCH users USING INDEX users_updated (school_id=?)"},
 		{"users by their sign-in", sorted(lyceum.UserBySignIn, ""), "SEARCH users USING INDEX users_signed_in (school_id=?)"},
 		{"students by name", sorted(lyceum.UserByName, lyceum.Student), "SEARCH users USING INDEX users_name (school_id=?)"},
@@ -61,7 +65,7 @@ func TestRowsOfUsersAreFoundByAnIndex(t *testing.T) {
 		{"first enrollments", func() error {
 			_, err := v.FindBesides(users)
 			return err
-		}, "COVERING INDEX enrollments_first (school_id=? AND user_id=?)"},
+		}, "COVERING INDEX enrollments_user (school_id=? AND user_id=?)"},
 		{"sections of a course", func() error {
 			_, err := lyceum.All(v.LectureSections, v, lyceum.LectureSectionFilter{Course: course})
 			return err
@@ -118,7 +122,7 @@ func TestRowsOfUsersAreFoundByAnIndex(t *testing.T) {
 		{"enrollments of a user in a course", func() error {
 			_, err := lyceum.All(v.Enrollments, v, lyceum.EnrollmentFilter{User: user, Course: course})
 			return err
-		}, "INDEX enrollments_user (school_id=? AND user_id=?)"},
+		}, "INDEX enrollments_user (school_id=? AND user_id=? AND course_id=?)"},
 		{"open enrollment", func() error {
 			_, _, err := v.Enrollments.First(v, lyceum.EnrollmentFilter{User: user, Course: course, Open: true})
 			return err
@@ -211,6 +215,36 @@ func TestRowsOfUsersAreFoundByAnIndex(t *testing.T) {
 		if got := strings.Join(plan, "\n"); !strings.Contains(got, tc.want) {
 			t.Errorf("%s is found by\n%s\nwant %s", tc.name, got, tc.want)
 		}
+	}
+}
+
+// TestPostgresFindsOneOfManyEnrollments: whether a user is enrolled in a course is not found by reading
+// all of their enrollments, also where PostgreSQL believes that users have one.
+func TestPostgresFindsOneOfManyEnrollments(t *testing.T) {
+	t.Parallel()
+	var asked atomic.Value
+	s, err := OpenPostgres(t.Context(), storetest.Postgres(t), Options{Trace: func(text string) {
+		if strings.Contains(text, "FROM progress p") && !strings.Contains(text, "unnest") {
+			asked.Store(text)
+		}
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	school := schoolOfDeeds(t, s)
+	runIn(t, s, fmt.Sprintf(`INSERT INTO users (school_id, user_id, email, email_key, role, created_at)
+		SELECT %[1]d, n, n || '@example.com', n || '@example.com', 'student', 0 FROM generate_series(1, 2000) n;
+		INSERT INTO enrollments (school_id, enrollment_id, user_id, course_id, enrolled_at)
+		SELECT %[1]d, n, n, 1 + n %% 3, 0 FROM generate_series(1, 2000) n; ANALYZE`, school))
+	storetest.Write(t, s, school, func(tx lyceum.Tx) error { _, _, err := tx.MayBegin(1, 1); return err })
+	var plan []string
+	for _, step := range lines(t, s, "EXPLAIN "+placeholder.ReplaceAllString(asked.Load().(string), "1"), 1) {
+		plan = append(plan, step[0])
+	}
+	at := slices.IndexFunc(plan, func(step string) bool { return strings.Contains(step, " on enrollments e ") })
+	if at < 0 || !strings.Contains(plan[at+1], "Index Cond") || !strings.Contains(plan[at+1], "(course_id = 1)") {
+		t.Errorf("it is found by\n%s", strings.Join(plan, "\n"))
 	}
 }
 

@@ -298,7 +298,6 @@ CREATE TABLE enrollments (
 	FOREIGN KEY (school_id, course_id) REFERENCES courses (school_id, course_id)
 ) STRICT;
 CREATE UNIQUE INDEX enrollments_open ON enrollments (school_id, user_id, course_id) WHERE ended_at IS NULL;
-CREATE INDEX enrollments_user ON enrollments (school_id, user_id, enrollment_id);
 CREATE INDEX enrollments_course ON enrollments (school_id, course_id, enrolled_at, user_id, expires_at, ended_at) WHERE ended_at IS NULL;
 CREATE INDEX enrollments_expires ON enrollments (school_id, course_id, expires_at) WHERE ended_at IS NULL AND expires_at IS NOT NULL;
 CREATE TABLE progress (
@@ -804,7 +803,6 @@ CREATE TABLE uploads (
 ) STRICT, WITHOUT ROWID;
 CREATE UNIQUE INDEX uploads_uuid ON uploads (school_id, uuid);
 CREATE INDEX comments_status ON comments (school_id, status, comment_id);
-CREATE INDEX enrollments_first ON enrollments (school_id, user_id, enrolled_at);
 CREATE INDEX courses_created ON courses (school_id, created_at, course_id);
 CREATE INDEX courses_updated ON courses (school_id, updated_at, course_id);
 CREATE INDEX digital_downloads_updated ON digital_downloads (school_id, updated_at, digital_download_id);
@@ -995,3 +993,4 @@ CREATE INDEX journal_scarce ON journal (school_id, type, number) WHERE scarce IS
 CREATE UNIQUE INDEX users_ids ON users (school_id, user_id);
 CREATE INDEX transactions_sale ON transactions (school_id, sale_id);
 CREATE INDEX transactions_user ON transactions (school_id, created_at / 31536000000000, user_id);
+CREATE INDEX enrollments_user ON enrollments (school_id, user_id, course_id, enrolled_at);
