@@ -64,9 +64,10 @@ type dialect struct {
 	// go together; and that one that fails ends its transaction, unless there is a
 	// savepoint.
 	pipelined bool
-	// writers is how many groups of changes are run at once, and slow how many more of
-	// schools that another transaction keeps for long.
-	writers, slow int
+	// writers is how many groups of changes are run at once, followers how many more that
+	// wait for the commit of one of them, and slow how many more of schools that another
+	// transaction keeps for long.
+	writers, followers, slow int
 	// turn waits until no other transaction changes a school, and keeps the
 	// others waiting; empty for an engine that has one writer at a time. turns takes those
 	// of several schools one after the other.
@@ -199,6 +200,7 @@ func postgresDialect() *dialect {
 		cancellable: true,
 		pipelined:   true,
 		writers:     2,
+		followers:   2,
 		slow:        4,
 		indexed:     func(string) string { return "" },
 		ddl:         postgresDDL,

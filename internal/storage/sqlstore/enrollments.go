@@ -22,10 +22,13 @@ var enrollments = define(&tables.Enrollments, noun[lyceum.EnrollmentID, lyceum.E
 	},
 	largest: 1 << 10,
 	hint: func(d *dialect, f lyceum.EnrollmentFilter) string {
-		if f.User.Present && (!f.Course.Present || !f.Open && !f.ActiveAt.Present) {
-			return d.indexed("enrollments_user")
+		switch {
+		case !f.User.Present:
+			return ""
+		case f.Open || f.ActiveAt.Present:
+			return d.indexed("enrollments_open")
 		}
-		return ""
+		return d.indexed("enrollments_user")
 	},
 	narrow: func(w *where, f lyceum.EnrollmentFilter) {
 		is(w, "user_id", f.User)

@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
@@ -55,11 +57,17 @@ func makeSale(r *rand.Rand) *deed {
 	return d
 }
 
-// inHand is how many groups writers have.
+// inHand is how many groups writers have, of one school each.
 func (l *queue) inHand() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return len(l.hands)
+	n := 0
+	for _, h := range l.taken {
+		for ; h != nil; h = h.before {
+			n++
+		}
+	}
+	return n
 }
 
 // TestGroupsThatFollowAgree: where groups of a school follow one another before they are committed, and
@@ -130,5 +138,134 @@ func TestGroupsThatFollowAgree(t *testing.T) {
 	t.Logf("%d deeds: %d groups went ahead, %d followed one that was not committed", len(deeds), ahead, followed.Load())
 	if followed.Load() == 0 {
 		t.Error("no group followed another one")
+	}
+}
+
+// prepareTwo leaves the store two connections, which have prepared what one of them had and the turn of a
+// group that follows.
+func prepareTwo(t *testing.T, s *Store) {
+	t.Helper()
+	s.writes.db.SetMaxOpenConns(2)
+	err := s.writes.onPostgres(t.Context(), "BEGIN", func(one *pipeline) error {
+		return s.writes.onPostgres(t.Context(), "BEGIN", func(other *pipeline) error {
+			texts := []string{s.dialect.turn}
+			for _, p := range []*pipeline{one, other} {
+				texts = slices.AppendSeq(texts, maps.Keys(p.ofConnection().of))
+			}
+			one.mayBeOutstanding(texts...)
+			other.mayBeOutstanding(texts...)
+			return nil
+		})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestFollowers: a change follows one that waits to be committed, and knows what that one did. What becomes
+// of the first one, the second one finds.
+func TestFollowers(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name    string
+		end     string // of what the first one waits for: a statement, about the school
+		price   lyceum.Minor
+		refused bool // the first one
+		runs    int
+	}{
+		{"guessed right", "SELECT $1::int", 100, false, 2},
+		{"guessed wrong", "UPDATE pricing_plans SET price = 300 WHERE school_id = $1", 300, false, 0},
+		{"connection lost", `SELECT pg_terminate_backend(pid), $1::int FROM pg_stat_activity
+			WHERE datname = current_database() AND wait_event = 'advisory' ORDER BY xact_start LIMIT 1`, 100, true, 0},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			s := openProcesses(t, false, func(string) {})[0]
+			s.queue.leastFollowing, s.hastyTurn = 1, s.dialect.hasty(s.dialect.turn, time.Minute, time.Minute)
+			school := schoolOfDeeds(t, s)
+			makePlans(t, s, school)
+			if err := addUser(s, school, 1); err != nil {
+				t.Fatal(err)
+			}
+			var runs atomic.Int64
+			sell := func() (id lyceum.SaleID, price lyceum.Minor, err error) {
+				err = s.Write(t.Context(), lyceum.Stamp{School: school, At: storetest.Begin, Actor: "test"}, func(tx lyceum.Tx) error {
+					runs.Add(1)
+					offer, err := tx.FindOffer(1, 1)
+					if err != nil {
+						return err
+					}
+					price = offer.Plan.Value.Price
+					if id, err = tx.Sales.NextID(tx); err != nil {
+						return err
+					}
+					return tx.Sales.Insert(tx, lyceum.Sale{ID: id, CreatedAt: storetest.Begin, PurchasedAt: storetest.Begin, UpdatedAt: storetest.Begin})
+				})
+				return id, price, err
+			}
+			var last lyceum.SaleID
+			ahead := s.writes.ahead.Load
+			eventually(t, "all statements of a sale that goes ahead are prepared", func() bool {
+				last, _, _ = sell()
+				return ahead() == 4
+			})
+			prepareTwo(t, s)
+
+			conn, err := s.reads.db.Conn(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close()
+			run := func(text string, args ...any) {
+				t.Helper()
+				if _, err := conn.ExecContext(t.Context(), text, args...); err != nil {
+					t.Fatal(err)
+				}
+			}
+			run("BEGIN")
+			run(s.dialect.turn, int64(school))
+			before := ahead()
+			runs.Store(0)
+			type sale struct {
+				id    lyceum.SaleID
+				price lyceum.Minor
+				err   error
+			}
+			var sales [2]chan sale
+			for i := range sales {
+				sales[i] = make(chan sale, 1)
+				go func() {
+					id, price, err := sell()
+					sales[i] <- sale{id, price, err}
+				}()
+				eventually(t, "a sale is all but committed", func() bool {
+					return s.queue.inHand() == i+1 && ahead() == before+int64(i+1)
+				})
+			}
+			run(test.end, int64(school))
+			run("COMMIT")
+			first, second := <-sales[0], <-sales[1]
+			if failed := first.err != nil; failed != test.refused || second.err != nil {
+				t.Fatalf("they end with %v and %v", first.err, second.err)
+			}
+			if !test.refused {
+				last++
+				if first.id != last || first.price != test.price {
+					t.Errorf("the first one is sale %d at %d, want %d at %d", first.id, first.price, last, test.price)
+				}
+			}
+			if last++; second.id != last || second.price != test.price {
+				t.Errorf("the second one is sale %d at %d, want %d at %d", second.id, second.price, last, test.price)
+			}
+			if test.runs > 0 && runs.Load() != int64(test.runs) {
+				t.Errorf("they ran %d times, want %d", runs.Load(), test.runs)
+			}
+			if s.guesses.shared(school) {
+				t.Error("another process seems to change the school")
+			}
+			if s.queue.inHand() > 0 {
+				t.Error("a group is still in hand")
+			}
+		})
 	}
 }

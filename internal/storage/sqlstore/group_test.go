@@ -488,7 +488,7 @@ func payments(r *rand.Rand) step {
 
 // together runs deeds as one group, each in its school.
 func together(s *Store, deeds []*deed, schools ...lyceum.SchoolID) {
-	l := newQueue(1, 0)
+	l := newQueue(1, 0, 0)
 	group := make([]*change, len(deeds))
 	for i, d := range deeds {
 		group[i] = d.in(s, schools[d.at%len(schools)])

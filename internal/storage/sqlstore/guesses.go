@@ -6,7 +6,8 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// guesses are what queries of earlier groups found. A rehearsal goes on with them until
+// guesses are what queries of earlier groups found, or of one that is being committed. A rehearsal
+// goes on with them until
 // the database has answered. If the answers are the same, what the changes did counts;
 // if not, they run again with the answers.
 type guesses struct {
@@ -85,4 +86,12 @@ func (k *guesses) learn(g *group) {
 			k.counters[school][name] = n
 		}
 	}
+}
+
+// forget forgets the counters of a school, whose last group was not committed. Others could seem to count
+// there.
+func (k *guesses) forget(school lyceum.SchoolID) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	delete(k.counters, school)
 }

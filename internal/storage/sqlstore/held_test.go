@@ -176,7 +176,7 @@ func TestOldestOfTheQueue(t *testing.T) {
 	var now atomic.Int64
 	clock := func() time.Time { return storetest.Begin.Add(time.Duration(now.Add(1)) * groupBudget) } // one change a group
 	bothEngines(t, Options{Clock: clock}, func(t *testing.T, s *Store) {
-		l := newQueue(1, 0)
+		l := newQueue(1, 0, 0)
 		stop := make(chan struct{})
 		var group sync.WaitGroup
 		group.Go(func() {

@@ -213,7 +213,7 @@ func OpenPostgres(ctx context.Context, address string, o Options) (*Store, error
 	reads := postgresPool(config, 16, lock, planOnce)
 	// The server ends a statement before this program gives up on it, and the
 	// transaction of a process that was stopped in the middle of one.
-	writes := postgresPool(config, d.writers+d.slow, lock, within("statement_timeout", wait/2),
+	writes := postgresPool(config, d.writers+d.followers+d.slow, lock, within("statement_timeout", wait/2),
 		within("idle_in_transaction_session_timeout", wait))
 	store, err := start(ctx, d, nil, reads, writes, o)
 	if e := lyceum.Public(err); err != nil && e.Kind == lyceum.Unavailable && d.fault(err) == faultDown {
@@ -321,9 +321,9 @@ func start(ctx context.Context, d *dialect, of *files, reads, writes *sql.DB, o 
 	}
 	s.hastyTurn = d.hasty(d.turn, s.patience/hasty, s.patience/4)
 	s.hastyTurns = d.hasty(d.turns, s.patience/hasty, s.patience/4)
-	s.queue = newQueue(d.writers, d.slow)
+	s.queue = newQueue(d.writers, d.followers, d.slow)
 	s.queue.shared = s.guesses.shared
-	for range d.writers + d.slow {
+	for range cap(s.queue.wake) {
 		s.writers.Go(s.work)
 	}
 	return s, nil

@@ -100,7 +100,7 @@ func (s *Store) goAhead(g *group, members []*change, r *rehearsal) (bool, error)
 	if s.guesses.trusts(r, s.aheadAfter) != entirely {
 		return false, nil
 	}
-	questions, ahead := p.goesAhead(s.hastyTurn, r.missing)
+	questions, ahead := p.goesAhead(s.turnOf(g), r.missing)
 	if !ahead {
 		return false, nil
 	}
@@ -113,7 +113,7 @@ func (s *Store) goAhead(g *group, members []*change, r *rehearsal) (bool, error)
 	return true, nil
 }
 
-// wentAhead reports whether what the changes asked and did is only to be found right and committed.
+// wentAhead reports whether the group did not wait for the answers to its questions.
 func (g *group) wentAhead() bool { return g.presumed && !g.compared }
 
 // laterCompared lets the turns and the comparisons go with the next message.
@@ -124,7 +124,11 @@ func (s *Store) laterCompared(g *group, members []*change, r *rehearsal) error {
 	for _, id := range schoolsOf(members) {
 		schools = append(schools, int64(id))
 	}
-	if err := p.later(s.hastyTurns, arraysOf(schools, 1)); err != nil {
+	turns := s.hastyTurns
+	if g.patient {
+		turns = s.dialect.turns
+	}
+	if err := p.later(turns, arraysOf(schools, 1)); err != nil {
 		return err
 	}
 	for _, together := range p.questions(r.missing) {

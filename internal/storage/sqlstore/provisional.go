@@ -13,8 +13,8 @@ import (
 )
 
 // Where another process changes the same school, its counters cannot be guessed. A group runs
-// twice without the database then: with the counters as they were last, which are too low at
-// most, and with provisional ones, which are too high. If both runs did the same but for ids
+// twice without the database then: with the counters as they were last, which are mostly too
+// low, and with provisional ones, which are too high. If both runs did the same but for ids
 // that follow counters, then so does one with the counters between. Its rows go to the
 // database with the distances of those ids from their counters, and PostgreSQL adds the counters,
 // unless they are not between after all. When it has said what they were, the changes run once

@@ -9,7 +9,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// queue has the changes that wait for a writer. A writer takes all that wait, of every
+// queue has the changes that wait for a writer. A writer takes those that wait, of every
 // school that no other writer has in hand, and commits them together. The schools take
 // turns: one with many changes delays another by a single change and the commit of a
 // group.
@@ -17,10 +17,10 @@ import (
 // A school that another transaction keeps for long would delay all that share a group
 // with it. It goes alone until its turn comes quickly again.
 //
-// Where another transaction can follow at once, a school with many changes is not left to one
-// group: those that wait follow one that was sent but for its commit, once they are as many.
-// The database lets them wait for it, and has something to do while the callers of the first
-// group come back.
+// A group of one school that was sent but for its commit may be followed by another one of the
+// same school, which waits for it in the database: so the database has something to do while the
+// callers of the first one come back. The two take the place of one writer, so that other schools
+// wait for neither.
 //
 // Of schools that another process changes, too, a group has those of one lane. So the groups
 // of each lane wait for one another alone, and those of all lanes run at once.
@@ -35,11 +35,10 @@ type queue struct {
 	waiting map[lyceum.SchoolID][]*change
 	order   []lyceum.SchoolID // the schools that wait, the next one first
 	slow    map[lyceum.SchoolID]bool
-	ahead   map[lyceum.SchoolID]bool // the last group was sent before it was committed
-	hands   map[*hand]bool
-	taken   map[lyceum.SchoolID]*hand // the last one, of the hands that have changes of a school
+	taken   map[lyceum.SchoolID]*hand
+	halved  map[lyceum.SchoolID]bool // the last group could be followed
 
-	leastFollowing int // see there
+	leastFollowing int // the constant, except in tests
 
 	answered int       // of those who had a group in common, how many have not come back
 	lately   time.Time // when somebody was answered or came
@@ -47,13 +46,15 @@ type queue struct {
 
 // hand is what a writer has in hand.
 type hand struct {
-	changes []*change
-	slow    bool // they are of one school, which is slow
-	sent    bool // they are of one school, and all but the commit was sent: others may follow
+	changes       []*change
+	slow          bool  // they are of one school, which is slow
+	follows       bool  // they are of one school, which another hand had when they were taken
+	sent          bool  // they are of one school, and were sent but for their commit
+	before, after *hand // of the same school, in hand, too
 }
 
-// leastFollowing is how many changes follow a group that is not committed at least. Two groups cost the
-// database more than one of all their changes.
+// leastFollowing is how many changes, at least, a group that follows has. Two groups cost the database more
+// than one of all their changes.
 const leastFollowing = 24
 
 // change is one caller's write on its way through the queue.
@@ -67,12 +68,12 @@ type change struct {
 	done   chan struct{}
 }
 
-// newQueue makes the queue of writers, and of more for schools that are slow.
-func newQueue(writers, more int) *queue {
+// newQueue makes the queue of writers, of followers of theirs, and of more for schools that are slow.
+func newQueue(writers, followers, more int) *queue {
 	return &queue{
-		wake: make(chan struct{}, writers+more), free: [2]int{writers, more}, writers: writers,
-		waiting: map[lyceum.SchoolID][]*change{}, slow: map[lyceum.SchoolID]bool{}, ahead: map[lyceum.SchoolID]bool{},
-		hands: map[*hand]bool{}, taken: map[lyceum.SchoolID]*hand{},
+		wake: make(chan struct{}, writers+followers+more), free: [2]int{writers, more}, writers: writers,
+		waiting: map[lyceum.SchoolID][]*change{}, slow: map[lyceum.SchoolID]bool{}, halved: map[lyceum.SchoolID]bool{},
+		taken:  map[lyceum.SchoolID]*hand{},
 		shared: func(lyceum.SchoolID) bool { return false }, leastFollowing: leastFollowing,
 	}
 }
@@ -94,42 +95,52 @@ func (l *queue) add(c *change) {
 		l.order = append(l.order, c.school)
 	}
 	l.waiting[c.school] = append(l.waiting[c.school], c)
-	if l.mayBeTaken(c.school) && *l.freeFor(l.slow[c.school]) > 0 {
+	if l.mayBeTaken(c.school) {
 		l.tell()
 	}
 }
 
-// mayBeTaken reports whether no writer keeps the others from a school.
+// mayBeTaken reports whether a writer may take changes of a school.
 func (l *queue) mayBeTaken(school lyceum.SchoolID) bool {
 	by := l.taken[school]
-	return by == nil || by.sent && len(l.waiting[school]) >= max(len(by.changes), l.leastFollowing)
+	if by == nil {
+		return *l.freeFor(l.slow[school]) > 0
+	}
+	enough := max(len(by.changes)*3/4, l.leastFollowing)
+	return by.sent && by.before == nil && len(l.waiting[school]) >= enough
 }
 
-// share is how many of the changes of a school that wait are taken: where groups follow one another,
-// as many as leave the next one as many.
+// share is how many changes of a school are taken: all that wait or, where groups follow one another, half
+// of those that wait or are in hand.
 func (l *queue) share(school lyceum.SchoolID) int {
-	waiting, sent := len(l.waiting[school]), 0
+	waiting, all := len(l.waiting[school]), len(l.waiting[school])
 	if by := l.taken[school]; by != nil {
-		sent = len(by.changes)
+		all += len(by.changes)
 	}
-	if all := waiting + sent; l.ahead[school] && all >= 2*l.leastFollowing {
-		return (all + 1) / 2
+	if l.halved[school] && all >= 2*l.leastFollowing {
+		return min((all+1)/2, waiting)
 	}
 	return waiting
 }
 
-// sent lets others follow a group that was sent but for its commit, if it is of one school.
+// sent lets others follow a hand, which is of one school.
 func (l *queue) sent(h *hand) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	school := h.changes[0].school
-	if slices.ContainsFunc(h.changes, func(c *change) bool { return c.school != school }) {
-		return
+	if len(l.halved) > maxGuesses {
+		clear(l.halved)
 	}
-	h.sent, l.ahead[school] = true, true
-	if l.mayBeTaken(school) {
+	if h.sent, l.halved[school] = true, true; l.mayBeTaken(school) {
 		l.tell()
 	}
+}
+
+// lost takes back that a hand was sent, which is not committed.
+func (l *queue) lost(h *hand) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	h.sent = false
 }
 
 // gathers reports whether a writer is to wait for more changes. Those who share a commit
@@ -184,16 +195,17 @@ func (l *queue) take() *hand {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var next, others []lyceum.SchoolID
-	slow, more, lane, busy := false, false, noLane, l.lanes()
+	slow, alone, more, lane, busy := false, false, false, noLane, l.lanes()
 	for _, school := range l.order {
 		is, of := l.slow[school], l.laneOf(school)
+		goesAlone := is || l.taken[school] != nil
 		switch {
-		case !l.mayBeTaken(school) || *l.freeFor(is) == 0 || slices.Contains(busy, of):
+		case !l.mayBeTaken(school) || slices.Contains(busy, of):
 			others = append(others, school)
-		case len(next) > 0 && (is || slow || lane != noLane && of != noLane && of != lane):
+		case len(next) > 0 && (goesAlone || alone || lane != noLane && of != noLane && of != lane):
 			others, more = append(others, school), true
 		default:
-			next, slow = append(next, school), is
+			next, slow, alone = append(next, school), is, goesAlone
 			if of != noLane {
 				lane = of
 			}
@@ -202,9 +214,12 @@ func (l *queue) take() *hand {
 	if len(next) == 0 {
 		return nil
 	}
-	h, most := &hand{slow: slow}, maxGroup
-	l.hands[h] = true
-	*l.freeFor(slow)--
+	h, most := &hand{slow: slow, before: l.taken[next[0]]}, maxGroup
+	if h.follows = h.before != nil; h.follows {
+		h.before.after = h
+	} else {
+		*l.freeFor(slow)--
+	}
 	if len(next) == 1 {
 		most = min(most, l.share(next[0]))
 	}
@@ -267,22 +282,31 @@ func (l *queue) finish(h *hand, answered int, rest []*change, quickly bool) {
 		l.answered += answered
 	}
 	for _, c := range h.changes {
-		if l.leave(h, c.school); h.slow && quickly {
+		l.leave(h, c.school)
+		if h.slow && quickly {
 			delete(l.slow, c.school)
 		}
 	}
-	delete(l.hands, h)
-	*l.freeFor(h.slow)++
+	switch {
+	case h.before != nil:
+		h.before.after = nil
+	case h.after != nil:
+		h.after.before = nil
+	default:
+		*l.freeFor(h.slow)++
+	}
 	l.again(rest)
 }
 
 // leave lets the other writers have a school.
 func (l *queue) leave(h *hand, school lyceum.SchoolID) {
 	if l.taken[school] == h {
-		delete(l.taken, school)
+		if l.taken[school] = h.before; h.before == nil {
+			delete(l.taken, school)
+		}
 	}
 	if !h.sent {
-		delete(l.ahead, school)
+		delete(l.halved, school)
 	}
 }
 
@@ -311,13 +335,17 @@ func (l *queue) oldest() (since time.Time) {
 			since = c.since
 		}
 	}
-	for h := range l.hands {
-		for _, c := range h.changes {
-			note(c)
+	for _, h := range l.taken {
+		for ; h != nil; h = h.before {
+			for _, c := range h.changes {
+				note(c)
+			}
 		}
 	}
 	for _, waiting := range l.waiting {
-		note(waiting[0])
+		for _, c := range waiting {
+			note(c)
+		}
 	}
 	return since
 }

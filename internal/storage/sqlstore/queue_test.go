@@ -272,7 +272,7 @@ func TestR49_TagsAreSets(t *testing.T) {
 // until its turn came quickly again, and a school is in one hand at a time.
 func TestSlowSchoolsGoAlone(t *testing.T) {
 	t.Parallel()
-	l := newQueue(1, 1)
+	l := newQueue(1, 0, 1)
 	add := func(schools ...lyceum.SchoolID) {
 		for _, id := range schools {
 			l.add(&change{school: id, done: make(chan struct{})})
@@ -318,7 +318,7 @@ func TestSlowSchoolsGoAlone(t *testing.T) {
 // writer has in hand, and others go with any of them.
 func TestQueueHasLanes(t *testing.T) {
 	t.Parallel()
-	l := newQueue(2, 0)
+	l := newQueue(2, 0, 0)
 	l.shared = func(school lyceum.SchoolID) bool { return school < 10 }
 	add := func(schools ...lyceum.SchoolID) {
 		for _, school := range schools {
@@ -352,29 +352,12 @@ func TestQueueHasLanes(t *testing.T) {
 	taken()
 }
 
-// TestGroupsFollow: a group that was sent but for its commit is followed by one of as many changes of
-// its school, and each of the next ones has half of those who take part.
+// TestGroupsFollow: a group that was sent but for its commit is followed by one of about as many
+// changes of its school, and both leave the other writer to other schools.
 func TestGroupsFollow(t *testing.T) {
 	t.Parallel()
-	l := newQueue(2, 0)
+	l := newQueue(2, 2, 0)
 	l.leastFollowing = 3
-	add := func(n int, school lyceum.SchoolID) {
-		for range n {
-			l.add(&change{school: school})
-		}
-	}
-	take := func(want int) *hand {
-		t.Helper()
-		h, got := l.take(), 0
-		if h != nil {
-			got = len(h.changes)
-		}
-		if got != want {
-			t.Fatalf("took %d, want %d", got, want)
-		}
-		return h
-	}
-	end := func(h *hand) { l.finish(h, len(h.changes), nil, true) }
 	woken := func(want bool) {
 		t.Helper()
 		got := len(l.wake) > 0
@@ -385,51 +368,77 @@ func TestGroupsFollow(t *testing.T) {
 			t.Errorf("a writer is woken: %t, want %t", got, want)
 		}
 	}
+	add := func(n int, school lyceum.SchoolID, wakes bool) {
+		t.Helper()
+		for range n {
+			l.add(&change{school: school})
+		}
+		woken(wakes)
+	}
+	take := func(want int, schools ...lyceum.SchoolID) *hand {
+		t.Helper()
+		h := l.take()
+		if h == nil {
+			h = &hand{}
+		}
+		if got := schoolsOf(h.changes); len(h.changes) != want || !slices.Equal(got, schools) {
+			t.Fatalf("took %d of schools %v, want %d of %v", len(h.changes), got, want, schools)
+		}
+		return h
+	}
+	nothing := func() { t.Helper(); take(0) }
+	end := func(h *hand) { l.finish(h, len(h.changes), nil, true) }
+	sent := func(h *hand, wakes bool) { t.Helper(); l.sent(h); woken(wakes) }
 
-	add(8, 1)
-	first := take(8)
-	woken(true)
-	add(8, 1)
-	woken(false)
-	take(0)
-	l.sent(first)
-	woken(true)
-	second := take(8)
+	add(8, 1, true)
+	first := take(8, 1)
+	add(5, 1, false)
+	nothing()
+	sent(first, false) // three quarters of the 8 are 6
+	add(3, 1, true)
+	second := take(8, 1)
+	sent(second, false)
+	add(20, 1, false) // two are in hand
+	nothing()
 	end(first)
-	l.sent(second)
-	add(7, 1)
-	woken(false)
-	take(0)
-	add(3, 1)
-	woken(true)
-	third := take(9) // of 18
+	third := take(14, 1) // of 28
+	add(1, 2, true)
+	other := take(1, 2) // waits for neither of the two
+	add(1, 3, false)    // both writers are busy
+	nothing()
+	end(other)
 	end(second)
-	l.sent(third)
-	add(1, 1)
-	take(0)
-	end(third)
-	add(3, 1)
-	last := take(5) // of the 5 that wait, which are too few
-	l.sent(last)
-	end(last)
-	add(7, 1)
-	half := take(4)
+	end(take(1, 3))
+	sent(third, false)
+	add(3, 1, false)
+	nothing() // three quarters of the 14 are 10
+	add(3, 1, true)
+	add(1, 5, true)
+	fourth := take(12, 1) // alone
 	woken(true)
-	take(0)
-	end(half) // not sent before it was committed
-	add(4, 1)
-	end(take(7))
-
-	add(4, 1)
-	add(4, 2)
-	both := take(8)
-	l.sent(both) // no single school
-	add(4, 1)
-	add(8, 2)
-	take(0)
-	end(both)
-	end(take(12))
-	if len(l.hands)+len(l.ahead)+len(l.taken)+len(l.waiting)+len(l.order) > 0 || l.free != [2]int{2, 0} {
+	end(take(1, 5))
+	sent(third, false)
+	l.lost(third)
+	sent(fourth, false)
+	end(fourth) // the one that it follows runs again
+	add(20, 1, false)
+	nothing()
+	sent(third, true)
+	fifth := take(17, 1)
+	end(third)
+	end(fifth) // which was not sent
+	end(take(3, 1))
+	add(7, 1, true)
+	last := take(7, 1)
+	sent(last, false)
+	end(last)
+	add(7, 1, true)
+	half := take(4, 1)
+	woken(false)
+	sent(half, true)
+	end(take(3, 1))
+	end(half)
+	if len(l.taken)+len(l.waiting)+len(l.order) > 0 || l.free != [2]int{2, 0} {
 		t.Errorf("the queue remembers %+v", l)
 	}
 }
@@ -458,9 +467,9 @@ func TestWriterGathers(t *testing.T) {
 		{name: "two schools wait for one writer", answered: 3, back: []lyceum.SchoolID{1, 2}, single: true, want: true},
 		{name: "another writer is at work", answered: 3, back: []lyceum.SchoolID{1}, another: true},
 	} {
-		l := newQueue(2, 0)
+		l := newQueue(2, 0, 0)
 		if c.single {
-			l = newQueue(1, 0)
+			l = newQueue(1, 0, 0)
 		}
 		for range 3 {
 			l.add(&change{school: 1})

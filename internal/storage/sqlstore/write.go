@@ -112,7 +112,7 @@ func (s *Store) work() {
 // change was begun. What another transaction keeps from its turn waits again, alone.
 func (s *Store) commit(l *queue, h *hand) {
 	begin := time.Now()
-	begun, err := s.run(h)
+	begun, err := s.run(l, h)
 	for len(h.changes) > 0 && !h.slow {
 		held, is := errors.AsType[*heldError](err)
 		if !is {
@@ -122,7 +122,7 @@ func (s *Store) commit(l *queue, h *hand) {
 		l.slowed(h, held.school, rest, s.stillWaiting(of))
 		begun, err = 0, nil
 		if len(rest) > 0 {
-			begun, err = s.run(h)
+			begun, err = s.run(l, h)
 		}
 	}
 	done := h.changes[:begun]
@@ -150,7 +150,7 @@ func (s *Store) stillWaiting(changes []*change) (rest []*change) {
 
 // run runs a group, again while other transactions are in the way, and tells how many of
 // its changes have the outcome err.
-func (s *Store) run(h *hand) (begun int, err error) {
+func (s *Store) run(l *queue, h *hand) (begun int, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), s.patience)
 	defer cancel()
 	as := manner{
@@ -165,7 +165,7 @@ func (s *Store) run(h *hand) (begun int, err error) {
 		if err = s.files.present(outcomeUnchanged); err != nil {
 			break
 		}
-		if begun, err = s.try(ctx, h, as); err == nil {
+		if begun, err = s.try(ctx, l, h, as); err == nil {
 			err = s.files.present(outcomeUnknown)
 		}
 		pause = s.dialect.fault(err) == faultRetry
@@ -201,17 +201,17 @@ type manner struct {
 // try runs a group once, as far as its budget goes, and reports how many
 // changes it has begun. An error is one of the whole transaction; what a single
 // change returned is its result.
-func (s *Store) try(ctx context.Context, h *hand, as manner) (begun int, err error) {
+func (s *Store) try(ctx context.Context, l *queue, h *hand, as manner) (begun int, err error) {
 	members := h.changes
 	var g *group
-	kept, inserted, learn := false, map[string]int(nil), func() {}
+	kept, sent, inserted, learn := false, false, map[string]int(nil), func() {}
 	err = s.writes.change(ctx, as.unkeyed, func(q *session) (_ bool, err error) {
 		g = newGroup(q, len(members) > 1, as.alone)
-		g.patient, inserted = h.slow, g.inserted
+		g.patient, inserted = h.slow || h.follows, g.inserted
 		if s.dialect.pipelined {
 			g.guesses = &s.guesses
 			learn = func() {
-				if !g.wentAhead() {
+				if !sent {
 					s.guesses.learn(g)
 				}
 				if g.presumed || !g.shared {
@@ -250,9 +250,9 @@ func (s *Store) try(ctx context.Context, h *hand, as manner) (begun int, err err
 		if err := g.close(); err != nil {
 			return false, err
 		}
-		if g.wentAhead() { // those who follow guess what it left
-			s.guesses.learn(g)
-			s.queue.sent(h)
+		if sent = g.wentAhead() && begun == len(h.changes) && len(schoolsOf(members)) == 1; sent {
+			s.guesses.learn(g) // for those who follow
+			l.sent(h)
 		}
 		return true, nil
 	})
@@ -266,6 +266,9 @@ func (s *Store) try(ctx context.Context, h *hand, as manner) (begun int, err err
 		s.noteRoom()
 		s.grown(inserted)
 		learn()
+	} else if sent {
+		s.guesses.forget(members[0].school)
+		l.lost(h)
 	}
 	return begun, err
 }
@@ -345,15 +348,19 @@ func (s *Store) turns(q *session, group []*change, missing []*answer) error {
 // takeTurns lets the turns of the schools of a group go with the next message, and lists them.
 // Two processes that lock schools in the same order cannot deadlock.
 func (s *Store) takeTurns(g *group, members []*change) []lyceum.SchoolID {
-	schools := schoolsOf(members)
-	turn := s.hastyTurn
-	if g.patient {
-		turn = s.dialect.turn
-	}
+	schools, turn := schoolsOf(members), s.turnOf(g)
 	for _, school := range schools {
 		_ = g.session.later(turn, []any{int64(school)})
 	}
 	return schools
+}
+
+// turnOf is the statement that takes a turn for a group.
+func (s *Store) turnOf(g *group) string {
+	if g.patient {
+		return s.dialect.turn
+	}
+	return s.hastyTurn
 }
 
 // schoolsOf lists the schools of changes, each once, in their order.
