@@ -7,9 +7,8 @@ import (
 )
 
 // guesses are what queries of earlier groups found, or of one that is being committed. A rehearsal
-// goes on with them until
-// the database has answered. If the answers are the same, what the changes did counts;
-// if not, they run again with the answers.
+// goes on with them until the database has answered. If the answers are the same, what the
+// changes did counts; if not, they run again with the answers.
 type guesses struct {
 	mu         sync.Mutex
 	young, old map[asked][][]any
