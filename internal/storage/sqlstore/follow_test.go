@@ -76,7 +76,7 @@ func (l *queue) inHand() int {
 // caller.
 func TestGroupsThatFollowAgree(t *testing.T) {
 	t.Parallel()
-	const callers, least = 12, 30
+	const callers, least, rounds = 12, 30, 50
 	each, _ := strconv.Atoi(os.Getenv("LYCEUM_GROUPS"))
 	each = max(each, least)
 	var followed atomic.Int64
@@ -103,24 +103,28 @@ func TestGroupsThatFollowAgree(t *testing.T) {
 		schools = append(schools, school)
 	}
 	a, b := schools[0], schools[1]
-	deeds := make([]*deed, callers*each)
-	for i := range deeds {
-		deeds[i] = makeDeed(i)
-	}
+	var deeds []*deed
 	run := func(s *Store, d *deed) { d.end(s, s.submit(t.Context(), d.in(s, a))) }
-	var group sync.WaitGroup
-	for caller := range callers {
-		group.Go(func() {
-			for n := range each {
-				at := s
-				if caller == 0 && n%10 == 9 {
-					at = stores[1]
-				}
-				run(at, deeds[caller*each+n])
+	for round := 0; round < rounds && followed.Load() == 0; round++ { // callers need not come at once
+		var group sync.WaitGroup
+		for caller := range callers {
+			own := make([]*deed, each)
+			for n := range own {
+				own[n] = makeDeed(len(deeds) + n)
 			}
-		})
+			deeds = append(deeds, own...)
+			group.Go(func() {
+				for n, d := range own {
+					at := s
+					if caller == 0 && n%10 == 9 {
+						at = stores[1]
+					}
+					run(at, d)
+				}
+			})
+		}
+		group.Wait()
 	}
-	group.Wait()
 	order := make([]int, len(deeds))
 	for i := range order {
 		order[i] = i
