@@ -87,8 +87,8 @@ func (k *guesses) learn(g *group) {
 	}
 }
 
-// forget forgets the counters of a school, whose last group was not committed. Others could seem to count
-// there.
+// forget forgets the counters of a school whose last group was not committed: they would look as if
+// another process had counted.
 func (k *guesses) forget(school lyceum.SchoolID) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

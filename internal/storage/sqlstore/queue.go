@@ -102,12 +102,12 @@ func (l *queue) add(c *change) {
 
 // mayBeTaken reports whether a writer may take changes of a school.
 func (l *queue) mayBeTaken(school lyceum.SchoolID) bool {
-	by := l.taken[school]
+	by, slow := l.taken[school], l.slow[school]
 	if by == nil {
-		return *l.freeFor(l.slow[school]) > 0
+		return *l.freeFor(slow) > 0
 	}
 	enough := max(len(by.changes)*3/4, l.leastFollowing)
-	return by.sent && by.before == nil && len(l.waiting[school]) >= enough
+	return by.sent && by.before == nil && !slow && len(l.waiting[school]) >= enough
 }
 
 // share is how many changes of a school are taken: all that wait or, where groups follow one another, half

@@ -356,7 +356,7 @@ func TestQueueHasLanes(t *testing.T) {
 // changes of its school, and both leave the other writer to other schools.
 func TestGroupsFollow(t *testing.T) {
 	t.Parallel()
-	l := newQueue(2, 2, 0)
+	l := newQueue(2, 2, 1)
 	l.leastFollowing = 3
 	woken := func(want bool) {
 		t.Helper()
@@ -438,7 +438,20 @@ func TestGroupsFollow(t *testing.T) {
 	sent(half, true)
 	end(take(3, 1))
 	end(half)
-	if len(l.taken)+len(l.waiting)+len(l.order) > 0 || l.free != [2]int{2, 0} {
+
+	add(4, 1, true)
+	held := take(4, 1)
+	sent(held, false)
+	add(4, 1, true)
+	behind := take(4, 1)
+	l.slowed(behind, 1, nil, behind.changes)
+	woken(true)
+	add(4, 1, false)
+	nothing() // a slow school is not followed
+	end(held)
+	end(behind)
+	end(take(8, 1))
+	if len(l.taken)+len(l.slow)+len(l.waiting)+len(l.order) > 0 || l.free != [2]int{2, 1} {
 		t.Errorf("the queue remembers %+v", l)
 	}
 }

@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"time"
@@ -67,4 +68,52 @@ func (t *tx) ChangeSchool(change func(*lyceum.School)) error {
 	}
 	t.Note(lyceum.SchoolUpdated, int32(t.stamp.School))
 	return nil
+}
+
+func (s *Store) CreateSchool(ctx context.Context, school lyceum.School, actor string) (lyceum.School, error) {
+	if school.ID < 0 {
+		return lyceum.School{}, lyceum.Invalidf("a school's id must be from 1 to %d", lyceum.MaxID)
+	}
+	asked := school.ID
+	if school.Policy == (lyceum.SalePolicy{}) {
+		school.Policy = lyceum.DefaultSalePolicy()
+	}
+	if school.Retention == (lyceum.Retention{}) {
+		school.Retention = lyceum.DefaultRetention()
+	}
+	if school.TimeZone == "" {
+		school.TimeZone = lyceum.UTC
+	}
+	err := s.write(ctx, 0, func(q *session) error { // whose turn is that of the number of schools
+		school.ID = asked
+		all := s.newTx(q, lyceum.Stamp{})
+		if school.ID == 0 {
+			id, err := all.nextID(schoolSequence)
+			if err != nil {
+				return err
+			}
+			school.ID = lyceum.SchoolID(id)
+		} else if err := all.raise(schoolSequence, int32(school.ID)); err != nil {
+			return err
+		}
+		values := bindSchool(&school)
+		err := q.exec("INSERT INTO schools (school_id, "+schoolColumns+") VALUES "+placeholders(1, len(values)), values...)
+		if err != nil {
+			if s.dialect.fault(err) == faultConflict {
+				return lyceum.Errorf(lyceum.Conflict, "school %d already exists", school.ID)
+			}
+			return fmt.Errorf("insert school: %w", err)
+		}
+		t := s.newTx(q, lyceum.Stamp{School: school.ID, At: school.CreatedAt, Actor: actor})
+		t.Note(lyceum.SchoolCreated, int32(school.ID))
+		var last int64 // nobody asks
+		if err := t.finish(&last); err != nil {
+			return err
+		}
+		return all.finish(&last) // which has no entries, so that it cannot fail
+	})
+	if err != nil {
+		return lyceum.School{}, err
+	}
+	return school, nil
 }
