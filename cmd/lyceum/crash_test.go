@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -31,10 +32,12 @@ func openStore(ctx context.Context, place string, o sqlstore.Options) (*sqlstore
 	return sqlstore.Open(ctx, place, o)
 }
 
-// writersSchools is how many schools writers write to.
+// writersSchools is how many schools writers write to, and mostWriters for how many of
+// them there are plans.
 const (
 	writers        = 8
 	writersSchools = 2
+	mostWriters    = 192
 )
 
 // written is a transaction of a writer. Its row carries all of this, so that
@@ -42,8 +45,8 @@ const (
 type written struct {
 	School lyceum.SchoolID
 	ID     lyceum.TransactionID
-	Round  lyceum.SaleID        // of the test; 1, 2, 3, …
-	Writer lyceum.PricingPlanID // 1 to writers
+	Round  lyceum.Minor         // of the test; 1, 2, 3, …
+	Writer lyceum.PricingPlanID // 1 to mostWriters
 	Number int64                // of the writer in the round; 1, 2, 3, …
 }
 
@@ -58,13 +61,13 @@ func parseWritten(line string) (w written, err error) {
 
 func (w written) row(at time.Time) lyceum.Transaction {
 	return lyceum.Transaction{
-		ID: w.ID, UserID: 1, PricingPlanID: w.Writer, SaleID: w.Round, CreatedAt: at, PurchasedAt: at,
-		Charge: lyceum.USDCents(w.Number), Currency: "USD", Paid: true,
+		ID: w.ID, UserID: 1, PricingPlanID: w.Writer, SaleID: lyceum.SaleID(w.ID), CreatedAt: at, PurchasedAt: at,
+		Charge: lyceum.USDCents(w.Number), TaxCharge: w.Round, Currency: "USD", Paid: true,
 	}
 }
 
 func writtenOf(school lyceum.SchoolID, t *lyceum.Transaction) written {
-	return written{School: school, ID: t.ID, Round: t.SaleID, Writer: t.PricingPlanID, Number: int64(t.Charge)}
+	return written{School: school, ID: t.ID, Round: t.TaxCharge, Writer: t.PricingPlanID, Number: int64(t.Charge)}
 }
 
 // prepareWriters makes what the rows of the writers name.
@@ -74,7 +77,7 @@ func prepareWriters(t testing.TB, store *sqlstore.Store) {
 		school := storetest.MakeSchool(t, store)
 		storetest.Write(t, store, school, func(tx lyceum.Tx) error {
 			var plans []lyceum.PricingPlan
-			for id := range lyceum.PricingPlanID(writers) {
+			for id := range lyceum.PricingPlanID(mostWriters) {
 				plans = append(plans, lyceum.PricingPlan{
 					ID: id + 1, Name: "Plan", Currency: "USD", Frequency: lyceum.Free, CreatedAt: storetest.Begin, UpdatedAt: storetest.Begin,
 				})
@@ -91,21 +94,25 @@ func prepareWriters(t testing.TB, store *sqlstore.Store) {
 
 // childWriters writes transactions from several goroutines until it is killed
 // and prints each once the store says that it is kept. Its arguments are the
-// place of the store and the round.
+// place of the store, the round, the first and the last of its writers, and the first and
+// the last of the schools that they write to.
 func childWriters(args []string) error {
 	ctx := context.Background()
 	store, err := openStore(ctx, args[0], sqlstore.Options{})
 	if err != nil {
 		return err
 	}
-	round, err := strconv.Atoi(args[1])
-	if err != nil {
+	var round lyceum.Minor
+	var first, last lyceum.PricingPlanID
+	var from, to lyceum.SchoolID
+	if _, err := fmt.Sscan(strings.Join(args[1:], " "), &round, &first, &last, &from, &to); err != nil {
 		return err
 	}
 	failed := make(chan error)
-	for writer := range writers {
+	for writer := first; writer <= last; writer++ {
 		go func() {
-			w := written{School: lyceum.SchoolID(1 + writer%writersSchools), Round: lyceum.SaleID(round), Writer: lyceum.PricingPlanID(1 + writer)}
+			school := from + lyceum.SchoolID(writer)%(to-from+1)
+			w := written{School: school, Round: round, Writer: writer}
 			for w.Number = 1; ; w.Number++ {
 				if err := writeOne(ctx, store, &w); err != nil {
 					failed <- err
@@ -129,7 +136,7 @@ func writeOne(ctx context.Context, store *sqlstore.Store, w *written) error {
 			return err
 		}
 		w.ID = id
-		if _, err := tx.Sales.Save(tx, lyceum.Sale{ID: w.Round, CreatedAt: storetest.Begin}); err != nil {
+		if _, err := tx.Sales.Save(tx, lyceum.Sale{ID: lyceum.SaleID(w.ID), CreatedAt: storetest.Begin}); err != nil {
 			return err
 		}
 		saved, err := tx.Transactions.Save(tx, w.row(storetest.Begin))
@@ -149,10 +156,15 @@ type journal struct {
 }
 
 // startWriters starts the child and reads its acknowledgements until it ends;
-// those that it had written when it was killed are read too.
-func startWriters(t testing.TB, place string, round int) (*process, *journal) {
+// those that it had written when it was killed are read too. Its last arguments are those of
+// childWriters.
+func startWriters(t testing.TB, place string, args ...int) (*process, *journal) {
 	t.Helper()
-	cmd := childCommand(t, "writers", place, strconv.Itoa(round))
+	all := []string{place}
+	for _, arg := range args {
+		all = append(all, strconv.Itoa(arg))
+	}
+	cmd := childCommand(t, "writers", all...)
 	cmd.Stderr = os.Stderr
 	reader, writer, err := os.Pipe()
 	if err != nil {
@@ -250,9 +262,17 @@ func healthy(t testing.TB, store *sqlstore.Store) {
 	}
 }
 
-// killDuringWrites kills eight writers again and again at a random moment and
-// looks after each time whether all they were told is kept is there.
-func killDuringWrites(t *testing.T, place string, cycles int) {
+// crew is who writes while killDuringWrites kills.
+type crew struct {
+	processes, writers int  // writers of each process
+	apart              bool // each process writes to a school of its own
+	most               int  // acknowledged before a kill
+}
+
+// killDuringWrites kills writers again and again at a random moment, one process and,
+// when the others were told of more, these, and looks after each time whether all
+// they were told is kept is there.
+func killDuringWrites(t *testing.T, place string, cycles int, c crew) {
 	store, err := openStore(t.Context(), place, sqlstore.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -263,15 +283,7 @@ func killDuringWrites(t *testing.T, place string, cycles int) {
 	}
 	var acknowledged []written
 	for round := 1; round <= cycles; round++ {
-		enough := 1 + rand.IntN(120)
-		child, journal := startWriters(t, place, round)
-		if !await(func() bool { return journal.len() >= enough || !child.running() }) || !child.running() {
-			t.Fatalf("cycle %d: the writers stopped by themselves: %v", round, child.err)
-		}
-		child.kill(t)
-		<-journal.done
-		acknowledged = append(acknowledged, journal.entries(t)...)
-
+		acknowledged = append(acknowledged, c.killed(t, place, round)...)
 		store, err := openStore(t.Context(), place, sqlstore.Options{})
 		if err != nil {
 			t.Fatalf("cycle %d: open again: %v", round, err)
@@ -296,7 +308,7 @@ func killDuringWrites(t *testing.T, place string, cycles int) {
 			}
 		}
 		// Each writer has at most one write that it was not told of.
-		if most := len(acknowledged) + round*writers; len(found) > most {
+		if most := len(acknowledged) + round*c.processes*c.writers; len(found) > most {
 			t.Errorf("cycle %d: %d rows, more than the %d that can be", round, len(found), most)
 		}
 		healthy(t, store)
@@ -310,19 +322,63 @@ func killDuringWrites(t *testing.T, place string, cycles int) {
 	t.Logf("%d acknowledged transactions, %d cycles, none lost", len(acknowledged), cycles)
 }
 
+// killed gives what the writers of a round were told is kept, when all of them are killed.
+func (c crew) killed(t *testing.T, place string, round int) (acknowledged []written) {
+	children, journals := make([]*process, c.processes), make([]*journal, c.processes)
+	for i := range children {
+		from, to := 1, writersSchools
+		if c.apart {
+			from, to = 1+i, 1+i
+		}
+		children[i], journals[i] = startWriters(t, place, round, 1+i*c.writers, (i+1)*c.writers, from, to)
+	}
+	enough := 1 + rand.IntN(c.most)
+	for i, child := range children {
+		told := journals[i].len()
+		if i == 0 {
+			told = 0
+		}
+		if !await(func() bool { return journals[i].len() >= told+enough || !child.running() }) || !child.running() {
+			t.Fatalf("cycle %d: the writers of process %d stopped by themselves: %v", round, i, child.err)
+		}
+		child.kill(t)
+		<-journals[i].done
+		acknowledged = append(acknowledged, journals[i].entries(t)...)
+	}
+	return acknowledged
+}
+
+// TestR1_KillDuringWrites kills eight writers, and on PostgreSQL two processes with so many
+// that groups are full: of the same schools, and of a school each, whose groups then
+// follow one another. LYCEUM_KILLS makes more kills.
 func TestR1_KillDuringWrites(t *testing.T) {
 	t.Parallel()
+	cycles := func(usual int) int {
+		n, _ := strconv.Atoi(os.Getenv("LYCEUM_KILLS"))
+		return max(n, usual)
+	}
+	few := crew{processes: 1, writers: writers, most: 120}
 	t.Run("sqlite", func(t *testing.T) {
 		t.Parallel()
-		cycles := 20
+		usual := 20
 		if testing.Short() {
-			cycles = 5
+			usual = 5
 		}
-		killDuringWrites(t, t.TempDir(), cycles)
+		killDuringWrites(t, t.TempDir(), cycles(usual), few)
 	})
 	t.Run("postgres", func(t *testing.T) {
 		t.Parallel()
-		killDuringWrites(t, storetest.Postgres(t), 5)
+		killDuringWrites(t, storetest.Postgres(t), cycles(5), few)
+	})
+	t.Run("postgres, crowded", func(t *testing.T) {
+		t.Parallel()
+		killDuringWrites(t, storetest.Postgres(t), cycles(3), crew{processes: 2, writers: mostWriters / 2, most: 3000})
+	})
+	t.Run("postgres, crowded, apart", func(t *testing.T) {
+		t.Parallel()
+		killDuringWrites(t, storetest.Postgres(t), cycles(3), crew{
+			processes: 2, writers: mostWriters / 2, apart: true, most: 3000,
+		})
 	})
 }
 

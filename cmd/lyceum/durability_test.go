@@ -178,7 +178,7 @@ func TestR20_BackupUnderLoad(t *testing.T) {
 	}
 	defer store.Close()
 	prepareWriters(t, store)
-	child, journal := startWriters(t, dir, 1)
+	child, journal := startWriters(t, dir, 1, 1, writers, 1, writersSchools)
 	if !await(func() bool { return journal.len() >= 1000 || !child.running() }) || !child.running() {
 		t.Fatalf("the writers stopped by themselves: %v", child.err)
 	}
