@@ -31,6 +31,9 @@ var _ = define(&tables.QuizResponses, noun[lyceum.QuizResponseID, lyceum.QuizRes
 
 func ofCounts(r *lyceum.QuizResponse) *lyceum.Opt[lyceum.Grade] { return &r.Counts }
 
+// submitted is as indexes have it: 0 for a response that is not submitted yet.
+const submitted = "COALESCE(submitted_at, 0)"
+
 func narrowResponses(w *where, f lyceum.QuizResponseFilter) {
 	is(w, "quiz_id", f.Quiz)
 	among(w, "user_id", f.Users)
@@ -43,7 +46,10 @@ func narrowResponses(w *where, f lyceum.QuizResponseFilter) {
 		w.and(`quiz_id IN (SELECT a.quiz_id FROM lectures l JOIN attachments a ON a.school_id = l.school_id
 			AND a.lecture_id = l.lecture_id WHERE l.school_id = $1 AND l.course_id = ?)`, int64(f.Course.Value))
 	}
-	w.within("submitted_at", f.Submitted)
+	if f.Submitted != (lyceum.Period{}) {
+		w.and(submitted + " > 0")
+		w.within(submitted, f.Submitted)
+	}
 }
 
 func orderResponses(f lyceum.QuizResponseFilter) string {
@@ -53,7 +59,7 @@ func orderResponses(f lyceum.QuizResponseFilter) string {
 	if !f.Order.Present {
 		return "quiz_response_id"
 	}
-	by := [...]string{"COALESCE(submitted_at, 0)", "created_at", "updated_at"}[f.Order.Value.By]
+	by := [...]string{submitted, "created_at", "updated_at"}[f.Order.Value.By]
 	if f.Order.Value.Descending {
 		return by + " DESC, quiz_response_id DESC"
 	}

@@ -126,7 +126,11 @@ func narrowPurchases(w *where, d *dialect, f lyceum.PurchaseFilter, all bool) {
 			" WHERE t.school_id = $1 AND t.user_id"+byYear+" = ?)", int64(f.User.Value))
 		is(w, "user_id", f.User)
 	}
-	w.within("purchased_at", f.Purchased)
+	bought := "purchased_at"
+	if f.User.Present {
+		bought = "+" + bought // by its index, all purchases of the period would be looked at for those of a user
+	}
+	w.within(bought, f.Purchased)
 	if f.Kind.Present || f.Recurring.Present {
 		w.and("pricing_plan_id IN (SELECT p.pricing_plan_id FROM pricing_plans p WHERE p.school_id = $1" +
 			sellingKind(f.Kind) + recurring(f.Recurring) + ")")
