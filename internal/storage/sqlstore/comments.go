@@ -27,6 +27,7 @@ var comments = define(&tables.Comments, noun[lyceum.CommentID, lyceum.Comment, l
 		timeColumn("created_at", func(c *lyceum.Comment) *time.Time { return &c.CreatedAt }),
 		timeColumn("updated_at", func(c *lyceum.Comment) *time.Time { return &c.UpdatedAt }),
 	},
+	hint: hintComments,
 	narrow: func(w *where, f lyceum.CommentFilter) {
 		is(w, "lecture_id", f.Lecture)
 		is(w, "course_id", f.Course)
@@ -57,6 +58,28 @@ var comments = define(&tables.Comments, noun[lyceum.CommentID, lyceum.Comment, l
 	after:   func(f lyceum.CommentFilter) lyceum.Opt[lyceum.CommentID] { return f.After },
 	byBytes: func(f lyceum.CommentFilter) bool { return !f.Whole },
 })
+
+// hintComments finds the comments of a lecture or a course by an index in their order.
+func hintComments(d *dialect, f lyceum.CommentFilter) string {
+	index := "comments_course"
+	switch {
+	case f.Thread.Present:
+		return ""
+	case f.Lecture.Present:
+		index = "comments_lecture"
+	case !f.Course.Present:
+		return ""
+	}
+	switch {
+	case f.Order.By == lyceum.CourseByUpdated:
+		return d.indexed(index + "_updated")
+	case f.Order.By != lyceum.CourseByCreated:
+		return ""
+	case f.Status.Present:
+		return d.indexed(index + "_status")
+	}
+	return d.indexed(index + "_created")
+}
 
 // FindParent is one statement, because every reply asks for both.
 func (t *tx) FindParent(id lyceum.CommentID) (parent lyceum.Comment, inThread int64, err error) {

@@ -184,6 +184,12 @@ var blocks = define(&tables.Blocks, noun[lyceum.BlockID, lyceum.Block, lyceum.Bl
 		timeColumn("created_at", func(b *lyceum.Block) *time.Time { return &b.CreatedAt }),
 	},
 	largest: 1 << 10,
+	hint: func(d *dialect, f lyceum.BlockFilter) string {
+		if f.User.Present || f.Users != nil {
+			return d.indexed("blocks_product")
+		}
+		return ""
+	},
 	narrow: func(w *where, f lyceum.BlockFilter) {
 		is(w, "user_id", f.User)
 		among(w, "user_id", f.Users)

@@ -25,7 +25,7 @@ var _ = define(&tables.QuizResponses, noun[lyceum.QuizResponseID, lyceum.QuizRes
 	largest:    lyceum.MaxGiven + 1<<10,
 	show:       loadQuizzes,
 	weighShown: weighResponse,
-	narrow:     narrowResponses,
+	narrowBy:   narrowResponses,
 	order:      orderResponses,
 })
 
@@ -34,17 +34,18 @@ func ofCounts(r *lyceum.QuizResponse) *lyceum.Opt[lyceum.Grade] { return &r.Coun
 // submitted is as indexes have it: 0 for a response that is not submitted yet.
 const submitted = "COALESCE(submitted_at, 0)"
 
-func narrowResponses(w *where, f lyceum.QuizResponseFilter) {
+func narrowResponses(w *where, d *dialect, f lyceum.QuizResponseFilter, _ bool) {
+	attachments := "attachments a" + d.indexed("attachments_lecture")
 	is(w, "quiz_id", f.Quiz)
 	among(w, "user_id", f.Users)
 	is(w, "user_id", f.User)
 	if f.Lecture.Present {
-		w.and("quiz_id IN (SELECT a.quiz_id FROM attachments a WHERE a.school_id = $1 AND a.lecture_id = ?)",
+		w.and("quiz_id IN (SELECT a.quiz_id FROM "+attachments+" WHERE a.school_id = $1 AND a.lecture_id = ?)",
 			int64(f.Lecture.Value))
 	}
 	if f.Course.Present {
-		w.and(`quiz_id IN (SELECT a.quiz_id FROM lectures l JOIN attachments a ON a.school_id = l.school_id
-			AND a.lecture_id = l.lecture_id WHERE l.school_id = $1 AND l.course_id = ?)`, int64(f.Course.Value))
+		w.and("quiz_id IN (SELECT a.quiz_id FROM lectures l CROSS JOIN "+attachments+" WHERE l.school_id = $1 "+
+			"AND l.course_id = ? AND a.school_id = l.school_id AND a.lecture_id = l.lecture_id)", int64(f.Course.Value))
 	}
 	if f.Submitted != (lyceum.Period{}) {
 		w.and(submitted + " > 0")

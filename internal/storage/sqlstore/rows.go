@@ -236,7 +236,7 @@ func (n *noun[ID, T, F]) First(from lyceum.Source, f F) (row T, found bool, err 
 func (n *noun[ID, T, F]) List(from lyceum.Source, f F, p lyceum.Page) (lyceum.Listing[T], error) {
 	v, begin := viewOf(from), time.Now()
 	w := n.whereAll(v, f)
-	count := n.total(f, w)
+	count := n.total(v, f, w)
 	size, offset, all := int64(p.Size), p.Offset(), count.ofPage(p)
 	if n.after != nil {
 		if id := n.after(f); id.Present {
@@ -414,12 +414,12 @@ func (n *noun[ID, T, F]) ordered(f F) string {
 	return " ORDER BY " + n.order(f)
 }
 
-func (n *noun[ID, T, F]) total(f F, w *where) total {
+func (n *noun[ID, T, F]) total(v *view, f F, w *where) total {
 	switch {
 	case n.count != nil:
 		return n.count(f, w)
 	case n.counter != "" && len(w.conds) == 1:
 		return kept(n.counter)
 	}
-	return counted(" FROM "+n.name, w)
+	return counted(" FROM "+n.from(v, f), w)
 }

@@ -1,0 +1,106 @@
+package sqlstore
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/storage/storetest"
+)
+
+// wholeTable is a step of a plan that reads all rows of a school, and eachYear one that finds the years in
+// which it sold, by looking up each.
+var (
+	wholeTable = regexp.MustCompile(`^SCAN (\w{2,}$|\w+ USING)|USING (COVERING )?(PRIMARY KEY|INDEX \w+) \(school_id=\?\)$`)
+	eachYear   = regexp.MustCompile(`^SEARCH q USING COVERING INDEX transactions_user |^SCAN sold$`)
+)
+
+// TestFewRowsAreNotFoundAmongAll: SQLite believes that a school has few rows, and reads all of them, by the
+// primary key, rather than by an index that does not have every column. No page of a filter that finds few, and
+// no total of it, may be found so.
+func TestFewRowsAreNotFoundAmongAll(t *testing.T) {
+	t.Parallel()
+	store, by := spied(t)
+	v := store.In(t.Context(), 1)
+	user, course := lyceum.Some(lyceum.UserID(1)), lyceum.Some(lyceum.CourseID(1))
+	lecture, month := lyceum.Some(lyceum.LectureID(1)), lyceum.Period{After: storetest.Day(1), Until: storetest.Day(28)}
+	responses := func(of lyceum.QuizResponseFilter, period lyceum.Period) func() error {
+		of.User, of.Submitted = user, period
+		of.Order = lyceum.Some(lyceum.QuizResponseOrder{By: lyceum.ResponseBySubmitted, Descending: true})
+		return func() error { return listed(v.QuizResponses, v, of) }
+	}
+	purchases := func(of lyceum.PurchaseFilter) func() error {
+		of.User = user
+		return func() error { return listed(v.Sales, v, lyceum.SaleFilter{Purchases: lyceum.Some(of)}) }
+	}
+	comments := func(of lyceum.CommentFilter, by lyceum.CourseKey) func() error {
+		of.Order = newest(by)
+		return func() error { return listed(v.Comments, v, of) }
+	}
+	awaiting := lyceum.Some(lyceum.CommentAwaiting)
+	for name, read := range map[string]func() error{
+		"purchases of a user":              purchases(lyceum.PurchaseFilter{}),
+		"purchases of a user in a month":   purchases(lyceum.PurchaseFilter{Purchased: month}),
+		"purchases of a user since a day":  purchases(lyceum.PurchaseFilter{Purchased: lyceum.Period{After: storetest.Day(1)}}),
+		"active purchases of a user":       purchases(lyceum.PurchaseFilter{Purchased: month, Active: lyceum.Some(true)}),
+		"free purchases of a user":         purchases(lyceum.PurchaseFilter{Purchased: month, Method: lyceum.Some(lyceum.ForFree)}),
+		"responses of a user in a month":   responses(lyceum.QuizResponseFilter{}, month),
+		"responses of a user until a day":  responses(lyceum.QuizResponseFilter{}, lyceum.Period{Until: storetest.Day(28)}),
+		"responses of a user in a lecture": responses(lyceum.QuizResponseFilter{Lecture: lecture}, lyceum.Period{}),
+		"responses of a user in a course":  responses(lyceum.QuizResponseFilter{Course: course}, lyceum.Period{}),
+		"lectures of a course":             func() error { return listed(v.Lectures, v, lyceum.LectureFilter{Course: course}) },
+		"attachments of a lecture":         func() error { return listed(v.Attachments, v, lyceum.AttachmentFilter{Lecture: lecture}) },
+		"emails to a user":                 func() error { return listed(v.Emails, v, lyceum.EmailFilter{User: user}) },
+		"emails that failed":               func() error { return listed(v.Emails, v, lyceum.EmailFilter{State: lyceum.Some(lyceum.EmailFailed)}) },
+		"comments of a course":             comments(lyceum.CommentFilter{Course: course}, lyceum.CourseByCreated),
+		"comments of a course by change":   comments(lyceum.CommentFilter{Course: course}, lyceum.CourseByUpdated),
+		"comments of a course that wait":   comments(lyceum.CommentFilter{Course: course, Status: awaiting}, lyceum.CourseByCreated),
+		"comments of a lecture":            comments(lyceum.CommentFilter{Lecture: lecture}, lyceum.CourseByCreated),
+		"comments of a lecture by change":  comments(lyceum.CommentFilter{Lecture: lecture}, lyceum.CourseByUpdated),
+		"comments of a lecture that wait":  comments(lyceum.CommentFilter{Lecture: lecture, Status: awaiting}, lyceum.CourseByCreated),
+		"comments of a lecture in a month": comments(lyceum.CommentFilter{Lecture: lecture, Created: month}, lyceum.CourseByCreated),
+		"receipts of a payment": func() error {
+			return listed(v.Receipts, v, lyceum.ReceiptFilter{User: user, Transaction: lyceum.Some(lyceum.TransactionID(1))})
+		},
+		"pricing plans of a course": func() error {
+			return listed(v.PricingPlans, v, lyceum.PricingPlanFilter{Product: lyceum.Some(course.Value.Product())})
+		},
+		"pricing plans of a collection": func() error {
+			return listed(v.PricingPlans, v, lyceum.PricingPlanFilter{Product: lyceum.Some(lyceum.Product{Kind: lyceum.CollectionKind, ID: 1})})
+		},
+		"blocks of a user": func() error {
+			_, err := lyceum.All(v.Blocks, v, lyceum.BlockFilter{User: user})
+			return err
+		},
+		"blocks of users": func() error {
+			_, err := lyceum.All(v.Blocks, v, lyceum.BlockFilter{Users: []lyceum.UserID{1, 2}})
+			return err
+		},
+		"attachments of quizzes": func() error {
+			_, err := lyceum.All(v.Attachments, v, lyceum.AttachmentFilter{Quizzes: []lyceum.QuizID{1, 2}})
+			return err
+		},
+	} {
+		by.mu.Lock()
+		by.seen = nil
+		by.mu.Unlock()
+		if err := read(); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		by.mu.Lock()
+		seen := slices.Clone(by.seen)
+		by.mu.Unlock()
+		for _, text := range seen {
+			if !strings.HasPrefix(text, "SELECT") {
+				continue
+			}
+			for _, step := range lines(t, store, "EXPLAIN QUERY PLAN "+placeholder.ReplaceAllString(text, "1"), 4) {
+				if plan := step[3]; wholeTable.MatchString(plan) && !eachYear.MatchString(plan) {
+					t.Errorf("%s: %s, in\n%s", name, plan, text)
+				}
+			}
+		}
+	}
+}
