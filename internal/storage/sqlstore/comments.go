@@ -64,7 +64,7 @@ func hintComments(d *dialect, f lyceum.CommentFilter) string {
 	index := "comments_course"
 	switch {
 	case f.Thread.Present:
-		return ""
+		return d.indexed("comments_thread")
 	case f.Lecture.Present:
 		index = "comments_lecture"
 	case !f.Course.Present:

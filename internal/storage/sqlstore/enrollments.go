@@ -23,7 +23,7 @@ var enrollments = define(&tables.Enrollments, noun[lyceum.EnrollmentID, lyceum.E
 	largest: 1 << 10,
 	hint: func(d *dialect, f lyceum.EnrollmentFilter) string {
 		switch {
-		case !f.User.Present:
+		case !f.User.Present && f.Users == nil:
 			return ""
 		case f.Open || f.ActiveAt.Present:
 			return d.indexed("enrollments_open")

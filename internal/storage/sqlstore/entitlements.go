@@ -44,7 +44,7 @@ func entitlementNoun(
 		},
 		largest: 1 << 10,
 		hint: func(d *dialect, f lyceum.EntitlementFilter) string {
-			if key.numbered && f.User.Present {
+			if key.numbered && (f.User.Present || f.Users != nil) {
 				return d.indexed("entitlements_user")
 			}
 			return ""

@@ -31,6 +31,10 @@ func TestFewRowsAreNotFoundAmongAll(t *testing.T) {
 		of.Order = lyceum.Some(lyceum.QuizResponseOrder{By: lyceum.ResponseBySubmitted, Descending: true})
 		return func() error { return listed(v.QuizResponses, v, of) }
 	}
+	quiz, one := lyceum.Some(lyceum.QuizID(1)), []lyceum.UserID{1}
+	responsesOf := func(f lyceum.QuizResponseFilter) func() error {
+		return func() error { _, err := lyceum.All(v.QuizResponses, v, f); return err }
+	}
 	purchases := func(of lyceum.PurchaseFilter) func() error {
 		of.User = user
 		return func() error { return listed(v.Sales, v, lyceum.SaleFilter{Purchases: lyceum.Some(of)}) }
@@ -69,6 +73,47 @@ func TestFewRowsAreNotFoundAmongAll(t *testing.T) {
 		},
 		"pricing plans of a collection": func() error {
 			return listed(v.PricingPlans, v, lyceum.PricingPlanFilter{Product: lyceum.Some(lyceum.Product{Kind: lyceum.CollectionKind, ID: 1})})
+		},
+		"responses to a quiz":        func() error { return listed(v.QuizResponses, v, lyceum.QuizResponseFilter{Quiz: quiz}) },
+		"responses of one to a quiz": responsesOf(lyceum.QuizResponseFilter{Quiz: quiz, Users: one}),
+		"responses of one":           responsesOf(lyceum.QuizResponseFilter{Users: one}),
+		"comments below a comment": func() error {
+			f := lyceum.CommentFilter{Thread: lyceum.Some(lyceum.CommentID(1)), Below: lyceum.Some(lyceum.CommentID(2))}
+			_, err := lyceum.All(v.Comments, v, f)
+			return err
+		},
+		"comments of a thread in a course": func() error {
+			f := lyceum.CommentFilter{Thread: lyceum.Some(lyceum.CommentID(1)), Course: course, Order: newest(lyceum.CourseByCreated)}
+			return listed(v.Comments, v, f)
+		},
+		"sessions of a user": func() error {
+			_, err := lyceum.All(v.Sessions, v, lyceum.SessionFilter{User: user})
+			return err
+		},
+		"sessions of a user by page": func() error { return listed(v.Sessions, v, lyceum.SessionFilter{User: user, LastSeen: true}) },
+		"entitlements of one": func() error {
+			_, err := lyceum.All(v.Entitlements, v, lyceum.EntitlementFilter{Users: one})
+			return err
+		},
+		"open entitlements of one": func() error {
+			_, err := lyceum.All(v.Entitlements, v, lyceum.EntitlementFilter{Users: one, OpenAt: lyceum.Some(storetest.Day(1))})
+			return err
+		},
+		"enrollments of one": func() error {
+			_, err := lyceum.All(v.Enrollments, v, lyceum.EnrollmentFilter{Users: one})
+			return err
+		},
+		"open enrollments of one": func() error {
+			_, err := lyceum.All(v.Enrollments, v, lyceum.EnrollmentFilter{Users: one, Open: true})
+			return err
+		},
+		"progress of one": func() error {
+			_, err := lyceum.All(v.Progress, v, lyceum.ProgressFilter{Users: one})
+			return err
+		},
+		"completed lectures of one": func() error {
+			_, err := lyceum.All(v.LectureProgress, v, lyceum.LectureProgressFilter{Users: one})
+			return err
 		},
 		"blocks of a user": func() error {
 			_, err := lyceum.All(v.Blocks, v, lyceum.BlockFilter{User: user})

@@ -25,6 +25,7 @@ var _ = define(&tables.QuizResponses, noun[lyceum.QuizResponseID, lyceum.QuizRes
 	largest:    lyceum.MaxGiven + 1<<10,
 	show:       loadQuizzes,
 	weighShown: weighResponse,
+	hint:       hintResponses,
 	narrowBy:   narrowResponses,
 	order:      orderResponses,
 })
@@ -33,6 +34,17 @@ func ofCounts(r *lyceum.QuizResponse) *lyceum.Opt[lyceum.Grade] { return &r.Coun
 
 // submitted is as indexes have it: 0 for a response that is not submitted yet.
 const submitted = "COALESCE(submitted_at, 0)"
+
+// hintResponses leaves those of one user to the index of their order.
+func hintResponses(d *dialect, f lyceum.QuizResponseFilter) string {
+	switch {
+	case f.Users != nil || f.User.Present && f.Quiz.Present:
+		return d.indexed("quiz_responses_user")
+	case f.Quiz.Present:
+		return d.indexed("quiz_responses_quiz")
+	}
+	return ""
+}
 
 func narrowResponses(w *where, d *dialect, f lyceum.QuizResponseFilter, _ bool) {
 	attachments := "attachments a" + d.indexed("attachments_lecture")

@@ -134,7 +134,7 @@ func (n *noun[ID, T, F]) Clear(tx lyceum.Tx, f F) (int, error) {
 		return 0, fmt.Errorf("find %s to delete: %w", n.name, err)
 	}
 	if len(some) > maxCleared {
-		return n.clear(t, n.where(&t.view, f))
+		return n.clear(t, f)
 	}
 	for i := range some {
 		if err := n.delete(t, &some[i]); err != nil {
@@ -170,14 +170,15 @@ func (n *noun[ID, T, F]) some(v *view, f F, most int) (some []T, err error) {
 }
 
 // clear deletes rows by a statement.
-func (n *noun[ID, T, F]) clear(t *tx, w *where) (deleted int, err error) {
+func (n *noun[ID, T, F]) clear(t *tx, f F) (deleted int, err error) {
+	w := n.where(&t.view, f)
 	var row T
 	returned, dest := n.key.name, []any{n.key.scan(&row)}
 	if n.changed != nil {
 		returned, dest = n.list(), n.scan(&row)
 	}
 	var ids []int32
-	err = t.q.each("DELETE FROM "+n.name+w.String()+" RETURNING "+returned, w.args, dest, func() error {
+	err = t.q.each("DELETE FROM "+n.from(&t.view, f)+w.String()+" RETURNING "+returned, w.args, dest, func() error {
 		deleted++
 		if n.changed != nil {
 			n.changed(t, &row, nil)
