@@ -99,14 +99,16 @@ func (q *holdings) phrase(products []heldProduct) func(first, limit string) stri
 	}
 }
 
-// ranking is the list of the holdings, unless it is short or ordered by progress.
+// ranking is the list of the holdings, unless it is short.
 func (q *holdings) ranking(products []heldProduct) *ranking {
-	if q.f.User.Present || q.f.ByCompletion {
+	if q.f.User.Present {
 		return nil
 	}
 	on := follow{rows: entitlements.entries, ends: []string{"collection_product", "tier_product"}}
 	if q.f.Statuses != nil {
 		on.ends = append(on.ends, "block")
+	}
+	if q.f.Statuses != nil || q.f.ByCompletion {
 		on.of = map[string]string{"progress": "SELECT e.entitlement_id FROM progress d JOIN entitlements e " +
 			"ON e.school_id = d.school_id AND e.user_id = d.user_id WHERE d.school_id = $1 AND d.progress_id"}
 	}
@@ -124,11 +126,35 @@ func (q *holdings) ranking(products []heldProduct) *ranking {
 			w.conds = append(w.conds, q.toAny(products))
 		},
 	}
+	if q.f.ByCompletion {
+		r.keys = q.completionKeys()
+	}
 	if q.f.Statuses != nil {
 		r.at, r.expires = micros(q.f.At), "ends_at"
 		r.lasting = func(w *where) { w.conds = append(w.conds, at(w, 0).toAny(products)) }
 	}
 	return r
+}
+
+// completionKeys has those who did not complete the course last in both directions. So the lists of the two
+// are not the same list.
+func (q *holdings) completionKeys() []string {
+	done, not := q.doneAt(ofRow), "9223372036854775807"
+	if q.dir != "" {
+		not = "-" + not
+	}
+	return []string{
+		"COALESCE(" + done + ", " + not + ")",
+		"CASE WHEN " + done + " IS NULL THEN 0 ELSE " + ofRow + ".user_id END",
+		"CASE WHEN " + done + " IS NULL THEN " + ofRow + ".starts_at ELSE 0 END",
+		entitlements.key.name,
+	}
+}
+
+// doneAt is when the user of an entitlement completed the course, or NULL.
+func (q *holdings) doneAt(of string) string {
+	return "(SELECT d.completed_at FROM progress d WHERE d.school_id = " + of + ".school_id AND d.user_id = " + of +
+		".user_id AND d.course_id = " + strconv.Itoa(int(q.f.Product.ID)) + ")"
 }
 
 // holdings phrases the questions about the holdings of a product. Arguments are in
@@ -312,15 +338,19 @@ func (q *holdings) keys(products []heldProduct) (text, order string) {
 	if !q.f.ByCompletion {
 		return q.byBeginning(products, ""), q.begun("k")
 	}
+	order = " ORDER BY CASE WHEN k.done_at IS NULL THEN 1 ELSE 0 END, k.done_at" + q.dir +
+		", CASE WHEN k.done_at IS NULL THEN 0 ELSE k.user_id END" + q.dir +
+		", CASE WHEN k.done_at IS NULL THEN k.starts_at ELSE 0 END" + q.dir + ", k.entitlement_id" + q.dir
+	if q.found != "" {
+		return "SELECT " + heldKeys + ", " + q.doneAt("e") + " AS done_at" + q.rows() + " WHERE " + q.filter +
+			" AND " + q.toAny(products), order
+	}
 	completed := "SELECT " + heldKeys + ", p.completed_at AS done_at FROM progress p" +
 		q.dialect.indexed("progress_completed") + " CROSS JOIN entitlements e" + q.dialect.indexed("entitlements_user") +
 		" WHERE p.school_id = $1 AND p.course_id = " + q.id() + " AND p.completed_at IS NOT NULL AND " +
 		"e.user_id = p.user_id AND " + q.filter + " AND " + q.toAny(products) + " ORDER BY p.completed_at" + q.dir +
 		", p.user_id" + q.dir + ", e.entitlement_id" + q.dir + " LIMIT " + q.most()
 	others := q.byBeginning(products, " AND NOT "+q.progress("completed_at IS NOT NULL"))
-	order = " ORDER BY CASE WHEN k.done_at IS NULL THEN 1 ELSE 0 END, k.done_at" + q.dir +
-		", CASE WHEN k.done_at IS NULL THEN 0 ELSE k.user_id END" + q.dir +
-		", CASE WHEN k.done_at IS NULL THEN k.starts_at ELSE 0 END" + q.dir + ", k.entitlement_id" + q.dir
 	return "SELECT * FROM (" + completed + ") c UNION ALL SELECT b.*, NULL FROM (" + others + ") b", order
 }
 

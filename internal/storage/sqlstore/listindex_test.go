@@ -126,6 +126,7 @@ func (h *history) step(t *testing.T) {
 				return err
 			}
 			p.PercentComplete = []int32{0, 100}[h.IntN(2)]
+			p.CompletedAt = []lyceum.Opt[time.Time]{{}, lyceum.Some(h.now.Add(-time.Duration(h.IntN(9)) * time.Second))}[h.IntN(2)]
 			return tx.Progress.Update(tx, p)
 		})
 	case 9:
@@ -338,6 +339,7 @@ func (h *history) lists() (all []question) {
 		}
 		held.Statuses = statuses[h.IntN(4):]
 	}
+	held.ByCompletion = h.IntN(2) == 0
 	sold := lyceum.PurchaseFilter{Purchased: window}
 	if h.IntN(2) == 0 {
 		sold.Active = lyceum.Some(h.IntN(2) == 0)

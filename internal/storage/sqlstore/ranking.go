@@ -16,7 +16,7 @@ type ranking struct {
 	table  string
 	alias  string   // of the table, if any
 	id     string   // the column that names a row
-	keys   []string // the columns that order the rows, the last of which tells all apart
+	keys   []string // the columns that order the rows, the last of which tells all apart; see key
 	sorted bool     // rows are found without an index in this order; see ranked
 	down   bool     // the question goes downwards; the list is kept upwards
 	narrow func(w *where, at int64)
@@ -138,17 +138,23 @@ func appendArgs(b []byte, args ...any) []byte {
 
 func (r *ranking) from() string { return strings.TrimSpace(r.table + " " + r.alias) }
 
-func (r *ranking) column(name string) string {
-	if r.alias != "" {
-		return r.alias + "." + name
+func (r *ranking) column(name string) string { return cmp.Or(r.alias, r.table) + "." + name }
+
+// ofRow stands, in a key that is an expression, for the table whose row it is of.
+const ofRow = "{row}"
+
+// key is a column that orders the rows, or an expression, of a table or its alias.
+func key(name, of string) string {
+	if strings.Contains(name, ofRow) {
+		return strings.ReplaceAll(name, ofRow, of)
 	}
-	return r.table + "." + name
+	return of + "." + name
 }
 
 func (r *ranking) columns() string {
 	named := make([]string, len(r.keys))
-	for i, key := range r.keys {
-		named[i] = r.column(key)
+	for i, name := range r.keys {
+		named[i] = key(name, cmp.Or(r.alias, r.table))
 	}
 	return strings.Join(named, ", ")
 }
@@ -201,9 +207,10 @@ func (r *ranking) beside(op, id string) string {
 		return r.columns() + op + id
 	}
 	theirs := make([]string, len(r.keys))
-	for i, key := range r.keys {
-		theirs[i] = "(SELECT s." + key + " FROM " + r.table + " s WHERE s.school_id = $1 AND s." + r.id + " = " + id + ")"
-		if key == r.id {
+	for i, name := range r.keys {
+		theirs[i] = "(SELECT " + key(name, "s") + " FROM " + r.table + " s " +
+			"WHERE s.school_id = $1 AND s." + r.id + " = " + id + ")"
+		if name == r.id {
 			theirs[i] = id
 		}
 	}

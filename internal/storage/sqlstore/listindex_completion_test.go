@@ -1,0 +1,85 @@
+package sqlstore
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/storage/storetest"
+)
+
+// TestListIndexByCompletion compares the holders of a course by their completion with and without an
+// index, in both directions, while they complete it, begin it anew, and their access begins and ends.
+func TestListIndexByCompletion(t *testing.T) {
+	t.Parallel()
+	for engine, open := range map[string]func(t *testing.T) (*Store, error){
+		"SQLite": func(t *testing.T) (*Store, error) {
+			return Open(t.Context(), t.TempDir(), Options{Synchronous: Off})
+		},
+		"PostgreSQL": func(t *testing.T) (*Store, error) {
+			return OpenPostgres(t.Context(), storetest.Postgres(t), Options{})
+		},
+	} {
+		t.Run(engine, func(t *testing.T) {
+			t.Parallel()
+			s, err := open(t)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = s.Close() })
+			indexAll(s)
+			h := &history{Rand: rand.New(rand.NewPCG(3, 1)), store: s, other: s, now: storetest.Begin}
+			h.complete(t, 60)
+			if stats := s.ListStats(); stats.Hits < 60 || stats.Lists < 2 {
+				t.Errorf("%d indexes answered %d times", stats.Lists, stats.Hits)
+			}
+		})
+	}
+}
+
+// complete makes a school whose users are all in its course, and changes and compares as often as it is told.
+func (h *history) complete(t *testing.T, steps int) {
+	t.Helper()
+	const users = 12
+	course := lyceum.Product{Kind: lyceum.CourseKind, ID: historyCourse}
+	if _, err := h.store.CreateSchool(t.Context(), lyceum.School{ID: 1, Name: "Fernwood", CreatedAt: h.now}, "test"); err != nil {
+		t.Fatal(err)
+	}
+	h.change(t, func(tx lyceum.Tx) error {
+		_, err := tx.Courses.Save(tx, lyceum.Course{ID: historyCourse, Name: "Bread", CreatedAt: h.now})
+		for id := range int32(users) {
+			user := lyceum.UserID(id + 1)
+			_, e1 := tx.Users.Save(tx, lyceum.User{ID: user, Email: fmt.Sprintf("u%d@example.com", id), Role: lyceum.Student, CreatedAt: h.now})
+			_, e2 := tx.BeginEnrollment(lyceum.Enrollment{ID: lyceum.EnrollmentID(id + 1), User: user, Course: historyCourse, EnrolledAt: h.now})
+			e3 := tx.Entitlements.Insert(tx, lyceum.Entitlement{
+				ID: lyceum.EntitlementID(id + 1), User: user, Product: course, StartsAt: h.now.Add(time.Duration(h.IntN(5)) * time.Second),
+			})
+			err = errors.Join(err, e1, e2, e3)
+		}
+		return err
+	})
+	for range steps {
+		h.now = h.now.Add(time.Second)
+		user := lyceum.Some(lyceum.UserID(1 + h.IntN(users)))
+		completed := []lyceum.Opt[time.Time]{{}, lyceum.Some(h.now.Add(-time.Duration(h.IntN(9)) * time.Second))}[h.IntN(2)]
+		moves, starts := h.IntN(4) == 0, h.now
+		h.change(t, func(tx lyceum.Tx) error {
+			if moves {
+				e, _, err := tx.Entitlements.First(tx, lyceum.EntitlementFilter{User: user})
+				e.StartsAt = starts
+				return errors.Join(err, tx.Entitlements.Update(tx, e))
+			}
+			p, _, err := tx.Progress.First(tx, lyceum.ProgressFilter{User: user})
+			p.CompletedAt = completed
+			return errors.Join(err, tx.Progress.Update(tx, p))
+		})
+		for _, order := range []lyceum.Order{lyceum.NewestFirst, lyceum.OldestFirst} {
+			f := lyceum.HoldingFilter{Product: course, At: h.now, Order: order, ByCompletion: true}
+			list := question{fmt.Sprintf("%+v", f), func(v lyceum.View, p lyceum.Page) (any, error) { return v.FindHoldings(f, p) }}
+			h.compare(t, list, lyceum.Page{Number: int32(1 + h.IntN(3)), Size: int32(1 + h.IntN(6))})
+		}
+	}
+}
