@@ -46,11 +46,7 @@ func openDirect(f *files, trace func(string), flags sqlite.OpenFlags, pragmas ..
 }
 
 func (d *direct) close() error {
-	var err error
-	for _, s := range d.kept {
-		err = errors.Join(err, s.Finalize())
-	}
-	return errors.Join(err, d.conn.Close())
+	return errors.Join(d.forget(), d.conn.Close())
 }
 
 // each does as that of a session.
@@ -145,9 +141,26 @@ func (d *direct) statement(text string) (s *sqlite.Stmt, done func() error, err 
 		if _, again := d.kept[text]; again {
 			return s.Finalize()
 		}
+		err := s.Reset()
+		if len(d.kept) >= maxKept {
+			err = errors.Join(err, d.forget())
+		}
 		d.kept[text] = s
-		return s.Reset()
+		return err
 	}, nil
+}
+
+// maxKept is how many statements a connection keeps. Some texts have the id of a course.
+const maxKept = 1_000
+
+// forget finalizes the statements that are kept.
+func (d *direct) forget() error {
+	var err error
+	for _, s := range d.kept {
+		err = errors.Join(err, s.Finalize())
+	}
+	clear(d.kept)
+	return err
 }
 
 // bindValue binds a value as database/sql would.

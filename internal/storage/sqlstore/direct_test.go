@@ -5,6 +5,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -232,5 +233,44 @@ func TestCache(t *testing.T) {
 				t.Errorf("%d and %d: the %s has %v, want %d", o.Cache, o.ReadCache, name, got.value, want[name])
 			}
 		}
+	}
+}
+
+// TestKeptStatementsHaveABound: a connection keeps statements, but not one for each text that it was
+// ever asked, and the one that is being read stays usable.
+func TestKeptStatementsHaveABound(t *testing.T) {
+	store, err := Open(t.Context(), t.TempDir(), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	err = store.reading(t.Context(), func(q reading) error {
+		d, rows := q.(*direct), 0
+		var n int64
+		err := d.each("SELECT 1 UNION ALL SELECT 2", nil, []any{scanInt(&n)}, func() error {
+			rows++
+			for text := range 2 * maxKept {
+				err := d.each(fmt.Sprintf("SELECT %d", text), nil, []any{scanInt(&n)}, func() error {
+					if n != int64(text) {
+						t.Errorf("SELECT %d gave %d", text, n)
+					}
+					return nil
+				})
+				if err != nil {
+					return err
+				}
+				if len(d.kept) > maxKept {
+					return fmt.Errorf("%d statements are kept", len(d.kept))
+				}
+			}
+			return nil
+		})
+		if rows != 2 {
+			t.Errorf("%d rows", rows)
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
 	}
 }

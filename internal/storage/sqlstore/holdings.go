@@ -139,7 +139,7 @@ func (q *holdings) ranking(products []heldProduct) *ranking {
 // completionKeys has those who did not complete the course last in both directions. So the lists of the two
 // are not the same list.
 func (q *holdings) completionKeys() []string {
-	done, not := q.doneAt(ofRow), "9223372036854775807"
+	done, not := doneAt(ofRow, strconv.Itoa(int(q.f.Product.ID))), "9223372036854775807"
 	if q.dir != "" {
 		not = "-" + not
 	}
@@ -151,10 +151,10 @@ func (q *holdings) completionKeys() []string {
 	}
 }
 
-// doneAt is when the user of an entitlement completed the course, or NULL.
-func (q *holdings) doneAt(of string) string {
+// doneAt is when the user of an entitlement completed a course, or NULL.
+func doneAt(of, course string) string {
 	return "(SELECT d.completed_at FROM progress d WHERE d.school_id = " + of + ".school_id AND d.user_id = " + of +
-		".user_id AND d.course_id = " + strconv.Itoa(int(q.f.Product.ID)) + ")"
+		".user_id AND d.course_id = " + course + ")"
 }
 
 // holdings phrases the questions about the holdings of a product. Arguments are in
@@ -342,7 +342,7 @@ func (q *holdings) keys(products []heldProduct) (text, order string) {
 		", CASE WHEN k.done_at IS NULL THEN 0 ELSE k.user_id END" + q.dir +
 		", CASE WHEN k.done_at IS NULL THEN k.starts_at ELSE 0 END" + q.dir + ", k.entitlement_id" + q.dir
 	if q.found != "" {
-		return "SELECT " + heldKeys + ", " + q.doneAt("e") + " AS done_at" + q.rows() + " WHERE " + q.filter +
+		return "SELECT " + heldKeys + ", " + doneAt("e", q.id()) + " AS done_at" + q.rows() + " WHERE " + q.filter +
 			" AND " + q.toAny(products), order
 	}
 	completed := "SELECT " + heldKeys + ", p.completed_at AS done_at FROM progress p" +
