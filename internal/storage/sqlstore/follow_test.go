@@ -173,14 +173,14 @@ func TestFollowers(t *testing.T) {
 	const waiters = " FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'advisory'"
 	for _, test := range []struct {
 		name    string
-		end     string // of what the first one waits for: a statement, about the school
+		end     string // of what the first one waits for: a statement, about the school and the session of that one
 		price   lyceum.Minor
 		refused bool // the first one
 		runs    int
 	}{
-		{"guessed right", "SELECT $1::int", 100, false, 2},
-		{"guessed wrong", "UPDATE pricing_plans SET price = 300 WHERE school_id = $1", 300, false, 0},
-		{"connection lost", "SELECT pg_terminate_backend(pid), $1::int" + waiters + " ORDER BY xact_start LIMIT 1", 100, true, 0},
+		{"guessed right", "SELECT $1::int, $2::int", 100, false, 2},
+		{"guessed wrong", "UPDATE pricing_plans SET price = 300 WHERE school_id = $1 AND $2::int > 0", 300, false, 0},
+		{"connection lost", "SELECT $1::int, pg_terminate_backend($2)", 100, true, 0},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -236,6 +236,7 @@ func TestFollowers(t *testing.T) {
 				err   error
 			}
 			var sales [2]chan sale
+			var session int64
 			for i := range sales {
 				sales[i] = make(chan sale, 1)
 				go func() {
@@ -244,11 +245,15 @@ func TestFollowers(t *testing.T) {
 				}()
 				eventually(t, "a sale is all but committed and waits for its turn", func() bool {
 					waiting := 0
-					err := conn.QueryRowContext(t.Context(), "SELECT count(*)"+waiters).Scan(&waiting)
+					var waits int64
+					err := conn.QueryRowContext(t.Context(), "SELECT count(*), COALESCE(max(pid), 0)"+waiters).Scan(&waiting, &waits)
+					if i == 0 {
+						session = waits
+					}
 					return err == nil && waiting == i+1 && s.queue.inHand() == i+1 && ahead() == before+int64(i+1)
 				})
 			}
-			run(test.end, int64(school))
+			run(test.end, int64(school), session)
 			run("COMMIT")
 			first, second := <-sales[0], <-sales[1]
 			if failed := first.err != nil; failed != test.refused || second.err != nil {
