@@ -335,9 +335,6 @@ func (c crew) killed(t *testing.T, place string, round int) (acknowledged []writ
 	enough := 1 + rand.IntN(c.most)
 	for i, child := range children {
 		told := journals[i].len()
-		if i == 0 {
-			told = 0
-		}
 		if !await(func() bool { return journals[i].len() >= told+enough || !child.running() }) || !child.running() {
 			t.Fatalf("cycle %d: the writers of process %d stopped by themselves: %v", round, i, child.err)
 		}

@@ -11,8 +11,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// TestListIndexByCompletion compares the holders of a course by their completion with and without an
-// index, in both directions, while they complete it, begin it anew, and their access begins and ends.
+// TestListIndexByCompletion reads the holders of a course by completion, in both directions, with and
+// without an index, while they complete the course or are no longer complete, and their access moves.
 func TestListIndexByCompletion(t *testing.T) {
 	t.Parallel()
 	for engine, open := range map[string]func(t *testing.T) (*Store, error){

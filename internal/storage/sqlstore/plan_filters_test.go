@@ -2,8 +2,6 @@ package sqlstore
 
 import (
 	"regexp"
-	"slices"
-	"strings"
 	"testing"
 
 	"github.com/lyceum-school/lyceum"
@@ -128,22 +126,10 @@ func TestFewRowsAreNotFoundAmongAll(t *testing.T) {
 			return err
 		},
 	} {
-		by.mu.Lock()
-		by.seen = nil
-		by.mu.Unlock()
-		if err := read(); err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		by.mu.Lock()
-		seen := slices.Clone(by.seen)
-		by.mu.Unlock()
-		for _, text := range seen {
-			if !strings.HasPrefix(text, "SELECT") {
-				continue
-			}
-			for _, step := range lines(t, store, "EXPLAIN QUERY PLAN "+placeholder.ReplaceAllString(text, "1"), 4) {
-				if plan := step[3]; wholeTable.MatchString(plan) && !eachYear.MatchString(plan) {
-					t.Errorf("%s: %s, in\n%s", name, plan, text)
+		for _, text := range by.asked(t, name, read) {
+			for _, step := range planOf(t, store, text) {
+				if wholeTable.MatchString(step) && !eachYear.MatchString(step) {
+					t.Errorf("%s: %s, in\n%s", name, step, text)
 				}
 			}
 		}

@@ -31,19 +31,7 @@ func TestHeldProductsAreFoundByIndexes(t *testing.T) {
 			return err
 		},
 	} {
-		by.mu.Lock()
-		by.seen = nil
-		by.mu.Unlock()
-		if err := read(); err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		if len(by.seen) == 0 {
-			t.Fatalf("%s: nothing was asked", name)
-		}
-		var plan []string
-		for _, step := range lines(t, store, "EXPLAIN QUERY PLAN "+placeholder.ReplaceAllString(by.seen[0], "1"), 4) {
-			plan = append(plan, step[3])
-		}
+		plan := planOf(t, store, by.asked(t, name, read)[0])
 		for _, step := range plan {
 			// The tables of the statement, unlike its subqueries, have these names.
 			words := strings.Fields(step)

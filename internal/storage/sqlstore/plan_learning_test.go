@@ -197,18 +197,10 @@ func TestRowsOfUsersAreFoundByAnIndex(t *testing.T) {
 			return err
 		}, "INDEX enrollments_user (school_id=? AND user_id=?)"},
 	} {
-		by.mu.Lock()
-		by.seen = nil
-		by.mu.Unlock()
-		if err := tc.read(); err != nil {
-			t.Fatalf("%s: %v", tc.name, err)
-		}
 		var plan []string
-		for _, text := range by.seen {
+		for _, text := range by.asked(t, tc.name, tc.read) {
 			if strings.HasPrefix(text, "SELECT") && !strings.HasPrefix(text, "SELECT COALESCE(string_agg(w.kind") {
-				for _, step := range lines(t, store, "EXPLAIN QUERY PLAN "+placeholder.ReplaceAllString(text, "1"), 4) {
-					plan = append(plan, step[3])
-				}
+				plan = planOf(t, store, text)
 				break
 			}
 		}
@@ -270,21 +262,16 @@ func TestHoldersAreFoundByAnIndex(t *testing.T) {
 	store, by := spied(t)
 	v := store.In(t.Context(), 1)
 	for _, kind := range lyceum.ProductKinds() {
-		by.mu.Lock()
-		by.seen = nil
-		by.mu.Unlock()
-		of := lyceum.UserFilter{Product: lyceum.Some(lyceum.Product{Kind: kind, ID: 1})}
-		if _, err := v.UserSummaries.List(v, of, lyceum.Page{Number: 1, Size: 20}); err != nil {
-			t.Fatal(err)
+		holders := func() error {
+			of := lyceum.UserFilter{Product: lyceum.Some(lyceum.Product{Kind: kind, ID: 1})}
+			_, err := v.UserSummaries.List(v, of, lyceum.Page{Number: 1, Size: 20})
+			return err
 		}
-		for _, text := range by.seen {
+		for _, text := range by.asked(t, string(kind), holders) {
 			if !strings.Contains(text, "FROM reaching") {
 				continue
 			}
-			var plan []string
-			for _, step := range lines(t, store, "EXPLAIN QUERY PLAN "+placeholder.ReplaceAllString(text, "1"), 4) {
-				plan = append(plan, step[3])
-			}
+			plan := planOf(t, store, text)
 			got := strings.Join(plan, "\n")
 			for _, want := range []string{
 				"SEARCH users USING PRIMARY KEY (school_id=? AND user_id=?)",

@@ -6,6 +6,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 
@@ -117,6 +118,32 @@ func (s *spy) note(text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.seen = append(s.seen, sqliteText(text))
+}
+
+// asked gives the statements that a read asks, of which there is one at least.
+func (s *spy) asked(t *testing.T, name string, read func() error) []string {
+	t.Helper()
+	s.mu.Lock()
+	s.seen = nil
+	s.mu.Unlock()
+	if err := read(); err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.seen) == 0 {
+		t.Fatalf("%s: nothing was asked", name)
+	}
+	return slices.Clone(s.seen)
+}
+
+// planOf gives the steps in which SQLite runs a statement.
+func planOf(t *testing.T, store *Store, text string) (plan []string) {
+	t.Helper()
+	for _, step := range lines(t, store, "EXPLAIN QUERY PLAN "+placeholder.ReplaceAllString(text, "1"), 4) {
+		plan = append(plan, step[3])
+	}
+	return plan
 }
 
 // spied opens a store on a SQLite file, of which a spy notes the statements.
