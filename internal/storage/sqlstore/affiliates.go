@@ -18,18 +18,7 @@ var _ = define(&tables.Affiliates, noun[lyceum.AffiliateID, lyceum.AffiliatePart
 		optTimeColumn("archived_at", func(a *lyceum.AffiliatePartner) *lyceum.Opt[time.Time] { return &a.ArchivedAt }),
 	},
 	narrow: narrowPartners,
-	hint:   hintPartners("affiliates_user"),
 })
-
-// hintPartners finds those who are some users by an index.
-func hintPartners(index string) func(*dialect, lyceum.PartnerFilter) string {
-	return func(d *dialect, f lyceum.PartnerFilter) string {
-		if f.UserID.Present || len(f.Users) > 0 {
-			return d.indexed(index)
-		}
-		return ""
-	}
-}
 
 func narrowPartners(w *where, f lyceum.PartnerFilter) {
 	is(w, "user_id", f.UserID)

@@ -94,15 +94,6 @@ var attachments = define(&tables.Attachments, noun[lyceum.AttachmentID, lyceum.A
 		optTimeColumn("archived_at", func(a *lyceum.Attachment) *lyceum.Opt[time.Time] { return &a.ArchivedAt }),
 	},
 	largest: 1 << 20,
-	hint: func(d *dialect, f lyceum.AttachmentFilter) string {
-		switch {
-		case f.Lecture.Present:
-			return d.indexed("attachments_lecture")
-		case f.Quiz.Present || len(f.Quizzes) > 0:
-			return d.indexed("attachments_quiz")
-		}
-		return ""
-	},
 	narrow: func(w *where, f lyceum.AttachmentFilter) {
 		is(w, "lecture_id", f.Lecture)
 		is(w, "quiz_id", f.Quiz)

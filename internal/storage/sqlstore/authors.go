@@ -20,6 +20,5 @@ var _ = define(&tables.Authors, noun[lyceum.AuthorID, lyceum.AuthorProfile, lyce
 		optTimeColumn("archived_at", func(a *lyceum.AuthorProfile) *lyceum.Opt[time.Time] { return &a.ArchivedAt }),
 	},
 	narrow:  narrowPartners,
-	hint:    hintPartners("authors_user"),
 	largest: 256 << 10,
 })

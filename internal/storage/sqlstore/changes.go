@@ -161,9 +161,7 @@ func findEntries(
 	w.and("school_id = ?", int64(school))
 	w.and("number > ?", f.After)
 	w.and("number <= ?", last)
-	from := " FROM journal"
 	if f.Events {
-		from += q.pool.dialect.events
 		w.and("event IS NOT NULL")
 	}
 	oneOf(w, "event", f.Names)
@@ -173,7 +171,7 @@ func findEntries(
 	if !runs {
 		limit = w.arg(int64(f.Limit))
 	}
-	tail := from + w.String() + " ORDER BY number LIMIT " + limit
+	tail := " FROM journal" + w.String() + " ORDER BY number LIMIT " + limit
 	text := "SELECT " + entryColumns + tail
 	if f.Events && len(f.Names) > 0 && len(f.Types) == 0 { // the index has all that is looked at of those passed over
 		text = "SELECT " + entryColumns + " FROM journal WHERE school_id = " + w.arg(int64(school)) +

@@ -49,8 +49,8 @@ func bookInvariants() []invariant {
 			"%d movements are a refund of a dispute, or a step of none",
 		},
 		{
-			`SELECT count(*) FROM (SELECT t.transaction_id FROM disputes d JOIN transactions t
-			ON t.school_id = d.school_id AND t.transaction_id = d.transaction_id WHERE d.school_id = $1
+			`SELECT count(*) FROM (SELECT t.transaction_id FROM disputes d CROSS JOIN transactions t
+			WHERE d.school_id = $1 AND t.school_id = d.school_id AND t.transaction_id = d.transaction_id
 			GROUP BY t.transaction_id, t.chargeback_fee
 			HAVING sum(CASE d.fee_returned WHEN 0 THEN d.fee ELSE 0 END) > COALESCE(t.chargeback_fee, 0)) b`,
 			"%d transactions have a smaller chargeback fee than their disputes",

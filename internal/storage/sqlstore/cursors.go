@@ -31,7 +31,7 @@ func (s *Store) FindUndispatched(ctx context.Context, cursor string) ([]lyceum.S
 	var found []lyceum.SchoolID
 	var id lyceum.SchoolID
 	err := s.reads.single(ctx).each(`SELECT s.school_id FROM schools s WHERE EXISTS (
-		SELECT 1 FROM journal j`+s.dialect.events+` WHERE j.school_id = s.school_id AND j.event IS NOT NULL AND j.number >
+		SELECT 1 FROM journal j WHERE j.school_id = s.school_id AND j.event IS NOT NULL AND j.number >
 		COALESCE((SELECT c.number FROM cursors c WHERE c.school_id = s.school_id AND c.name = $1), 0)) ORDER BY s.school_id`,
 		[]any{cursor}, []any{scanInt(&id)}, func() error { found = append(found, id); return nil })
 	return found, s.public(err)

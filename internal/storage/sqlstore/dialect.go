@@ -72,12 +72,8 @@ type dialect struct {
 	// others waiting; empty for an engine that has one writer at a time. turns takes those
 	// of several schools one after the other.
 	turn, turns string
-	// events makes a query of the journal's events read their index alone. Left
-	// to itself SQLite takes that of all entries, which are many more.
-	events string
-	// indexed makes a query read an index, and stands after the table's name. Left
-	// to itself SQLite, which keeps no statistics, takes a school for a few rows
-	// and reads all of them.
+	// indexed makes a query read an index, and stands after the table's name, where SQLite
+	// takes another one for better.
 	indexed func(name string) string
 	ddl     ddl
 	// references is a query of the tables that refer to other tables, each with one of those.
@@ -111,6 +107,8 @@ type dialect struct {
 	// looks after its log by itself.
 	noRoom     func(error) bool
 	checkpoint func(context.Context, *sql.DB) (bool, error)
+	// estimate tells the engine how many rows indexes find, if it does not count them by itself.
+	estimate func(context.Context, schemaDB) error
 	// integrity lists what the engine itself finds damaged.
 	integrity func(context.Context, querier) ([]string, error)
 }
@@ -170,7 +168,6 @@ func sqliteDialect() *dialect {
 		versioned:  "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = '" + goose.DefaultTablename + "')",
 		rebind:     sqliteText,
 		writers:    1,
-		events:     " INDEXED BY journal_events",
 		indexed:    func(name string) string { return " INDEXED BY " + name },
 		ddl:        sqliteDDL,
 		origin:     noOrigin,
@@ -185,6 +182,7 @@ func sqliteDialect() *dialect {
 		undone:     func(err error) bool { return sqliteFault(err) == faultRetry },
 		noRoom:     sqliteNoRoom,
 		checkpoint: sqliteCheckpoint,
+		estimate:   estimateSQLite,
 		integrity:  sqliteIntegrity,
 	}
 }
@@ -215,6 +213,7 @@ func postgresDialect() *dialect {
 		replan:      planAgain,
 		fault:       postgresFault,
 		undone:      postgresUndone,
+		estimate:    func(context.Context, schemaDB) error { return nil },
 		integrity:   func(context.Context, querier) ([]string, error) { return nil, nil },
 	}
 }

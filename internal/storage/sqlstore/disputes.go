@@ -31,15 +31,4 @@ var _ = define(&tables.Disputes, noun[lyceum.DisputeID, lyceum.Dispute, lyceum.D
 		is(w, "sale_id", f.Sale)
 		byReference(w, f.Reference)
 	},
-	hint: func(d *dialect, f lyceum.DisputeFilter) string {
-		switch {
-		case f.Reference.Present:
-			return d.indexed("disputes_reference")
-		case f.Transaction.Present, f.Transactions != nil:
-			return d.indexed("disputes_transaction")
-		case f.Sale.Present:
-			return d.indexed("disputes_sale")
-		}
-		return ""
-	},
 })

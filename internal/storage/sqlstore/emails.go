@@ -28,15 +28,6 @@ var emails = define(&tables.Emails, noun[lyceum.EmailID, lyceum.QueuedEmail, lyc
 		optTimeColumn("closed_at", func(e *lyceum.QueuedEmail) *lyceum.Opt[time.Time] { return &e.ClosedAt }),
 		optTextColumn("problem", func(e *lyceum.QueuedEmail) *lyceum.Opt[string] { return &e.Problem }),
 	},
-	hint: func(d *dialect, f lyceum.EmailFilter) string {
-		switch {
-		case f.User.Present:
-			return d.indexed("emails_users")
-		case f.State.Present:
-			return d.indexed("emails_states")
-		}
-		return ""
-	},
 	narrow: func(w *where, f lyceum.EmailFilter) {
 		if f.State.Present {
 			w.equal("state", string(f.State.Value))

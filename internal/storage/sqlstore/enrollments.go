@@ -21,15 +21,6 @@ var enrollments = define(&tables.Enrollments, noun[lyceum.EnrollmentID, lyceum.E
 		optIntColumn("sale_id", func(e *lyceum.Enrollment) *lyceum.Opt[lyceum.SaleID] { return &e.Sale }),
 	},
 	largest: 1 << 10,
-	hint: func(d *dialect, f lyceum.EnrollmentFilter) string {
-		switch {
-		case !f.User.Present && f.Users == nil:
-			return ""
-		case f.Open || f.ActiveAt.Present:
-			return d.indexed("enrollments_open")
-		}
-		return d.indexed("enrollments_user")
-	},
 	narrow: func(w *where, f lyceum.EnrollmentFilter) {
 		is(w, "user_id", f.User)
 		among(w, "user_id", f.Users)
@@ -180,7 +171,7 @@ func (v *view) FindEnrolledOf(user lyceum.UserID) ([]lyceum.Enrolled, error) {
 	dest := append(enrollments.scan(&row.Enrollment),
 		scanText(&row.CourseName), scanInt(&row.PercentComplete), scanOptTime(&row.CompletedAt))
 	err := v.q.each("SELECT "+enrollments.of("e")+`, k.name, COALESCE(p.percent_complete, 0), p.completed_at
-		FROM enrollments e`+v.q.pool.dialect.indexed("enrollments_user")+`
+		FROM enrollments e
 		JOIN courses k ON k.school_id = e.school_id AND k.course_id = e.course_id
 		LEFT JOIN progress p ON p.school_id = e.school_id AND p.user_id = e.user_id AND p.course_id = e.course_id
 		WHERE e.school_id = $1 AND e.user_id = $2 ORDER BY e.enrollment_id`,
@@ -194,8 +185,7 @@ func (v *view) FindBesides(users []lyceum.UserID) (map[lyceum.UserID]lyceum.User
 	var one lyceum.UserBesides
 	err := inChunks(v.q, `SELECT u.user_id,
 		(SELECT min(e.enrolled_at) FROM enrollments e WHERE e.school_id = u.school_id AND e.user_id = u.user_id),
-		(SELECT min(a.author_id) FROM authors a`+v.q.pool.dialect.indexed("authors_user")+`
-			WHERE a.school_id = u.school_id AND a.user_id = u.user_id AND a.archived_at IS NULL)
+		(SELECT min(a.author_id) FROM authors a WHERE a.school_id = u.school_id AND a.user_id = u.user_id AND a.archived_at IS NULL)
 		FROM users u WHERE u.school_id = $1 AND u.user_id IN `, v.school, int32Args(users),
 		[]any{scanInt(&user), scanOptTime(&one.FirstEnrolled), scanOptInt(&one.Author)},
 		func() { found[user] = one })

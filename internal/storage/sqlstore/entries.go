@@ -185,7 +185,7 @@ func (e *entrySearch) shorten() error {
 	w.and(userEntries)
 	w.and("actor = ?", e.Actor.Value)
 	var reached int64
-	there, err := e.session.one("SELECT number FROM journal"+e.session.pool.dialect.indexed("journal_users")+w.String()+
+	there, err := e.session.one("SELECT number FROM journal"+w.String()+
 		e.order()+" LIMIT 1 OFFSET "+w.arg(int64(userEntriesScanned)), w.args, scanInt(&reached))
 	switch {
 	case err != nil || !there:
@@ -215,10 +215,9 @@ func (e *entrySearch) order() string {
 
 // read reads the entries in the order of the search, and one more than the limit.
 func (e *entrySearch) read() ([]lyceum.Entry, error) {
-	indexed := e.session.pool.dialect.indexed
 	switch {
 	case e.byUser():
-		return e.readFrom(indexed("journal_users"), func(w *where) {
+		return e.readNarrowed(func(w *where) {
 			w.and(userEntries)
 			oneOf(w, "type", e.Kind.Types())
 		})
@@ -227,7 +226,7 @@ func (e *entrySearch) read() ([]lyceum.Entry, error) {
 	}
 	var found []lyceum.Entry
 	for _, one := range e.Kind.Types() {
-		some, err := e.readFrom(indexed("journal_scarce"), func(w *where) {
+		some, err := e.readNarrowed(func(w *where) {
 			w.and(scarceEntries)
 			w.and("type = ?", string(one))
 		})
@@ -253,7 +252,7 @@ func (e *entrySearch) first(found []lyceum.Entry) []lyceum.Entry {
 // readAll reads entries that may be in runs.
 func (e *entrySearch) readAll() ([]lyceum.Entry, error) {
 	ofKind := func(w *where) { oneOf(w, "type", e.Kind.Types()) }
-	found, err := e.readFrom("", ofKind)
+	found, err := e.readNarrowed(ofKind)
 	if err != nil {
 		return nil, err
 	}
@@ -286,7 +285,7 @@ func (e *entrySearch) narrow(w *where) {
 	}
 }
 
-func (e *entrySearch) readFrom(index string, narrow func(*where)) ([]lyceum.Entry, error) {
+func (e *entrySearch) readNarrowed(narrow func(*where)) ([]lyceum.Entry, error) {
 	w := e.where()
 	narrow(w)
 	e.narrow(w)
@@ -295,7 +294,7 @@ func (e *entrySearch) readFrom(index string, narrow func(*where)) ([]lyceum.Entr
 	}
 	var found []lyceum.Entry
 	var row lyceum.Entry
-	err := e.session.each("SELECT "+entryColumns+" FROM journal"+index+w.String()+e.order()+" LIMIT "+
+	err := e.session.each("SELECT "+entryColumns+" FROM journal"+w.String()+e.order()+" LIMIT "+
 		w.arg(int64(e.Limit)+1), w.args, scanEntry(&row), func() error { found = append(found, row); return nil })
 	return found, err
 }

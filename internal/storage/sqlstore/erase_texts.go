@@ -89,10 +89,6 @@ func (v *view) findTexts(e *eraser, of *trace, after string) (keys []string, err
 	} else if !e.narrow(w, of.column, of.json) {
 		return nil, nil
 	}
-	from := of.table
-	if of.table == "journal" {
-		from += v.q.pool.dialect.events
-	}
 	add := scanFunc(func(key any) error {
 		if bytes, is := key.([]byte); is {
 			keys = append(keys, hex.EncodeToString(bytes))
@@ -101,7 +97,7 @@ func (v *view) findTexts(e *eraser, of *trace, after string) (keys []string, err
 		}
 		return nil
 	})
-	text := "SELECT " + of.key + " FROM " + from + w.String() + " ORDER BY " + of.key +
+	text := "SELECT " + of.key + " FROM " + of.table + w.String() + " ORDER BY " + of.key +
 		" LIMIT " + strconv.Itoa(foundTexts)
 	err = v.q.each(text, w.args, []any{add}, func() error { return nil })
 	return keys, err

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/lyceum-school/lyceum"
@@ -37,6 +38,12 @@ func isFilterIndex(name string) bool {
 // create is the statement that makes the index, with an option of the engine.
 func (i *filterIndex) create(option string) string {
 	return "CREATE INDEX" + option + " IF NOT EXISTS " + i.name + " ON transactions " + i.columns
+}
+
+// parts are the names of its columns, and whether it is an index of some transactions only.
+func (i *filterIndex) parts() (names []string, ofSome bool) {
+	list, condition, _ := strings.Cut(strings.TrimPrefix(i.columns, "("), ")")
+	return strings.Split(list, ", "), condition != ""
 }
 
 // KeepFilterIndexes makes the indexes by which the database finds the transactions of a
@@ -74,6 +81,9 @@ func (s *Store) keepFilterIndex(ctx context.Context, conn *sql.Conn, x *filterIn
 		steps = append(steps, "DROP INDEX"+ddl.online+" IF EXISTS "+x.name)
 	}
 	if keep && state != indexWhole {
+		if err := s.dialect.estimate(ctx, conn); err != nil { // SQLite forgets with an index what it was told of it
+			return err
+		}
 		steps = append(steps, x.create(ddl.online))
 	}
 	if len(steps) == 0 {

@@ -297,11 +297,7 @@ func (q *holdings) rows() string {
 	if q.found != "" {
 		return " FROM " + q.found
 	}
-	name := "entitlements_enrolled"
-	if q.f.User.Present {
-		name = "entitlements_user"
-	}
-	return " FROM entitlements e" + q.dialect.indexed(name)
+	return " FROM entitlements e"
 }
 
 // count is the total. That of a whole product is kept by counters.

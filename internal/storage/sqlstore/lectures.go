@@ -27,12 +27,6 @@ var _ = define(&tables.Lectures, noun[lyceum.LectureID, lyceum.Lecture, lyceum.L
 		timeColumn("updated_at", func(l *lyceum.Lecture) *time.Time { return &l.UpdatedAt }),
 		optTimeColumn("archived_at", func(l *lyceum.Lecture) *lyceum.Opt[time.Time] { return &l.ArchivedAt }),
 	},
-	hint: func(d *dialect, f lyceum.LectureFilter) string {
-		if f.Course.Present {
-			return d.indexed("lectures_course")
-		}
-		return ""
-	},
 	narrow: func(w *where, f lyceum.LectureFilter) {
 		is(w, "course_id", f.Course)
 		is(w, "lecture_section_id", f.Section)

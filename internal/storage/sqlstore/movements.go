@@ -39,19 +39,6 @@ var _ = define(&tables.Movements, noun[lyceum.MovementID, lyceum.Movement, lyceu
 		}
 		byReference(w, f.Reference)
 	},
-	hint: func(d *dialect, f lyceum.MovementFilter) string {
-		switch {
-		case f.Reference.Present:
-			return d.indexed("movements_reference")
-		case f.Transaction.Present, f.Transactions != nil:
-			return d.indexed("movements_transaction")
-		case f.Sale.Present:
-			return d.indexed("movements_sale")
-		case f.In.Present:
-			return d.indexed("movements_at")
-		}
-		return ""
-	},
 	order: func(f lyceum.MovementFilter) string {
 		switch {
 		case f.In.Present:

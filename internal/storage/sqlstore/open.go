@@ -303,10 +303,13 @@ func start(ctx context.Context, d *dialect, of *files, reads, writes *sql.DB, o 
 		}
 		s.writes.writer.pragmas = append(s.writes.writer.pragmas, cachePragma(o.Cache))
 	}
-	if err := s.migrate(ctx, &o); err != nil {
+	err := s.migrate(ctx, &o)
+	if err == nil && !o.AnySchema {
+		err = s.public(d.estimate(ctx, s.schemaDB()))
+	}
+	if err != nil {
 		return nil, errors.Join(err, s.closePools())
 	}
-	var err error
 	if s.writes.ranks, err = s.reads.readRanks(ctx); err == nil && d.pipelined {
 		s.writes.types, err = s.reads.readTypes(ctx)
 		if err == nil {

@@ -25,15 +25,6 @@ var _ = define(&tables.PaymentFailures, noun[
 		is(w, "sale_id", f.Sale)
 		byReference(w, f.Reference)
 	},
-	hint: func(d *dialect, f lyceum.PaymentFailureFilter) string {
-		switch {
-		case f.Reference.Present:
-			return d.indexed("payment_failures_reference")
-		case f.Sale.Present:
-			return d.indexed("payment_failures_sale")
-		}
-		return ""
-	},
 	order: func(f lyceum.PaymentFailureFilter) string {
 		if f.Newest {
 			return "payment_failure_id DESC"

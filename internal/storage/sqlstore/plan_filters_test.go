@@ -2,6 +2,8 @@ package sqlstore
 
 import (
 	"regexp"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/lyceum-school/lyceum"
@@ -15,9 +17,9 @@ var (
 	eachYear   = regexp.MustCompile(`^SEARCH q USING COVERING INDEX transactions_user |^SCAN sold$`)
 )
 
-// TestFewRowsAreNotFoundAmongAll: SQLite believes that a school has few rows, and reads all of them, by the
-// primary key, rather than by an index that does not have every column. No page of a filter that finds few, and
-// no total of it, may be found so.
+// TestFewRowsAreNotFoundAmongAll: without its estimates, SQLite believes that a school has few rows, and reads
+// all of them, by the primary key, rather than by an index that does not have every column. No page of a filter
+// that finds few, and no total of it, may be found so.
 func TestFewRowsAreNotFoundAmongAll(t *testing.T) {
 	t.Parallel()
 	store, by := spied(t)
@@ -121,6 +123,19 @@ func TestFewRowsAreNotFoundAmongAll(t *testing.T) {
 			_, err := lyceum.All(v.Blocks, v, lyceum.BlockFilter{Users: []lyceum.UserID{1, 2}})
 			return err
 		},
+		"users of a month": func() error {
+			f := lyceum.UserFilter{Created: month, Order: lyceum.UserOrder{By: lyceum.UserByName}}
+			return listed(v.Users, v, f)
+		},
+		"users with some addresses": func() error {
+			_, err := lyceum.All(v.Users, v, lyceum.UserFilter{Emails: []string{"a@example.com", "b@example.com"}})
+			return err
+		},
+		"who holds a collection, from one on": func() error {
+			of := []lyceum.Product{{Kind: lyceum.CollectionKind, ID: 1}}
+			f := lyceum.EntitlementFilter{Products: of, OpenAt: lyceum.Some(storetest.Day(1)), After: lyceum.Some(lyceum.EntitlementID(7))}
+			return listed(v.Entitlements, v, f)
+		},
 		"attachments of quizzes": func() error {
 			_, err := lyceum.All(v.Attachments, v, lyceum.AttachmentFilter{Quizzes: []lyceum.QuizID{1, 2}})
 			return err
@@ -133,5 +148,28 @@ func TestFewRowsAreNotFoundAmongAll(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestKnownOfAPersonIsFoundByIndexes, but for what has none by user.
+func TestKnownOfAPersonIsFoundByIndexes(t *testing.T) {
+	t.Parallel()
+	store, by := spied(t)
+	v := store.In(t.Context(), 1)
+	texts := by.asked(t, "what is known of a person", func() error {
+		return v.EachPersonal(7, func(string, []byte) error { return nil })
+	})
+	var whole []string
+	for _, text := range texts {
+		for _, step := range planOf(t, store, text) {
+			if wholeTable.MatchString(step) && !eachYear.MatchString(step) {
+				whole = append(whole, strings.Fields(step)[1])
+			}
+		}
+	}
+	slices.Sort(whole)
+	want := []string{"admissions", "api_keys", "failed_requests", "journal", "links", "orders", "s", "s", "sales"}
+	if !slices.Equal(whole, want) {
+		t.Errorf("of a person, all rows of %q are read, want those of %q", whole, want)
 	}
 }

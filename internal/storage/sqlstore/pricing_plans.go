@@ -56,15 +56,6 @@ var pricingPlans = define(&tables.PricingPlans, noun[lyceum.PricingPlanID, lyceu
 	},
 	largest: 256 << 10,
 	order:   func(f lyceum.PricingPlanFilter) string { return ordered(f.Order, "pricing_plan_id") },
-	hint: func(d *dialect, f lyceum.PricingPlanFilter) string {
-		switch {
-		case !f.Product.Present:
-			return ""
-		case f.Product.Value.Kind == lyceum.CourseKind:
-			return d.indexed("pricing_plans_course")
-		}
-		return d.indexed("pricing_plans_product")
-	},
 	narrow: func(w *where, f lyceum.PricingPlanFilter) {
 		if f.OfCourses {
 			w.and("course_id IS NOT NULL")

@@ -25,8 +25,7 @@ var _ = define(&tables.QuizResponses, noun[lyceum.QuizResponseID, lyceum.QuizRes
 	largest:    lyceum.MaxGiven + 1<<10,
 	show:       loadQuizzes,
 	weighShown: weighResponse,
-	hint:       hintResponses,
-	narrowBy:   narrowResponses,
+	narrow:     narrowResponses,
 	order:      orderResponses,
 })
 
@@ -35,28 +34,16 @@ func ofCounts(r *lyceum.QuizResponse) *lyceum.Opt[lyceum.Grade] { return &r.Coun
 // submitted is as indexes have it: 0 for a response that is not submitted yet.
 const submitted = "COALESCE(submitted_at, 0)"
 
-// hintResponses leaves those of one user to the index of their order.
-func hintResponses(d *dialect, f lyceum.QuizResponseFilter) string {
-	switch {
-	case f.Users != nil || f.User.Present && f.Quiz.Present:
-		return d.indexed("quiz_responses_user")
-	case f.Quiz.Present:
-		return d.indexed("quiz_responses_quiz")
-	}
-	return ""
-}
-
-func narrowResponses(w *where, d *dialect, f lyceum.QuizResponseFilter, _ bool) {
-	attachments := "attachments a" + d.indexed("attachments_lecture")
+func narrowResponses(w *where, f lyceum.QuizResponseFilter) {
 	is(w, "quiz_id", f.Quiz)
 	among(w, "user_id", f.Users)
 	is(w, "user_id", f.User)
 	if f.Lecture.Present {
-		w.and("quiz_id IN (SELECT a.quiz_id FROM "+attachments+" WHERE a.school_id = $1 AND a.lecture_id = ?)",
+		w.and("quiz_id IN (SELECT a.quiz_id FROM attachments a WHERE a.school_id = $1 AND a.lecture_id = ?)",
 			int64(f.Lecture.Value))
 	}
 	if f.Course.Present {
-		w.and("quiz_id IN (SELECT a.quiz_id FROM lectures l CROSS JOIN "+attachments+" WHERE l.school_id = $1 "+
+		w.and("quiz_id IN (SELECT a.quiz_id FROM lectures l JOIN attachments a WHERE l.school_id = $1 "+
 			"AND l.course_id = ? AND a.school_id = l.school_id AND a.lecture_id = l.lecture_id)", int64(f.Course.Value))
 	}
 	if f.Submitted != (lyceum.Period{}) {

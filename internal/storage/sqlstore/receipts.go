@@ -34,15 +34,6 @@ var _ = define(&tables.Receipts, noun[lyceum.ReceiptID, lyceum.Receipt, lyceum.R
 			w.absent("movement_id")
 		}
 	},
-	hint: func(d *dialect, f lyceum.ReceiptFilter) string {
-		switch {
-		case f.Transaction.Present, f.Transactions != nil:
-			return d.indexed("receipts_transaction")
-		case f.User.Present:
-			return d.indexed("receipts_user")
-		}
-		return ""
-	},
 	order: func(lyceum.ReceiptFilter) string { return "receipt_id DESC" },
 })
 

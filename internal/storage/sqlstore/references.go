@@ -22,12 +22,6 @@ var references = define(&tables.References, noun[lyceum.TransactionID, lyceum.Re
 		}
 		byReference(w, f.AnyCase)
 	},
-	hint: func(d *dialect, f lyceum.ReferenceFilter) string {
-		if f.AnyCase.Present {
-			return d.indexed("charge_references_key")
-		}
-		return ""
-	},
 })
 
 // referenceColumn finds a row by its reference in any case of the letters. It

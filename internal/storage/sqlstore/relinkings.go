@@ -26,7 +26,7 @@ func (t *tx) FindBuyers(q lyceum.BuyerQuery) (lyceum.BuyerListing, error) {
 	w := &where{}
 	w.and("school_id = ?", int64(t.stamp.School))
 	w.and("(created_at, transaction_id) > (?, ?)", micros(q.After), int64(q.ID))
-	from := " FROM transactions" + t.q.pool.dialect.indexed("transactions_created")
+	from := " FROM transactions"
 	place := []any{scanTime(&found.After), scanInt(&found.ID)}
 	const inTime = " ORDER BY created_at, transaction_id LIMIT "
 	var err error

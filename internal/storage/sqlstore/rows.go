@@ -21,9 +21,9 @@ type noun[ID lyceum.Key, T, F any] struct {
 	rest    []column[T]
 
 	narrow func(*where, F)
-	// narrowBy is narrow where conditions name indexes, or are others for a query that
-	// looks at all rows of a school.
-	narrowBy func(w *where, d *dialect, f F, all bool)
+	// narrowBy is narrow where conditions are others for a query that looks at all rows of
+	// a school.
+	narrowBy func(w *where, f F, all bool)
 	order    func(F) string           // by the key, if nil
 	hint     func(*dialect, F) string // stands after the table's name; nothing, if nil
 	through  func(*view, F) *through  // of a view
@@ -316,11 +316,10 @@ func (n *noun[ID, T, F]) ranking(v *view, f F) *ranking {
 		order = n.order(f)
 	}
 	keys, sorted, down := ranked(order)
-	d := v.q.pool.dialect
 	return &ranking{
 		table: n.name, id: n.key.name, keys: keys, sorted: sorted, down: down, follow: of,
-		narrow:    func(w *where, _ int64) { n.narrowTo(w, d, f, false) },
-		narrowAll: func(w *where) { n.narrowTo(w, d, f, true) },
+		narrow:    func(w *where, _ int64) { n.narrowTo(w, f, false) },
+		narrowAll: func(w *where) { n.narrowTo(w, f, true) },
 	}
 }
 
@@ -358,15 +357,15 @@ func (n *noun[ID, T, F]) whereAll(v *view, f F) *where { return n.whereBy(v, f, 
 func (n *noun[ID, T, F]) whereBy(v *view, f F, all bool) *where {
 	w := &where{}
 	w.and(n.name+".school_id = ?", int64(v.school))
-	n.narrowTo(w, v.q.pool.dialect, f, all)
+	n.narrowTo(w, f, all)
 	return w
 }
 
 // narrowTo narrows to the rows that a filter passes.
-func (n *noun[ID, T, F]) narrowTo(w *where, d *dialect, f F, all bool) {
+func (n *noun[ID, T, F]) narrowTo(w *where, f F, all bool) {
 	switch {
 	case n.narrowBy != nil:
-		n.narrowBy(w, d, f, all)
+		n.narrowBy(w, f, all)
 	case n.narrow != nil:
 		n.narrow(w, f)
 	}

@@ -47,12 +47,6 @@ var _ = define(&tables.Sales, noun[lyceum.SaleID, lyceum.Sale, lyceum.SaleFilter
 	},
 	largest:  1 << 10,
 	narrowBy: narrowSales,
-	hint: func(d *dialect, f lyceum.SaleFilter) string {
-		if f.UnpaidSince != nil {
-			return d.indexed("sales_grace")
-		}
-		return ""
-	},
 	order: func(f lyceum.SaleFilter) string {
 		p := f.Purchases.Value
 		switch {
@@ -102,9 +96,9 @@ func unread(name string, of func(*lyceum.Sale) lyceum.Opt[time.Time]) column[lyc
 const paidBy = "COALESCE(payment_method, CASE WHEN final_price IS NULL OR final_price <> 0 THEN 'external' " +
 	"WHEN coupon_id IS NOT NULL THEN 'coupon' ELSE 'free' END)"
 
-func narrowSales(w *where, d *dialect, f lyceum.SaleFilter, all bool) {
+func narrowSales(w *where, f lyceum.SaleFilter, all bool) {
 	if f.Purchases.Present {
-		narrowPurchases(w, d, f.Purchases.Value, all)
+		narrowPurchases(w, f.Purchases.Value, all)
 	}
 	if f.DueAt.Present {
 		w.and("due_at <= ?", micros(f.DueAt.Value))
@@ -120,10 +114,9 @@ func narrowSales(w *where, d *dialect, f lyceum.SaleFilter, all bool) {
 	}
 }
 
-func narrowPurchases(w *where, d *dialect, f lyceum.PurchaseFilter, all bool) {
+func narrowPurchases(w *where, f lyceum.PurchaseFilter, all bool) {
 	if f.User.Present {
-		w.and("sale_id IN (SELECT t.sale_id FROM transactions t"+d.indexed("transactions_user")+
-			" WHERE t.school_id = $1 AND t.user_id"+byYear+" = ?)", int64(f.User.Value))
+		w.and("sale_id IN (SELECT t.sale_id FROM transactions t WHERE t.school_id = $1 AND t.user_id"+byYear+" = ?)", int64(f.User.Value))
 		is(w, "user_id", f.User)
 	}
 	bought := "purchased_at"
@@ -144,35 +137,33 @@ func narrowPurchases(w *where, d *dialect, f lyceum.PurchaseFilter, all bool) {
 	}
 	switch f.Active {
 	case lyceum.Some(true):
-		w.and(active(d, all && !f.User.Present))
+		w.and(active(all && !f.User.Present))
 	case lyceum.Some(false):
-		w.and("NOT (" + active(d, all && !f.User.Present) + ")")
+		w.and("NOT (" + active(all && !f.User.Present) + ")")
 	}
 }
 
 // active holds for sales that are neither ended nor refunded in full nor lost to a dispute;
 // see rules/sales.Purchase. For all sales of a school, which is $1, the payments that were
 // taken back are looked for once; SQLite would look for those of each sale.
-func active(d *dialect, all bool) string {
+func active(all bool) string {
 	const kept = "sales.ended_at IS NULL AND sales.released = 0 AND "
 	if all {
-		return kept + "sales.sale_id NOT IN (SELECT t.sale_id FROM transactions t" + d.indexed("transactions_chargeback") +
-			" WHERE t.school_id = $1 AND " + takenBack(d) + ")"
+		return kept + "sales.sale_id NOT IN (SELECT t.sale_id FROM transactions t WHERE t.school_id = $1 AND " + takenBack + ")"
 	}
 	return kept + "NOT EXISTS (SELECT 1 FROM transactions t WHERE t.school_id = sales.school_id " +
-		"AND t.sale_id = sales.sale_id AND " + takenBack(d) + ")"
+		"AND t.sale_id = sales.sale_id AND " + takenBack + ")"
 }
 
 // takenBack holds for transactions that were charged back for good. A chargeback without
-// a dispute took all that was left. SQLite would look at all disputes of a school.
-func takenBack(d *dialect) string {
-	of := " FROM disputes d" + d.indexed("disputes_transaction") + " WHERE d.school_id = t.school_id " +
-		"AND d.transaction_id = t.transaction_id AND d.state "
-	return "t.has_chargeback = 1 AND CASE WHEN EXISTS (SELECT 1" + of + "<> 'won') " +
-		"THEN t.amount_refunded + (SELECT COALESCE(sum(d.amount - d.tax), 0)" + of + "= 'lost') >= t.final_price " +
-		"AND EXISTS (SELECT 1" + of + "= 'lost' AND d.amount > d.tax) " +
+// a dispute took all that was left.
+const (
+	takenBack = "t.has_chargeback = 1 AND CASE WHEN EXISTS (SELECT 1" + ofDisputes + "<> 'won') " +
+		"THEN t.amount_refunded + (SELECT COALESCE(sum(d.amount - d.tax), 0)" + ofDisputes + "= 'lost') >= t.final_price " +
+		"AND EXISTS (SELECT 1" + ofDisputes + "= 'lost' AND d.amount > d.tax) " +
 		"ELSE t.amount_refunded < t.final_price END"
-}
+	ofDisputes = " FROM disputes d WHERE d.school_id = t.school_id AND d.transaction_id = t.transaction_id AND d.state "
+)
 
 func sellingKind(kind lyceum.Opt[lyceum.ProductKind]) string {
 	switch kind {

@@ -18,12 +18,6 @@ var _ = define(&tables.Sessions, noun[lyceum.KeyHash, lyceum.Session, lyceum.Ses
 		textColumn("browser", func(s *lyceum.Session) *string { return &s.Browser }),
 		timeColumn("confirmed_at", func(s *lyceum.Session) *time.Time { return &s.ConfirmedAt }),
 	},
-	hint: func(d *dialect, f lyceum.SessionFilter) string {
-		if f.User.Present {
-			return d.indexed("sessions_user")
-		}
-		return ""
-	},
 	narrow: func(w *where, f lyceum.SessionFilter) {
 		is(w, "user_id", f.User)
 		for _, bound := range []struct {

@@ -36,12 +36,6 @@ var transactions = define(&tables.Transactions, noun[lyceum.TransactionID, lyceu
 		intColumn("amount_refunded", func(t *lyceum.Transaction) *lyceum.Minor { return &t.AmountRefunded }),
 	},
 	largest: 1 << 10,
-	hint: func(d *dialect, q lyceum.TransactionQuery) string {
-		if ofSales(q) { // which are few beside all chargebacks
-			return d.indexed("transactions_sale")
-		}
-		return hintTransactions(d, q.TransactionFilter)
-	},
 	narrow: func(w *where, q lyceum.TransactionQuery) {
 		narrowTransactions(w, q.TransactionFilter)
 		is(w, "sale_id", q.Sale)
@@ -91,7 +85,7 @@ func (s *Store) FindTransactions(
 			if listing, err = findPage(q, school, f, o, p); err != nil || listing.Transactions.Len() > 0 {
 				return err
 			}
-			count, args := countTransactions(s.dialect, school, f)
+			count, args := countTransactions(school, f)
 			_, err = q.one("SELECT "+count, args, scanInt(&listing.Total))
 			return err
 		})
@@ -108,8 +102,7 @@ func findPage(
 	listing := lyceum.TransactionListing{Page: p}
 	rows := make(lyceum.TransactionSlice, 0, p.Size)
 	w := transactionWhere(school, f)
-	d := q.pool.dialect
-	count, _ := countTransactions(d, school, f) // its arguments are those of the page
+	count, _ := countTransactions(school, f) // its arguments are those of the page
 	text := "SELECT " + count + ", " + transactionColumns + " FROM transactions t"
 	if f.CourseID.Present {
 		// The rows of a course lie in several parts of the index by pricing
@@ -117,10 +110,10 @@ func findPage(
 		// enough of them, which for a course that hardly sells is all of it.
 		// The + takes that way from it; the index alone gives the ids.
 		text += " WHERE t.school_id = $1 AND t.transaction_id IN (SELECT t.transaction_id FROM transactions t" +
-			hintTransactions(d, f) + w.String() + unindexed(o) +
+			w.String() + unindexed(o) +
 			" LIMIT " + w.arg(int64(p.Size)) + " OFFSET " + w.arg(p.Offset()) + ")" + unindexed(o)
 	} else {
-		text += hintTransactions(d, f) + w.String() + orderFound(f, o) +
+		text += w.String() + orderFound(f, o) +
 			" LIMIT " + w.arg(int64(p.Size)) + " OFFSET " + w.arg(p.Offset())
 	}
 	r := transactions.reader()
@@ -136,16 +129,8 @@ func findPage(
 // ofSales tells a query of the few transactions of sales.
 func ofSales(q lyceum.TransactionQuery) bool { return q.Sale.Present || q.Sales != nil }
 
-// hintTransactions has the few transactions of a user found by their index. Left to itself
-// an engine may look for them among all of the school, in the order in which they are wanted.
-func hintTransactions(d *dialect, f lyceum.TransactionFilter) string {
-	if f.UserID.Present {
-		return d.indexed("transactions_user")
-	}
-	return ""
-}
-
-// orderFound is orderBy for those that hintTransactions has found.
+// orderFound is orderBy, except for the few of a user: an engine may look for them among all of
+// the school, in the order in which they are wanted.
 func orderFound(f lyceum.TransactionFilter, o lyceum.Order) string {
 	if f.UserID.Present {
 		return unindexed(o)
@@ -170,15 +155,13 @@ func orderBy(o lyceum.Order) string {
 
 // countTransactions gives the exact total as an expression with its arguments.
 // That of the whole school is kept as a counter; every other is counted.
-func countTransactions(
-	d *dialect, school lyceum.SchoolID, f lyceum.TransactionFilter,
-) (text string, args []any) {
+func countTransactions(school lyceum.SchoolID, f lyceum.TransactionFilter) (text string, args []any) {
 	if f == (lyceum.TransactionFilter{}) {
 		return "COALESCE((SELECT c.value FROM counters c WHERE c.school_id = $1 AND c.name = '" + transactions.counter +
 			"'), 0)", []any{int64(school)}
 	}
 	w := transactionWhere(school, f)
-	return "(SELECT count(*) FROM transactions t" + hintTransactions(d, f) + w.String() + ")", w.args
+	return "(SELECT count(*) FROM transactions t" + w.String() + ")", w.args
 }
 
 // transactionWhere serves the page and the total alike, so that they agree.

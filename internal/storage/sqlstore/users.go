@@ -178,10 +178,17 @@ func narrowRole(w *where, role lyceum.Opt[lyceum.Role]) {
 	}
 }
 
-// hintUsers finds the few users of a role by their index, whatever their order.
+// hintUsers finds the few users of a role by their index, and those of a time by theirs, whatever
+// their order.
 func hintUsers(d *dialect, f lyceum.UserFilter) string {
-	switch role := f.Role.Value; {
-	case !f.Role.Present || f.IDs != nil || f.Email.Present || role == lyceum.Student:
+	role, period := f.Role.Value, f.Created != (lyceum.Period{})
+	switch {
+	case f.IDs != nil || f.Email.Present || f.Emails != nil || f.Begins.Present:
+		return ""
+	case !f.Role.Present || role == lyceum.Student:
+		if period && !f.Tag.Present && !f.Product.Present && !f.Answered.Present {
+			return d.indexed("users_created")
+		}
 		return ""
 	case role == lyceum.CustomRole:
 		return d.indexed("users_custom")

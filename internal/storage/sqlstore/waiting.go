@@ -11,12 +11,11 @@ import (
 func (s *Store) FindNext(
 	ctx context.Context, school lyceum.SchoolID, asked lyceum.NextAsked,
 ) (lyceum.NextDue, error) {
-	d, w := s.dialect, &where{}
+	w := &where{}
 	own := func() string { return "school_id = " + w.arg(int64(school)) }
 	after := func(pause time.Duration) string { return w.arg(micros(asked.After.Add(-pause))) }
 	unpaid := func() string {
-		return "SELECT min(grace_from) FROM sales" + d.indexed("sales_grace") + " WHERE " + own() +
-			" AND grace_from IS NOT NULL AND grace_from > "
+		return "SELECT min(grace_from) FROM sales WHERE " + own() + " AND grace_from IS NOT NULL AND grace_from > "
 	}
 	var unsettled, told, limited int64
 	columns := []string{
@@ -33,9 +32,9 @@ func (s *Store) FindNext(
 	add := func(what lyceum.Waiting, pause time.Duration, column string) {
 		columns, moments = append(columns, "("+column+")"), append(moments, moment{what: what, pause: pause})
 	}
-	add(lyceum.AccessEnd, 0, "SELECT min(ends_at) FROM entitlements"+d.indexed("entitlements_ends")+" WHERE "+own()+
+	add(lyceum.AccessEnd, 0, "SELECT min(ends_at) FROM entitlements WHERE "+own()+
 		" AND ended_at IS NULL AND ends_at IS NOT NULL AND ends_at > "+after(0))
-	add(lyceum.PeriodEnd, 0, "SELECT min(due_at) FROM sales"+d.indexed("sales_due")+" WHERE "+own()+
+	add(lyceum.PeriodEnd, 0, "SELECT min(due_at) FROM sales WHERE "+own()+
 		" AND due_at IS NOT NULL AND due_at > "+after(0))
 	for _, pause := range asked.Tries {
 		add(lyceum.PaymentDue, pause, unpaid()+after(pause))
@@ -43,10 +42,10 @@ func (s *Store) FindNext(
 	if asked.Grace.Present {
 		add(lyceum.Lapse, asked.Grace.Value, unpaid()+after(asked.Grace.Value))
 	}
-	add(lyceum.OrderAbandonment, 0, "SELECT min(abandons_at) FROM orders"+d.indexed("orders_open")+" WHERE "+own()+
+	add(lyceum.OrderAbandonment, 0, "SELECT min(abandons_at) FROM orders WHERE "+own()+
 		" AND state = 'open' AND abandons_at > "+after(0))
-	add(lyceum.WebhookAttempt, 0, "SELECT min(next_attempt_at) FROM webhook_events"+d.indexed("webhook_events_due")+
-		" WHERE "+own()+" AND next_attempt_at IS NOT NULL AND next_attempt_at > "+after(0))
+	add(lyceum.WebhookAttempt, 0, "SELECT min(next_attempt_at) FROM webhook_events WHERE "+own()+
+		" AND next_attempt_at IS NOT NULL AND next_attempt_at > "+after(0))
 	for i := range moments {
 		into = append(into, scanOptTime(&moments[i].at))
 	}
@@ -76,8 +75,8 @@ func (s *Store) CountEvents(
 	counts := map[lyceum.EventName]int64{}
 	var name lyceum.EventName
 	var n int64
-	err := s.reads.single(ctx).each("SELECT event, count(*) FROM journal"+s.dialect.events+
-		" WHERE school_id = $1 AND event IS NOT NULL AND number > $2 GROUP BY event",
+	err := s.reads.single(ctx).each("SELECT event, count(*) FROM journal "+
+		"WHERE school_id = $1 AND event IS NOT NULL AND number > $2 GROUP BY event",
 		[]any{int64(school), after}, []any{scanText(&name), scanInt(&n)},
 		func() error { counts[name] = n; return nil })
 	return counts, s.public(err)
