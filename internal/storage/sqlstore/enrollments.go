@@ -185,7 +185,8 @@ func (v *view) FindBesides(users []lyceum.UserID) (map[lyceum.UserID]lyceum.User
 	var one lyceum.UserBesides
 	err := inChunks(v.q, `SELECT u.user_id,
 		(SELECT min(e.enrolled_at) FROM enrollments e WHERE e.school_id = u.school_id AND e.user_id = u.user_id),
-		(SELECT min(a.author_id) FROM authors a WHERE a.school_id = u.school_id AND a.user_id = u.user_id AND a.archived_at IS NULL)
+		(SELECT min(a.author_id) FROM authors a
+			WHERE a.school_id = u.school_id AND a.user_id = u.user_id AND a.archived_at IS NULL)
 		FROM users u WHERE u.school_id = $1 AND u.user_id IN `, v.school, int32Args(users),
 		[]any{scanInt(&user), scanOptTime(&one.FirstEnrolled), scanOptInt(&one.Author)},
 		func() { found[user] = one })

@@ -52,7 +52,7 @@ func TestRowsOfUsersAreFoundByAnIndex(t *testing.T) {
 		{"users who never began", func() error {
 			_, err := v.Users.List(v, lyceum.UserFilter{NeverBegan: true}, lyceum.Page{Number: 1, Size: 20})
 			return err
-		}, "SEARCH e EXISTS USING INDEX enrollments_user (school_id=? AND user_id=?)"},
+		}, "SEARCH e EXISTS USING INDEX enrollments_open (school_id=? AND user_id=?)"},
 		{"the last changed users", sorted(lyceum.UserByUpdated, ""), "SEARCH users USING INDEX users_updated (school_id=?)"},
 		{"users by their sign-in", sorted(lyceum.UserBySignIn, ""), "SEARCH users USING INDEX users_signed_in (school_id=?)"},
 		{"students by name", sorted(lyceum.UserByName, lyceum.Student), "SEARCH users USING INDEX users_name (school_id=?)"},

@@ -43,7 +43,7 @@ func narrowResponses(w *where, f lyceum.QuizResponseFilter) {
 			int64(f.Lecture.Value))
 	}
 	if f.Course.Present {
-		w.and("quiz_id IN (SELECT a.quiz_id FROM lectures l JOIN attachments a WHERE l.school_id = $1 "+
+		w.and("quiz_id IN (SELECT a.quiz_id FROM lectures l CROSS JOIN attachments a WHERE l.school_id = $1 "+
 			"AND l.course_id = ? AND a.school_id = l.school_id AND a.lecture_id = l.lecture_id)", int64(f.Course.Value))
 	}
 	if f.Submitted != (lyceum.Period{}) {

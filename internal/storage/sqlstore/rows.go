@@ -246,7 +246,7 @@ func (n *noun[ID, T, F]) List(from lyceum.Source, f F, p lyceum.Page) (lyceum.Li
 	}
 	var r *ranking
 	if v.slow(count, p) {
-		r = n.ranking(v, f)
+		r = n.ranking(f)
 	}
 	if listing, done, err := n.listIndexed(v, f, p, r); err != nil || done {
 		return listing, n.failed(v, err)
@@ -303,7 +303,7 @@ func (n *noun[ID, T, F]) failed(v *view, err error) error {
 }
 
 // ranking returns what an index of a list is about, or nil.
-func (n *noun[ID, T, F]) ranking(v *view, f F) *ranking {
+func (n *noun[ID, T, F]) ranking(f F) *ranking {
 	if n.indexed == nil {
 		return nil
 	}

@@ -116,7 +116,8 @@ func narrowSales(w *where, f lyceum.SaleFilter, all bool) {
 
 func narrowPurchases(w *where, f lyceum.PurchaseFilter, all bool) {
 	if f.User.Present {
-		w.and("sale_id IN (SELECT t.sale_id FROM transactions t WHERE t.school_id = $1 AND t.user_id"+byYear+" = ?)", int64(f.User.Value))
+		w.and("sale_id IN (SELECT t.sale_id FROM transactions t WHERE t.school_id = $1 AND t.user_id"+byYear+" = ?)",
+			int64(f.User.Value))
 		is(w, "user_id", f.User)
 	}
 	bought := "purchased_at"
@@ -149,7 +150,8 @@ func narrowPurchases(w *where, f lyceum.PurchaseFilter, all bool) {
 func active(all bool) string {
 	const kept = "sales.ended_at IS NULL AND sales.released = 0 AND "
 	if all {
-		return kept + "sales.sale_id NOT IN (SELECT t.sale_id FROM transactions t WHERE t.school_id = $1 AND " + takenBack + ")"
+		return kept + "sales.sale_id NOT IN (SELECT t.sale_id FROM transactions t WHERE t.school_id = $1 AND " +
+			takenBack + ")"
 	}
 	return kept + "NOT EXISTS (SELECT 1 FROM transactions t WHERE t.school_id = sales.school_id " +
 		"AND t.sale_id = sales.sale_id AND " + takenBack + ")"

@@ -31,8 +31,8 @@ type sweep struct {
 
 // sweeps are what is swept out, and what is counted for that.
 func (d *dialect) sweeps(e lyceum.Expired) []sweep {
-	waitedFor := "EXISTS (SELECT 1 FROM webhook_events w WHERE w.school_id = event_payloads.school_id AND w.number = event_payloads.number " +
-		"AND w.next_attempt_at IS NOT NULL)"
+	waitedFor := "EXISTS (SELECT 1 FROM webhook_events w WHERE w.school_id = event_payloads.school_id " +
+		"AND w.number = event_payloads.number AND w.next_attempt_at IS NOT NULL)"
 	return []sweep{
 		{kept: lyceum.KeptSessions, table: "authorization_codes", cond: "expires_at < ?", until: e.Until},
 		{kept: lyceum.KeptSessions, table: "access_tokens", cond: "expires_at < ?", until: e.Until},
