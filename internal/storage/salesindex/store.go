@@ -54,9 +54,9 @@ const followPause = 500 * time.Millisecond
 // come.
 var trustPause = followPause
 
-// readingTime is what the store below takes to read a sale, of all that it reads for a
-// list that it has no index for.
-const readingTime = time.Microsecond
+// readingTime is what the store below takes to read a sale, of all that it reads for a list
+// that it has no index for, while an index is being built beside it.
+const readingTime = 3 * time.Microsecond
 
 // Over makes a store over another one, and closes that with itself.
 func Over(store lyceum.Store, o Options) *Store {
