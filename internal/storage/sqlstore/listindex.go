@@ -29,12 +29,15 @@ type listIndex struct {
 	stop   context.CancelFunc
 	work   sync.WaitGroup
 
-	building     atomic.Bool // one list at a time
+	turn         sync.Mutex // of who makes an index
 	hits, misses atomic.Int64
 
-	mu    sync.Mutex
-	lists map[string]*indexedList
-	later map[wanted]time.Time // before which a list is not made again
+	mu       sync.Mutex
+	lists    map[string]*indexedList
+	making   map[wanted]bool      // what is being made, or waits for its turn
+	later    map[wanted]time.Time // before which a list is not made again
+	readings map[string]*firstReading
+	short    map[string]bool // lists that need no index
 }
 
 const (
@@ -56,6 +59,8 @@ const (
 	contentsShare = 4
 	// maxLater is how many such lists are remembered.
 	maxLater = 1_000
+	// maxMaking is how many indexes are made or wait for their turn.
+	maxMaking = 4
 )
 
 // IndexLists lets up to so many bytes of memory hold the order of long lists, and the
@@ -76,11 +81,9 @@ type ListStats struct {
 func (s *Store) ListStats() ListStats {
 	x := &s.lists
 	stats := ListStats{Hits: x.hits.Load(), Misses: x.misses.Load()}
-	if x.building.Load() {
-		stats.Building = 1
-	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	stats.Building = int64(len(x.making))
 	for _, l := range x.lists {
 		stats.Lists++
 		stats.Rows += l.rows.Load()
@@ -93,6 +96,7 @@ func (x *listIndex) open(s *Store) {
 	x.store, x.after, x.least, x.soon = s, indexAfter, indexRows, indexTime
 	x.ctx, x.stop = context.WithCancel(context.Background())
 	x.lists, x.later = map[string]*indexedList{}, map[wanted]time.Time{}
+	x.making, x.readings, x.short = map[wanted]bool{}, map[string]*firstReading{}, map[string]bool{}
 }
 
 func (x *listIndex) close() {
@@ -126,19 +130,32 @@ type wanted struct {
 	expiring int64
 }
 
-// want has an index made, unless it is there, another one is being made or it was not to be
-// made lately.
+// want has an index made, one after the other, unless it is there, many others are being made or
+// it was not to be made lately. Its first reading ends when it is made.
 func (x *listIndex) want(school lyceum.SchoolID, r *ranking, expiring int64) {
 	w := wanted{r.name(school), expiring}
 	x.mu.Lock()
-	there := x.lists[w.name] != nil || time.Now().Before(x.later[w])
+	makes := x.lists[w.name] == nil && !x.making[w] && len(x.making) < maxMaking && x.ctx.Err() == nil &&
+		!time.Now().Before(x.later[w])
+	if makes {
+		x.making[w] = true
+	}
 	x.mu.Unlock()
-	if there || x.ctx.Err() != nil || !x.building.CompareAndSwap(false, true) {
+	if !makes {
 		return
 	}
+	reading := r.reading
+	r.reading = nil
 	x.work.Go(func() {
-		defer x.building.Store(false)
+		x.turn.Lock()
 		x.build(school, w, r)
+		x.turn.Unlock()
+		x.mu.Lock()
+		delete(x.making, w)
+		x.mu.Unlock()
+		if reading != nil {
+			x.end(w.name, reading)
+		}
 	})
 }
 
@@ -279,9 +296,13 @@ func (v *view) indexed(
 	}
 	x := &v.store.lists
 	l := x.find(v.school, r)
-	if l == nil && x.eager {
+	switch {
+	case l != nil:
+	case x.eager:
 		x.build(v.school, wanted{name: r.name(v.school)}, r)
 		l = x.find(v.school, r)
+	case !v.q.began(): // nobody waits for a connection that is waiting
+		l = x.await(v.ctx, v.school, r)
 	}
 	if l == nil {
 		return 0, false, nil
@@ -342,9 +363,16 @@ func (v *view) manyExpire(r *ranking) bool {
 // wantIndex has the index of a list made whose rows were counted, if they are many, or
 // few that took long to find. Where only those were counted that expire, they must be many.
 func (v *view) wantIndex(r *ranking, slow bool, total int64, begin time.Time) {
+	if !v.indexes(r) {
+		return
+	}
 	x := &v.store.lists
+	short := total < x.least && time.Since(begin) < x.soon
+	if slow && short == (r.reading != nil) { // it is not as was remembered
+		x.remember(v.school, r, short)
+	}
 	switch {
-	case !v.indexes(r) || total < x.least && time.Since(begin) < x.soon:
+	case short:
 	case slow:
 		x.misses.Add(1)
 		x.want(v.school, r, 0)

@@ -32,10 +32,10 @@ func pageBy[T any](
 	}
 	if err = read(v.q); err == nil && len(found) == 0 && !count.ofPage(p) {
 		err = v.atOnce(func(q *session) error {
-			if err := read(q); err != nil || len(found) > 0 {
-				return err
-			}
 			_, err := q.one("SELECT "+count.text, w.args[:count.args], scanInt(&n))
+			if err == nil && n > p.Offset() { // there may be many rows before a page that has none
+				err = read(q)
+			}
 			return err
 		})
 	}
@@ -49,6 +49,7 @@ func pageIndexed[T any](
 ) (lyceum.Listing[T], error) {
 	listing := lyceum.Listing[T]{Page: p}
 	slow, done, begin := v.slow(count, p), false, time.Now()
+	defer v.store.lists.leave(r)
 	var err error
 	if slow || v.manyExpire(r) {
 		listing.Total, done, err = v.indexed(r, p, func(q *session, s seat) (m mark, rows int, err error) {

@@ -247,6 +247,7 @@ func (n *noun[ID, T, F]) List(from lyceum.Source, f F, p lyceum.Page) (lyceum.Li
 	var r *ranking
 	if v.slow(count, p) {
 		r = n.ranking(f)
+		defer v.store.lists.leave(r)
 	}
 	if listing, done, err := n.listIndexed(v, f, p, r); err != nil || done {
 		return listing, n.failed(v, err)
@@ -281,10 +282,12 @@ func (n *noun[ID, T, F]) List(from lyceum.Source, f F, p lyceum.Page) (lyceum.Li
 	err := read(v.q)
 	if err == nil && len(listing.Rows) == 0 && !all {
 		err = v.atOnce(func(q *session) error {
-			if err := read(q); err != nil || len(listing.Rows) > 0 {
-				return err
+			var total int64
+			_, err := q.one("SELECT "+count.text, w.args[:count.args], scanInt(&total))
+			if err == nil && total > offset { // there may be many rows before a page that has none
+				err = read(q)
 			}
-			_, err := q.one("SELECT "+count.text, w.args[:count.args], scanInt(&listing.Total))
+			listing.Total = total
 			return err
 		})
 	}

@@ -1,0 +1,68 @@
+package sqlstore
+
+import (
+	"context"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// firstReading is the reading of a list that has no index, until that is made, if the list is
+// worth one. Whoever asks for the list meanwhile waits for it: many who read all rows of a large
+// school side by side would all take many times as long.
+type firstReading struct {
+	over chan struct{} // closed at the end
+}
+
+// maxShort is how many lists are remembered that need no index.
+const maxShort = 1_000
+
+// await returns the index of a list that had none, if another reading of it ends with one. It
+// returns nil if the caller is to read the list: as the first, or because it is short.
+func (x *listIndex) await(ctx context.Context, school lyceum.SchoolID, r *ranking) *indexedList {
+	name := r.name(school)
+	x.mu.Lock()
+	other := x.readings[name]
+	if other == nil && !x.short[name] {
+		r.reading = &firstReading{make(chan struct{})}
+		x.readings[name] = r.reading
+	}
+	x.mu.Unlock()
+	if other == nil {
+		return nil
+	}
+	select {
+	case <-other.over:
+	case <-ctx.Done():
+	}
+	return x.find(school, r)
+}
+
+// leave ends the first reading of a list, unless its index is being made.
+func (x *listIndex) leave(r *ranking) {
+	if r != nil && r.reading != nil {
+		x.end(r.called, r.reading)
+	}
+}
+
+func (x *listIndex) end(name string, reading *firstReading) {
+	x.mu.Lock()
+	delete(x.readings, name)
+	x.mu.Unlock()
+	close(reading.over)
+}
+
+// remember notes whether a list is short.
+func (x *listIndex) remember(school lyceum.SchoolID, r *ranking, short bool) {
+	name := r.name(school)
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	switch {
+	case !short:
+		delete(x.short, name)
+	case len(x.short) >= maxShort:
+		clear(x.short)
+		fallthrough
+	default:
+		x.short[name] = true
+	}
+}
