@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
@@ -136,5 +137,35 @@ func TestVersionsOfTwoSeeds(t *testing.T) {
 			t.Errorf("seeds %d and %d are both at %s", other, seed, version)
 		}
 		tags[version] = seed
+	}
+}
+
+// TestTheSameSchoolOnBothEngines: PostgreSQL runs a change several times, and the school is the same.
+func TestTheSameSchoolOnBothEngines(t *testing.T) {
+	sqlite, err := sqlstore.Open(t.Context(), t.TempDir(), sqlstore.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer sqlite.Close()
+	postgres, err := sqlstore.OpenPostgres(t.Context(), storetest.Postgres(t), sqlstore.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer postgres.Close()
+	var loaded [2][]lyceum.Entry
+	for i, store := range []lyceum.Store{sqlite, postgres} {
+		s := New(5, 300)
+		if _, err := store.CreateSchool(t.Context(), s.School, "sandbox"); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Load(t.Context(), store, nil); err != nil {
+			t.Fatal(err)
+		}
+		if loaded[i], err = storetest.FindEntries(t.Context(), store, s.School.ID, 0, 100_000); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if diff := cmp.Diff(loaded[0], loaded[1]); diff != "" {
+		t.Errorf("entries on SQLite (-) and PostgreSQL (+):\n%.2000s", diff)
 	}
 }

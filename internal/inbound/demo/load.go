@@ -67,7 +67,8 @@ func (s *School) Load(ctx context.Context, store lyceum.Store, progress func(kep
 		rest = rest[n:]
 	}
 	classes := s.newClasses(lessons)
-	if err := store.Write(ctx, stamp, func(tx lyceum.Tx) error { return classes.begin().save(tx, at) }); err != nil {
+	first := classes.begin()
+	if err := store.Write(ctx, stamp, func(tx lyceum.Tx) error { return first.save(tx, at) }); err != nil {
 		return fmt.Errorf("load the learner: %w", err)
 	}
 	kept, refunded := 0, refunds{}
