@@ -21,10 +21,10 @@ type state struct {
 }
 
 // follows tells whether a journal that was read after the last entry is the
-// one that was read before.
+// one that was read before. What an entry tells beside its number may be erased with a person.
 func (s *state) follows(origin string, last lyceum.Entry) bool {
 	at := s.last.At.Equal(last.At)
-	last.At = s.last.At
+	last.At, last.Detail = s.last.At, s.last.Detail
 	return at && origin == s.origin && last == s.last
 }
 
