@@ -60,8 +60,11 @@ func (s *Service) CreateAccount(ctx context.Context, by lyceum.By, a Account, d 
 		return Profile{}, err
 	}
 	v, same := s.store.In(ctx, by.School), lyceum.UserFilter{Email: a.Email}
-	if kept, found, err := v.Users.First(v, same); err != nil || found {
-		return s.profile(ctx, by, kept, err)
+	switch kept, found, err := v.Users.First(v, same); {
+	case err != nil:
+		return Profile{}, err
+	case found:
+		return s.profile(ctx, by, kept)
 	}
 	now := s.clock()
 	user := lyceum.User{
@@ -99,14 +102,14 @@ func (s *Service) CreateAccount(ctx context.Context, by lyceum.By, a Account, d 
 		}
 		return user, a.begin(tx, &user)
 	})
-	return s.profile(ctx, by, made, err)
-}
-
-// profile shows a user as they are after a change, unless it failed.
-func (s *Service) profile(ctx context.Context, by lyceum.By, user lyceum.User, err error) (Profile, error) {
 	if err != nil {
 		return Profile{}, err
 	}
+	return afterChange(s.profile(ctx, by, made))
+}
+
+// profile shows a user.
+func (s *Service) profile(ctx context.Context, by lyceum.By, user lyceum.User) (Profile, error) {
 	rows, err := profiles(s.store.In(ctx, by.School), user)
 	if err != nil {
 		return Profile{}, err
@@ -158,7 +161,10 @@ func (s *Service) UpdateAccount(ctx context.Context, by lyceum.By, a Account, d 
 	if err == nil && changed != (Changed{}) {
 		d.Left(by.School, before.Email)
 	}
-	return s.profile(ctx, by, user, err)
+	if err != nil {
+		return Profile{}, err
+	}
+	return afterChange(s.profile(ctx, by, user))
 }
 
 // hashFor hashes the password that a user gets, if they get one: before the change, since

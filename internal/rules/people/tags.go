@@ -72,7 +72,7 @@ func (s *Service) SetTags(ctx context.Context, by lyceum.By, t lyceum.UserTags) 
 	if err != nil {
 		return Detail{}, err
 	}
-	return s.Show(ctx, by, t.User)
+	return afterChange(s.Show(ctx, by, t.User))
 }
 
 // CheckTags fails with Invalid for tags that no user can have.

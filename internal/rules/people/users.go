@@ -71,6 +71,18 @@ func (s *Service) detail(ctx context.Context, by lyceum.By, user lyceum.User) (d
 	return d, err
 }
 
+// afterChange returns what is shown after a change. Where the database fails then, the change is
+// kept all the same, and an error may not say otherwise.
+func afterChange[T any](shown T, err error) (T, error) {
+	if err != nil && lyceum.KindOf(err) == lyceum.Unavailable {
+		err = &lyceum.Error{
+			Kind: lyceum.Unavailable, Code: lyceum.OutcomeUnknown, Err: err, Detail: "the change was saved, but the database " +
+				"could not be reached to show the result; check before you retry, or retry with the same Idempotency-Key",
+		}
+	}
+	return shown, err
+}
+
 func (s *Service) detailOf(v lyceum.View, user lyceum.User) (Detail, error) {
 	d := Detail{User: user, Now: s.clock()}
 	var err error
@@ -146,7 +158,7 @@ func (s *Service) Create(ctx context.Context, by lyceum.By, n NewUser, hash Hash
 	if err != nil {
 		return Detail{}, err
 	}
-	return s.detail(ctx, by, made)
+	return afterChange(s.detail(ctx, by, made))
 }
 
 // welcome keeps a new user and tells of them.
@@ -162,13 +174,13 @@ func (s *Service) CheckAddress(email string, name lyceum.Opt[string]) error {
 }
 
 // Register gives the user with an address, and makes a student of whoever has
-// it where there is none.
+// it where there is none. The address that stands for one who was erased is theirs.
 func (s *Service) Register(tx lyceum.Tx, now time.Time, email string, name lyceum.Opt[string]) (lyceum.UserID, error) {
 	id, err := tx.Users.NextID(tx)
 	if err != nil {
 		return 0, err
 	}
-	kept, found, err := tx.Users.First(tx, lyceum.UserFilter{Email: lyceum.Some(email)})
+	kept, found, err := tx.Users.First(tx, lyceum.UserFilter{Email: lyceum.Some(email), Erased: true})
 	if err != nil || found {
 		return kept.ID, err
 	}
@@ -262,7 +274,7 @@ func (s *Service) Update(ctx context.Context, by lyceum.By, c Change) (Detail, e
 	if err != nil {
 		return Detail{}, err
 	}
-	return s.detail(ctx, by, user)
+	return afterChange(s.detail(ctx, by, user))
 }
 
 // renamed is what User.updated tells besides the user.
