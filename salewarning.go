@@ -27,5 +27,6 @@ type SaleWarningFilter struct {
 type Offer struct {
 	Plan           Opt[PricingPlan]
 	UserKnown      bool
+	UserErased     bool // a user who is known
 	CourseArchived bool // the course that the plan sells
 }

@@ -1602,7 +1602,7 @@ type SaleToStopReason string
 
 // SaleWarning Something that did not fit of a sale that was recorded because its money had already been taken.
 type SaleWarning struct {
-	// Code A word for programs: `price_differs`, `sold_out`, `offer_ended`, `plan_archived`, `product_archived`, `coupon_archived`, `coupon_expired`, `coupon_used_up`, `coupon_currency`, `coupon_scope`, `second_tier` (the buyer has another tier of the same membership), `sale_ended` or `paid_in_full` (a payment came for it nevertheless), `charging_stopped` (the sale opened again after it was confirmed that the payment system no longer charges it) or `plan_not_changed` (a change of plan at the end of the period could no longer be made).
+	// Code A word for programs: `price_differs`, `sold_out`, `offer_ended`, `plan_archived`, `product_archived`, `coupon_archived`, `coupon_expired`, `coupon_used_up`, `coupon_currency`, `coupon_scope`, `second_tier` (the buyer has another tier of the same membership), `buyer_erased` (the buyer was erased, and gets no access), `sale_ended` or `paid_in_full` (a payment came for it nevertheless), `charging_stopped` (the sale opened again after it was confirmed that the payment system no longer charges it) or `plan_not_changed` (a change of plan at the end of the period could no longer be made).
 	Code string `json:"code"`
 
 	// Message A sentence for people. It may change.

@@ -15,6 +15,7 @@ type deal struct {
 	coupon   *lyceum.Coupon        // nil without one
 	order    *lyceum.PurchaseOrder // that it completes, or nil
 	archived string                // the product that cannot be sold, in a sentence
+	erased   bool                  // the buyer
 }
 
 // kept reports whether the purchase completes an order that is open: its seat

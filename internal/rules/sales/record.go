@@ -85,6 +85,9 @@ func (s *Service) record(tx lyceum.Tx, now time.Time, n NewSale) (SaleDetail, er
 		return SaleDetail{}, err
 	}
 	misfits, err := deal.misfits(tx, &t, t.PurchasedAt)
+	if deal.erased {
+		misfits = append(misfits, misfitf("buyer_erased", "user %d was erased, and gets no access", n.User))
+	}
 	var tier []misfit
 	if err == nil {
 		tier, err = secondTier(tx, &plan, n.User, n.replaced(), now)
@@ -116,7 +119,7 @@ func (s *Service) record(tx lyceum.Tx, now time.Time, n NewSale) (SaleDetail, er
 	if n.Reference.Present {
 		detail.References[t.ID] = lyceum.Reference{Transaction: t.ID, Name: n.Reference.Value}
 	}
-	if product := plan.Product(); product.Present {
+	if product := plan.Product(); product.Present && !deal.erased {
 		err := s.enroller.Grant(tx, now, lyceum.Entitlement{
 			User: n.User, Product: product.Value, Sale: lyceum.Some(sale.ID), StartsAt: at, EndsAt: accessUntil(&plan, at),
 		})

@@ -14,7 +14,7 @@ func offered(tx lyceum.Tx, n NewSale) (deal, error) {
 	if err != nil {
 		return deal{}, err
 	}
-	d := deal{plan: offer.Plan.Value, order: n.order}
+	d := deal{plan: offer.Plan.Value, order: n.order, erased: offer.UserErased}
 	var wrong []lyceum.FieldError
 	refuse := func(field, what string, id int32) {
 		wrong = append(wrong, lyceum.FieldError{

@@ -94,7 +94,10 @@ func (t *tx) FindOffer(plan lyceum.PricingPlanID, user lyceum.UserID) (offer lyc
 		_, offer.UserKnown, err = users.get(&t.view, user)
 		return offer, err
 	}
-	offer.UserKnown, err = t.knows(user)
+	if offer.UserKnown, err = t.knows(user, false); err == nil && !offer.UserKnown {
+		offer.UserKnown, err = t.knows(user, true)
+		offer.UserErased = offer.UserKnown
+	}
 	if of := offer.Plan.Value.CourseID; err == nil && of.Present {
 		var archived lyceum.Opt[time.Time]
 		_, err = t.findColumn(courses.name, "course_id", "archived_at", int32(of.Value), scanOptTime(&archived))
@@ -131,15 +134,19 @@ func (t *tx) findColumn(table, key, column string, id int32, dest any) (bool, er
 	return t.q.oneIn(in, "SELECT "+column+" FROM "+table+" WHERE school_id = $1 AND "+key+" = $2", args, dest)
 }
 
-// knows reports whether there is a user, who may be erased.
-func (t *tx) knows(user lyceum.UserID) (bool, error) {
+// knows reports whether there is a user, who may be erased or not.
+func (t *tx) knows(user lyceum.UserID, erasedToo bool) (bool, error) {
+	tests, only := []test{absent(erased)}, " AND "+notErased
+	if erasedToo {
+		tests, only = nil, ""
+	}
 	args := []any{int64(t.stamp.School), int64(user)}
 	in := scope{
 		tables: []string{users.name}, equals: []equal{{"user_id", args[1:]}}, likely: likely{rows: [][]any{{int64(1)}}},
 	}
-	in.tallies = []tally{{users.name, in.equals, nil}}
+	in.tallies = []tally{{users.name, in.equals, tests}}
 	var n int64
 	_, err := t.q.oneIn(in, "SELECT CASE WHEN EXISTS (SELECT 1 FROM users"+byPrimaryKey+
-		" WHERE school_id = $1 AND user_id = $2) THEN 1 ELSE 0 END", args, scanInt(&n))
+		" WHERE school_id = $1 AND user_id = $2"+only+") THEN 1 ELSE 0 END", args, scanInt(&n))
 	return n > 0, err
 }

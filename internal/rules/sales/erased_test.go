@@ -1,0 +1,58 @@
+package sales_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/rules/people"
+	"github.com/lyceum-school/lyceum/internal/rules/sales"
+)
+
+// A person who was erased buys nothing. What was paid for them all the same is recorded with a warning, also by
+// an order of before, and gives no access.
+func TestSalesToErasedPeople(t *testing.T) {
+	t.Parallel()
+	for name, store := range engines(t) {
+		t.Run(name, func(t *testing.T) {
+			b := openBooks(t, store)
+			var orders []lyceum.OrderID
+			for _, email := range []string{"a@example.com", "a@example.com"} {
+				o, err := b.service.OpenOrder(t.Context(), b.by(), sales.NewOrder{Email: email, Plan: 1})
+				if err != nil {
+					t.Fatal(err)
+				}
+				orders = append(orders, o.ID)
+			}
+			_, err := people.New(store, func() time.Time { return b.now }).Erase(t.Context(), b.by(), 1, people.Doors{
+				Close: b.learning.Close,
+				Leave: func(lyceum.Tx, lyceum.UserID, time.Time) error { return nil }, Left: func(lyceum.SchoolID, string) {},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, e1 := b.service.Record(t.Context(), b.by(), sales.NewSale{User: 1, Plan: 3})
+			_, e2 := b.service.CompleteOrder(t.Context(), b.by(), sales.OrderPayment{Order: orders[0]})
+			for _, err := range []error{e1, e2} {
+				if lyceum.Public(err).Code != "buyer_erased" || lyceum.KindOf(err) != lyceum.Conflict {
+					t.Errorf("without a reference: %v", err)
+				}
+			}
+			paid := b.sell(t, sales.NewSale{User: 1, Plan: 3, Reference: some("ch_1")})
+			ordered, err := b.service.CompleteOrder(t.Context(), b.by(), sales.OrderPayment{Order: orders[1], Reference: some("ch_2")})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, d := range []sales.SaleDetail{paid, ordered} {
+				if d.Sale.UserID != lyceum.Some(lyceum.UserID(1)) || !slices.Equal(b.warnings(t, d.ID), []string{"buyer_erased"}) {
+					t.Errorf("sale %d to %v has the warnings %q", d.ID, d.Sale.UserID, b.warnings(t, d.ID))
+				}
+			}
+			if got := b.access(t, 1); got != nil {
+				t.Errorf("who was erased has %q", got)
+			}
+			b.healthy(t, store)
+		})
+	}
+}
