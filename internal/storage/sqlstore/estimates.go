@@ -86,9 +86,10 @@ func estimateSQLite(ctx context.Context, db schemaDB) error {
 		return err
 	}
 	defer func() { _ = tx.Rollback() }()
-	// This makes the table if there is none, counts nothing, and has this connection read what is in it.
+	// This makes the tables if there are none, counts nothing, and has this connection read what is in
+	// them. The other one has values that an ANALYZE has seen.
 	const readAgain = "ANALYZE sqlite_schema"
-	if _, err := tx.ExecContext(ctx, readAgain+"; DELETE FROM sqlite_stat1"); err != nil {
+	if _, err := tx.ExecContext(ctx, readAgain+"; DELETE FROM sqlite_stat1; DELETE FROM sqlite_stat4"); err != nil {
 		return err
 	}
 	for _, e := range list {

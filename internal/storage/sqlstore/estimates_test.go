@@ -4,6 +4,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
 // What SQLite is told of an index: all rows, those of a school, and then always fewer.
@@ -45,6 +47,7 @@ func TestSQLiteKnowsEveryIndex(t *testing.T) {
 			t.Fatal(err)
 		}
 		wantEstimated(t, store, before)
+		storetest.MakeSchool(t, store)
 		for _, keep := range []bool{true, false, true} {
 			if err := store.KeepFilterIndexes(t.Context(), keep); err != nil {
 				t.Fatal(err)
@@ -69,6 +72,9 @@ func wantEstimated(t *testing.T, store *Store, before string) {
 		AND name NOT IN (SELECT idx FROM sqlite_stat1)`)
 	if len(unknown) > 0 {
 		t.Errorf("after %q SQLite does not know %q", before, unknown)
+	}
+	if seen := textsOf(t, store.reads.db, "SELECT DISTINCT idx FROM sqlite_stat4"); len(seen) > 0 {
+		t.Errorf("after %q SQLite knows values of %q", before, seen)
 	}
 	known := textsOf(t, store.reads.db, "SELECT stat FROM sqlite_stat1 WHERE idx = 'users_created'")
 	if want := []string{"1000000 100000 5 2"}; !slices.Equal(known, want) {
