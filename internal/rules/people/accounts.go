@@ -158,11 +158,11 @@ func (s *Service) UpdateAccount(ctx context.Context, by lyceum.By, a Account, d 
 		}
 		return user, d.Tell(tx, user.ID, before.Email, changed)
 	})
-	if err == nil && changed != (Changed{}) {
-		d.Left(by.School, before.Email)
-	}
 	if err != nil {
 		return Profile{}, err
+	}
+	if changed != (Changed{}) {
+		d.Left(by.School, before.Email)
 	}
 	return afterChange(s.profile(ctx, by, user))
 }

@@ -33,6 +33,20 @@ func (l *lost) AtOnce(ctx context.Context, id lyceum.SchoolID, read func(lyceum.
 	return l.Store.AtOnce(ctx, id, read)
 }
 
+func (l *lost) In(ctx context.Context, id lyceum.SchoolID) lyceum.View {
+	v := l.Store.In(ctx, id)
+	if l.wrote {
+		v.Reads = lostReads{v.Reads}
+	}
+	return v
+}
+
+type lostReads struct{ lyceum.Reads }
+
+func (lostReads) FindBesides([]lyceum.UserID) (map[lyceum.UserID]lyceum.UserBesides, error) {
+	return nil, errLost
+}
+
 // Who cannot be shown a user after a change is not told that nothing was changed.
 func TestAChangeThatCannotBeShownIsKept(t *testing.T) {
 	t.Parallel()
@@ -50,6 +64,20 @@ func TestAChangeThatCannotBeShownIsKept(t *testing.T) {
 		},
 		"a change": func(s *people.Service) error {
 			_, err := s.Update(t.Context(), by, people.Change{User: 1, Name: lyceum.Some(lyceum.Some("Nia"))})
+			return err
+		},
+		"tags": func(s *people.Service) error {
+			_, err := s.SetTags(t.Context(), by, lyceum.UserTags{User: 1, Tags: []string{"vip"}})
+			return err
+		},
+		"a new account": func(s *people.Service) error {
+			account := people.Account{Email: lyceum.Some("c@example.com"), Role: lyceum.Some(lyceum.Student), Marketing: lyceum.Some(true)}
+			_, err := s.CreateAccount(t.Context(), by, account, people.Doors{})
+			return err
+		},
+		"a change of an account": func(s *people.Service) error {
+			account := people.Account{User: 1, Notes: lyceum.Some("likes glass")}
+			_, err := s.UpdateAccount(t.Context(), by, account, people.Doors{})
 			return err
 		},
 	} {

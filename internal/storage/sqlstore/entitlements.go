@@ -191,9 +191,9 @@ var blocks = define(&tables.Blocks, noun[lyceum.BlockID, lyceum.Block, lyceum.Bl
 	},
 })
 
-// anyProduct narrows rows to those of any of some products; of none, to all.
 func isCourse(p lyceum.Product) bool { return p.Kind == lyceum.CourseKind }
 
+// anyProduct narrows rows to those of any of some products; of none, to all.
 func anyProduct(w *where, products []lyceum.Product) {
 	if len(products) == 0 {
 		return

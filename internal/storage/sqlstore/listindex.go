@@ -34,10 +34,10 @@ type listIndex struct {
 
 	mu       sync.Mutex
 	lists    map[string]*indexedList
-	making   map[wanted]bool      // what is being made, or waits for its turn
-	later    map[wanted]time.Time // before which a list is not made again
-	readings map[string]*firstReading
-	short    map[string]bool // lists that need no index
+	making   map[wanted]bool          // what is being made, or waits for its turn
+	later    map[wanted]time.Time     // before which a list is not made again
+	readings map[string]chan struct{} // first ones, as ranking.reading
+	short    map[string]bool          // lists that need no index
 }
 
 const (
@@ -96,7 +96,7 @@ func (x *listIndex) open(s *Store) {
 	x.store, x.after, x.least, x.soon = s, indexAfter, indexRows, indexTime
 	x.ctx, x.stop = context.WithCancel(context.Background())
 	x.lists, x.later = map[string]*indexedList{}, map[wanted]time.Time{}
-	x.making, x.readings, x.short = map[wanted]bool{}, map[string]*firstReading{}, map[string]bool{}
+	x.making, x.readings, x.short = map[wanted]bool{}, map[string]chan struct{}{}, map[string]bool{}
 }
 
 func (x *listIndex) close() {

@@ -6,24 +6,18 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// firstReading is the reading of a list that has no index, until that is made, if the list is
-// worth one. Whoever asks for the list meanwhile waits for it: many who read all rows of a large
-// school side by side would all take many times as long.
-type firstReading struct {
-	over chan struct{} // closed at the end
-}
-
 // maxShort is how many lists are remembered that need no index.
 const maxShort = 1_000
 
 // await returns the index of a list that had none, if another reading of it ends with one. It
-// returns nil if the caller is to read the list: as the first, or because it is short.
+// returns nil if the caller is to read the list: as the first, or because it is short. Many who
+// read all rows of a large school side by side would all take many times as long.
 func (x *listIndex) await(ctx context.Context, school lyceum.SchoolID, r *ranking) *indexedList {
 	name := r.name(school)
 	x.mu.Lock()
 	other := x.readings[name]
 	if other == nil && !x.short[name] {
-		r.reading = &firstReading{make(chan struct{})}
+		r.reading = make(chan struct{})
 		x.readings[name] = r.reading
 	}
 	x.mu.Unlock()
@@ -31,7 +25,7 @@ func (x *listIndex) await(ctx context.Context, school lyceum.SchoolID, r *rankin
 		return nil
 	}
 	select {
-	case <-other.over:
+	case <-other:
 	case <-ctx.Done():
 	}
 	return x.find(school, r)
@@ -44,11 +38,11 @@ func (x *listIndex) leave(r *ranking) {
 	}
 }
 
-func (x *listIndex) end(name string, reading *firstReading) {
+func (x *listIndex) end(name string, reading chan struct{}) {
 	x.mu.Lock()
 	delete(x.readings, name)
 	x.mu.Unlock()
-	close(reading.over)
+	close(reading)
 }
 
 // remember notes whether a list is short.

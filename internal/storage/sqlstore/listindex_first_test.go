@@ -75,7 +75,8 @@ func TestOneReadsAListThatHasNoIndex(t *testing.T) {
 	})
 }
 
-// Who waits for a list gives up with the request; what happens to the first reading, the next one begins anew.
+// A request that waits for a list gives up when it is canceled. When the first reading was given up, the next
+// request becomes the first.
 func TestNobodyWaitsForAListForever(t *testing.T) {
 	t.Parallel()
 	s := openTest(t)

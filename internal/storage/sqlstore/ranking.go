@@ -28,7 +28,9 @@ type ranking struct {
 	expires string         // the column of when a row stops being what it was; empty: none does
 	called  string         // name, once it was made
 	lasting func(w *where) // narrows to the rows whose expiry matters
-	reading *firstReading  // if this is the first reading of the list
+	// reading is closed when the first reading of a list without an index ends, with the index if
+	// one is made; nil for any other reading.
+	reading chan struct{}
 }
 
 // follow says what becomes of a list when something is changed.
