@@ -31,8 +31,9 @@ func (s *service) runScheduler(ctx context.Context) {
 		held, err := holdLease(ctx, s.store, lyceum.SchedulerLease, holder, leaseTime)
 		switch {
 		case held && !holds:
-			endFiles, endSweep, endSchedule := begin(ctx, s.sweepFiles), begin(ctx, s.sweep), begin(ctx, s.schedule)
-			stop = func() { endFiles(); endSweep(); endSchedule() }
+			endFiles, endSweep := begin(ctx, s.sweepFiles), begin(ctx, s.sweep)
+			endErasures, endSchedule := begin(ctx, s.runErasures), begin(ctx, s.schedule)
+			stop = func() { endFiles(); endSweep(); endErasures(); endSchedule() }
 		case !held && holds && ctx.Err() == nil:
 			stop()
 			s.log.WarnContext(ctx, "this server no longer holds the scheduler's lease", "err", err)
@@ -62,21 +63,35 @@ func holdLease(
 // schedule does what comes with time alone.
 func (s *service) schedule(ctx context.Context) {
 	for {
-		s.turn.Lock()
+		s.turn.RLock()
 		overdue, err := s.store.FindOverdue(ctx, s.clock())
 		for _, school := range overdue {
 			err = errors.Join(err, s.learning.Expire(ctx, school), s.learning.Settle(ctx, school),
 				s.sales.EndPeriods(ctx, school), s.sales.Lapse(ctx, school), s.sales.Abandon(ctx, school),
 				s.people.EraseDue(ctx, school, s.leaving()))
 		}
-		more, failed := s.people.FinishErasures(ctx)
-		if failed != nil && ctx.Err() == nil {
-			s.log.WarnContext(ctx, "people could not be erased from everything that is stored; this is tried again",
-				"err", failed)
-		}
-		s.turn.Unlock()
+		s.turn.RUnlock()
 		if err != nil && ctx.Err() == nil {
 			s.log.WarnContext(ctx, "overdue enrollments, products, sales, orders and erasures could not be processed",
+				"err", err)
+		}
+		select {
+		case <-time.After(timePause):
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// runErasures finishes erasures. They take as long as there are texts to search, which
+// what comes with time does not wait for.
+func (s *service) runErasures(ctx context.Context) {
+	for {
+		s.turn.RLock()
+		more, err := s.people.FinishErasures(ctx)
+		s.turn.RUnlock()
+		if err != nil && ctx.Err() == nil {
+			s.log.WarnContext(ctx, "people could not be erased from everything that is stored; this is tried again",
 				"err", err)
 		}
 		if more && ctx.Err() == nil {
@@ -99,9 +114,9 @@ func (s *service) sweepFiles(ctx context.Context) {
 	for {
 		schools, err := s.store.FindSchools(ctx)
 		for _, school := range schools {
-			s.turn.Lock()
+			s.turn.RLock()
 			err = errors.Join(err, s.learning.SweepFiles(ctx, school.ID))
-			s.turn.Unlock()
+			s.turn.RUnlock()
 		}
 		if err != nil && ctx.Err() == nil {
 			s.log.WarnContext(ctx, "unused files could not be removed; this is tried again in an hour", "err", err)
@@ -162,9 +177,9 @@ const bulkPause = 3 * time.Second
 // what one of them did meanwhile, another leaves alone.
 func (s *service) runBulkJobs(ctx context.Context) {
 	for {
-		s.turn.Lock()
+		s.turn.RLock()
 		more, err := s.continueBulkJobs(ctx)
-		s.turn.Unlock()
+		s.turn.RUnlock()
 		if err != nil && ctx.Err() == nil {
 			s.log.WarnContext(ctx, "bulk jobs could not be processed", "err", err)
 		}

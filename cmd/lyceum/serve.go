@@ -247,7 +247,7 @@ type service struct {
 	moves    *clock.Service // of a sandbox; else nil
 	folder   string         // of a SQLite database
 	leased   *leasedFiles   // of a PostgreSQL database; else nil
-	turn     sync.Mutex     // of those who work behind the requests
+	turn     sync.RWMutex   // those who work behind the requests read-lock it; who lets them rest locks it
 	emails   *templates.Service
 	postman  *mail.Courier
 	reports  *reports.Service
