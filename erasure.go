@@ -36,11 +36,8 @@ const DataHandedOver EntryType = "user.data_handed_over"
 
 // Searched is how far what is stored has been searched for a person.
 type Searched struct {
-	Payload  int64 // number of the last one that webhooks were sent
-	Delivery WebhookEventID
-	Attempt  int32  // the last one at the delivery
-	Text     int32  // the kind of texts, from 0
-	Key      string // of the last text of the kind; empty at its beginning
+	Text int32  // the kind of texts, from 0
+	Key  string // of the last text of the kind; empty at its beginning
 }
 
 // FoundTexts are texts of one kind in which a person may be named.

@@ -190,9 +190,10 @@ type Reads interface {
 	// in order. They end at AnswerBytes; more reports that there are others.
 	FindAttempts(id WebhookEventID, after int32) (attempts []Attempt, more bool, err error)
 
-	// FindTexts searches for a person in the next texts that others may have written
-	// about them: orders, comments, notes, reasons, the journal, kept answers and jobs.
-	// It returns up to 100, where to go on, and whether there are more to search.
+	// FindTexts searches for a person in the next texts that may name them: orders,
+	// comments, notes, reasons, the journal, kept answers, jobs, and last what webhooks
+	// were sent and answered, a few hundred of the newest at a time. It returns up to 256,
+	// where to go on, and whether there are more to search.
 	FindTexts(user UserID, called Called, from Searched) (found FoundTexts, next Searched, more bool, err error)
 
 	// EachPersonal calls visit with every row that the school holds about a user, as a
@@ -283,9 +284,6 @@ type Changes interface {
 	EraseTraces(user UserID) error
 	// EraseTexts erases a person from texts that FindTexts found.
 	EraseTexts(user UserID, called Called, found FoundTexts) error
-	// EraseMessages erases a person from what webhooks were sent and answered, the
-	// next few hundred messages. It returns where to go on, and whether there are more.
-	EraseMessages(user UserID, called Called, from Searched) (next Searched, more bool, err error)
 	// SetTags sets all tags of a user, and reports whether that changed any.
 	SetTags(user UserID, tags []string) (changed bool, err error)
 }

@@ -1,10 +1,17 @@
 package main
 
 import (
+	"context"
+	"log/slog"
 	"testing"
 	"time"
 
 	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/rules/access"
+	"github.com/lyceum-school/lyceum/internal/rules/learning"
+	"github.com/lyceum-school/lyceum/internal/rules/people"
+	"github.com/lyceum-school/lyceum/internal/rules/sales"
+	"github.com/lyceum-school/lyceum/internal/storage/salesindex"
 	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
@@ -44,5 +51,51 @@ func TestSchedulerIsTakenOver(t *testing.T) {
 	t.Logf("the second server did what was due %v after the first was killed", time.Since(killed).Round(time.Millisecond))
 	if !held() {
 		t.Error("nobody holds the lease")
+	}
+}
+
+// endless is where erasing a person does not end before the server does.
+type endless struct{ begun chan struct{} }
+
+func (e endless) ForgetIn(ctx context.Context, _ *lyceum.SchoolErasure, _ time.Time, _ func() error) error {
+	close(e.begun)
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+// What comes with time does not wait for a person who is being erased.
+func TestScheduleDoesNotWaitForErasures(t *testing.T) {
+	t.Parallel()
+	kept, err := openStore(t.Context(), t.TempDir(), sqlstore.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer kept.Close()
+	store := salesindex.Over(kept, salesindex.Options{})
+	defer store.Close()
+	school := storetest.MakeSchool(t, store)
+	storetest.Write(t, store, school, func(tx lyceum.Tx) error {
+		_, err := tx.Users.Save(tx, lyceum.User{ID: 1, Email: "ann@example.com", Role: lyceum.Student, CreatedAt: storetest.Begin})
+		return err
+	})
+	lessons, users := learning.New(store, time.Now), people.New(store, time.Now)
+	endless := endless{begun: make(chan struct{})}
+	users.Elsewhere = endless
+	s := &service{
+		store: store, clock: time.Now, log: slog.New(slog.DiscardHandler),
+		learning: lessons, people: users, sales: sales.New(store, time.Now, lessons, users),
+		accounts: access.NewAccounts(store, time.Now, access.NewOAuth(store, time.Now), nil),
+	}
+	if _, err := users.Erase(t.Context(), lyceum.By{School: school, Actor: "test"}, 1, s.leaving()); err != nil {
+		t.Fatal(err)
+	}
+	defer begin(t.Context(), s.runScheduler)()
+	<-endless.begun
+	later := storetest.MakeSchool(t, store)
+	if !await(func() bool {
+		noted, err := store.In(t.Context(), later).GetCursor(lyceum.ExpiredCursor)
+		return noted > 0 && err == nil
+	}) {
+		t.Error("the schedule waits")
 	}
 }

@@ -36,11 +36,7 @@ func (s *Service) Erase(ctx context.Context, by lyceum.By, id lyceum.UserID, d D
 		return Erased{}, err
 	}
 	d.Left(by.School, before.Email)
-	// The passes look at all of them again.
-	_ = errors.Join(
-		s.eraseMessages(ctx, by.Stamp(now), id, called, partsNow),
-		s.eraseTexts(ctx, by.Stamp(now), id, called),
-	)
+	_ = s.eraseTexts(ctx, by.Stamp(now), id, called, searchesNow) // the passes look at all of them again
 	left := Erased{User: id}
 	left.Backups, err = d.backups(ctx, by, id)
 	return left, err
@@ -81,36 +77,19 @@ func (s *Service) EraseFrom(tx lyceum.Tx, now time.Time, id lyceum.UserID, d Doo
 	return before, tx.Erasures.Insert(tx, lyceum.Erasure{User: id, RequestedAt: lyceum.Second(now), Called: called})
 }
 
-// partsNow is how many parts of what webhooks were sent are searched before Erase
-// returns; the passes search all.
-const partsNow = 40
+// searchesNow is how many searches Erase waits for at most: of every kind of text, and
+// of the newest 10,000 messages of webhooks and as many answers to them.
+const searchesNow = 100
 
-// eraseMessages erases a person from what webhooks were sent: up to a number of
-// parts, or all of it with 0.
-func (s *Service) eraseMessages(
-	ctx context.Context, stamp lyceum.Stamp, user lyceum.UserID, called lyceum.Called, parts int,
+// eraseTexts erases a person from what names them, by up to a number of searches, or by
+// all of them with 0. It is searched while others write, and erased a few texts at a
+// time.
+func (s *Service) eraseTexts(
+	ctx context.Context, stamp lyceum.Stamp, user lyceum.UserID, called lyceum.Called, searches int,
 ) error {
 	var from lyceum.Searched
 	more := true
-	for n := 0; more && (n < parts || parts == 0); n++ {
-		var next lyceum.Searched
-		err := s.store.Write(ctx, stamp, func(tx lyceum.Tx) (err error) {
-			next, more, err = tx.EraseMessages(user, called, from)
-			return err
-		})
-		if err != nil {
-			return err
-		}
-		from = next
-	}
-	return nil
-}
-
-// eraseTexts erases a person from what others wrote about them. It is searched while
-// others write, and erased a few texts at a time.
-func (s *Service) eraseTexts(ctx context.Context, stamp lyceum.Stamp, user lyceum.UserID, called lyceum.Called) error {
-	var from lyceum.Searched
-	for more := true; more; {
+	for n := 0; more && (n < searches || searches == 0); n++ {
 		var found lyceum.FoundTexts
 		var err error
 		if found, from, more, err = s.store.In(ctx, stamp.School).FindTexts(user, called, from); err != nil {
@@ -234,8 +213,8 @@ func eraseRows(tx lyceum.Tx, user *lyceum.User, now time.Time) error {
 // being written then stands there by the time of the last.
 const passes = 2
 
-// partsAtOnce is how many parts of messages one call of FinishErasures does at most.
-const partsAtOnce = 200
+// searchesAtOnce is how many searches of one person a call of FinishErasures does at most.
+const searchesAtOnce = 50
 
 // FinishErasures does a pass for each person who is being erased, in every school,
 // or the next parts of one, and reports whether there is more to do of it. After the
@@ -307,46 +286,23 @@ func (s *Service) pass(ctx context.Context, e *lyceum.SchoolErasure) (more bool,
 	return more, err
 }
 
-// passHere does the next parts of a pass: messages, or one search of texts.
+// passHere goes on with a pass, until texts were found and are erased.
 func (s *Service) passHere(ctx context.Context, e *lyceum.SchoolErasure) (more bool, err error) {
-	stamp := lyceum.Stamp{School: e.School, At: s.clock(), Actor: "clock"}
-	more = true
-	for n := 0; more && n < partsAtOnce; n++ {
-		err := s.store.Write(ctx, stamp, func(tx lyceum.Tx) (err error) {
-			more, err = messagesPart(tx, e.User)
-			return err
-		})
-		if err != nil {
-			return false, err
-		}
-	}
-	if more {
-		return true, nil
-	}
 	v := s.store.In(ctx, e.School)
 	at, err := v.Erasures.Get(v, e.User)
 	if err != nil || at.Passes >= passes {
 		return false, err
 	}
-	found, next, more, err := v.FindTexts(e.User, at.Called, at.Searched)
-	if err != nil {
-		return false, err
+	var found lyceum.FoundTexts
+	next, more := at.Searched, true
+	for n := 0; more && len(found.Keys) == 0 && n < searchesAtOnce; n++ {
+		if found, next, more, err = v.FindTexts(e.User, at.Called, next); err != nil {
+			return false, err
+		}
 	}
+	stamp := lyceum.Stamp{School: e.School, At: s.clock(), Actor: "clock"}
 	err = s.store.Write(ctx, stamp, func(tx lyceum.Tx) error { return textsPart(tx, &at, found, next, more) })
 	return more, err
-}
-
-// messagesPart does the next part of the messages of a pass, whoever did the one
-// before it.
-func messagesPart(tx lyceum.Tx, user lyceum.UserID) (more bool, err error) {
-	e, err := tx.Erasures.Get(tx, user)
-	if err != nil || e.Passes >= passes {
-		return false, err
-	}
-	if e.Searched, more, err = tx.EraseMessages(user, e.Called, e.Searched); err != nil {
-		return false, err
-	}
-	return more, tx.Erasures.Update(tx, e)
 }
 
 // textsPart erases what was found at a place of a pass, unless somebody else has gone
@@ -355,13 +311,13 @@ func textsPart(
 	tx lyceum.Tx, at *lyceum.Erasure, found lyceum.FoundTexts, next lyceum.Searched, more bool,
 ) error {
 	e, err := tx.Erasures.Get(tx, at.User)
-	if err != nil || e.Passes != at.Passes || e.Searched.Text != at.Searched.Text || e.Searched.Key != at.Searched.Key {
+	if err != nil || e.Passes != at.Passes || e.Searched != at.Searched {
 		return err
 	}
 	if err := tx.EraseTexts(e.User, e.Called, found); err != nil {
 		return err
 	}
-	e.Searched.Text, e.Searched.Key = next.Text, next.Key
+	e.Searched = next
 	if more {
 		return tx.Erasures.Update(tx, e)
 	}
@@ -403,11 +359,7 @@ func (s *Service) EraseCopy(
 			return err
 		}
 	}
-	stamp := by.Stamp(s.clock())
-	if err := s.eraseMessages(ctx, stamp, 0, e.Called, 0); err != nil {
-		return err
-	}
-	if err := s.eraseTexts(ctx, stamp, 0, e.Called); err != nil {
+	if err := s.eraseTexts(ctx, by.Stamp(s.clock()), 0, e.Called, 0); err != nil {
 		return err
 	}
 	done, err := s.EraseAll(ctx)

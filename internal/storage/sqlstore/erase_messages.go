@@ -2,35 +2,22 @@ package sqlstore
 
 import (
 	"fmt"
+	"strconv"
+	"strings"
 
 	"github.com/lyceum-school/lyceum"
 )
 
-// How much of what webhooks were sent is searched in one change.
+// What webhooks were sent and answered is packed, so that the database cannot search it.
+// Of tests, whose numbers are below 0, there is nothing to erase: they are about nobody.
+
+// How many messages one search reads.
 const (
 	searchedRows  = 256
 	searchedBytes = 2 << 20
 )
 
-// EraseMessages reads packed texts, which the database cannot search. Of tests,
-// whose numbers are below 0, there is nothing to erase: they are about nobody.
-func (t *tx) EraseMessages(
-	user lyceum.UserID, called lyceum.Called, from lyceum.Searched,
-) (next lyceum.Searched, more bool, err error) {
-	e := &eraser{user: user, called: called}
-	next = from
-	morePayloads, err := t.erasePayloads(e, &next)
-	if err != nil {
-		return from, false, fmt.Errorf("erase payloads: %w", err)
-	}
-	moreAttempts, err := t.eraseAttempts(e, &next)
-	if err != nil {
-		return from, false, fmt.Errorf("erase attempts: %w", err)
-	}
-	return next, morePayloads || moreAttempts, nil
-}
-
-// part counts what one change searches.
+// part counts what one search reads.
 type part struct{ rows, bytes int }
 
 // add reports errFull once a part is large enough.
@@ -42,63 +29,127 @@ func (p *part) add(text string) error {
 	return nil
 }
 
-func (t *tx) erasePayloads(e *eraser, s *lyceum.Searched) (more bool, err error) {
+// findPayloads searches the next of what webhooks were sent, the newest first, before
+// a key if there is one. It returns where to go on, empty after the last one.
+func (v *view) findPayloads(e *eraser, before string) (keys []string, next string, err error) {
+	w := &where{}
+	w.and("school_id = ?", int64(v.school))
+	w.and("number > 0")
+	if before != "" {
+		number, err := strconv.ParseInt(before, 10, 64)
+		if err != nil {
+			return nil, "", err
+		}
+		w.and("number < ?", number)
+	}
 	finds := e.finder(true)
-	found := map[int64]string{}
 	var searched part
+	var number int64
 	var text string
-	err = t.q.each("SELECT number, object FROM event_payloads WHERE school_id = $1 AND number > $2 "+
-		"ORDER BY number LIMIT $3", []any{int64(t.stamp.School), s.Payload, int64(searchedRows)},
-		[]any{scanInt(&s.Payload), scanPacked(&text)}, func() error {
-			if finds(text) {
-				found[s.Payload] = text
-			}
-			return searched.add(text)
-		})
-	if unlessFull(err) != nil {
-		return false, err
-	}
-	for number, text := range found {
-		erased := e.json(text)
-		if erased == text {
-			continue
+	err = v.q.each("SELECT number, object FROM event_payloads"+w.String()+" ORDER BY number DESC LIMIT "+
+		strconv.Itoa(searchedRows), w.args, []any{scanInt(&number), scanPacked(&text)}, func() error {
+		next = strconv.FormatInt(number, 10)
+		if finds(text) {
+			keys = append(keys, next)
 		}
-		if err := t.q.exec("UPDATE event_payloads SET object = $1 WHERE school_id = $2 AND number = $3", pack(erased),
-			int64(t.stamp.School), number); err != nil {
-			return false, err
-		}
+		return searched.add(text)
+	})
+	if err == nil { // that was all
+		next = ""
 	}
-	return err != nil, nil
+	return keys, next, unlessFull(err)
 }
 
-// eraseAttempts erases what receivers answered, if they echoed what they got.
-func (t *tx) eraseAttempts(e *eraser, s *lyceum.Searched) (more bool, err error) {
-	finds := (&eraser{called: e.called}).finder(false)
-	var found []lyceum.Attempt
+func (t *tx) erasePayload(e *eraser, key string) error {
+	number, err := strconv.ParseInt(key, 10, 64)
+	if err != nil {
+		return err
+	}
+	const one = " WHERE school_id = $1 AND number = $2"
+	var texts []string
+	var text string
+	err = t.q.each("SELECT object FROM event_payloads"+one, []any{int64(t.stamp.School), number},
+		[]any{scanPacked(&text)}, func() error {
+			texts = append(texts, text)
+			return nil
+		})
+	if err != nil || len(texts) == 0 {
+		return err
+	}
+	erased := e.json(text)
+	if erased == text {
+		return nil
+	}
+	return t.q.exec("UPDATE event_payloads SET object = $3"+one, int64(t.stamp.School), number, pack(erased))
+}
+
+// findAttempts does what findPayloads does with what receivers answered, in which they
+// may have echoed what they got.
+func (v *view) findAttempts(e *eraser, before string) (keys []string, next string, err error) {
+	w := &where{}
+	w.and("school_id = ?", int64(v.school))
+	w.and("webhook_event_id > 0")
+	if before != "" {
+		delivery, number, err := attemptOf(before)
+		if err != nil {
+			return nil, "", err
+		}
+		w.and("(webhook_event_id, attempt) < (?, ?)", delivery, number)
+	}
+	finds := e.echoFinder()
 	var searched part
 	var a lyceum.Attempt
-	err = t.q.each("SELECT "+attemptColumns+" FROM webhook_attempts WHERE school_id = $1 "+
-		"AND (webhook_event_id, attempt) > ($2, $3) ORDER BY webhook_event_id, attempt LIMIT $4",
-		[]any{int64(t.stamp.School), int64(s.Delivery), int64(s.Attempt), int64(searchedRows)}, scanAttempt(&a),
+	err = v.q.each("SELECT "+attemptColumns+" FROM webhook_attempts"+w.String()+
+		" ORDER BY webhook_event_id DESC, attempt DESC LIMIT "+strconv.Itoa(searchedRows), w.args, scanAttempt(&a),
 		func() error {
-			s.Delivery, s.Attempt = a.Delivery, a.Number
+			next = attemptKey(&a)
+			exchange := exchangeOf(&a)
 			if emptyFound(&a, finds) {
-				found = append(found, a)
+				keys = append(keys, next)
 			}
-			return searched.add(exchangeOf(&a))
+			return searched.add(exchange)
 		})
-	if unlessFull(err) != nil {
-		return false, err
+	if err == nil {
+		next = ""
 	}
-	for i := range found {
-		a := &found[i]
-		if err := t.q.exec("UPDATE webhook_attempts SET problem = $1, exchange = $2 WHERE school_id = $3 "+
-			"AND webhook_event_id = $4 AND attempt = $5", optText(a.Problem), pack(exchangeOf(a)), int64(t.stamp.School),
-			int64(a.Delivery), int64(a.Number)); err != nil {
-			return false, err
-		}
+	return keys, next, unlessFull(err)
+}
+
+func (t *tx) eraseAttempt(e *eraser, key string) error {
+	delivery, number, err := attemptOf(key)
+	if err != nil {
+		return err
 	}
-	return err != nil, nil
+	const one = " WHERE school_id = $1 AND webhook_event_id = $2 AND attempt = $3"
+	var found []lyceum.Attempt
+	var a lyceum.Attempt
+	err = t.q.each("SELECT "+attemptColumns+" FROM webhook_attempts"+one, []any{int64(t.stamp.School), delivery, number},
+		scanAttempt(&a), func() error {
+			found = append(found, a)
+			return nil
+		})
+	if err != nil || len(found) == 0 || !emptyFound(&a, e.echoFinder()) {
+		return err
+	}
+	return t.q.exec("UPDATE webhook_attempts SET problem = $4, exchange = $5"+one, int64(t.stamp.School), delivery, number,
+		optText(a.Problem), pack(exchangeOf(&a)))
+}
+
+// attemptKey is a key of what findAttempts finds; attemptOf is its inverse.
+func attemptKey(a *lyceum.Attempt) string { return fmt.Sprintf("%d/%d", a.Delivery, a.Number) }
+
+func attemptOf(key string) (delivery, number int64, err error) {
+	first, second, _ := strings.Cut(key, "/")
+	if delivery, err = strconv.ParseInt(first, 10, 64); err != nil {
+		return 0, 0, err
+	}
+	number, err = strconv.ParseInt(second, 10, 32)
+	return delivery, number, err
+}
+
+// echoFinder finds what a person was called in any text. An id alone says nothing.
+func (e *eraser) echoFinder() func(text string) bool {
+	return (&eraser{called: e.called}).finder(false)
 }
 
 // emptyFound empties the texts of an attempt that have what is looked for, and

@@ -73,17 +73,8 @@ func TestMessagesAreErasedInParts(t *testing.T) {
 				}
 				return nil
 			})
-			called := lyceum.Called{Names: []string{"Quentin Zoltan"}}
-			parts := 0
-			var from lyceum.Searched
-			for more := true; more; parts++ {
-				storetest.Write(t, store, school, func(tx lyceum.Tx) (err error) {
-					from, more, err = tx.EraseMessages(7, called, from)
-					return err
-				})
-			}
-			if parts != 3 {
-				t.Errorf("erased in %d parts", parts)
+			if changes := eraseTexts(t, store, school, lyceum.Called{Names: []string{"Quentin Zoltan"}}); changes != 6 {
+				t.Errorf("erased in %d changes", changes)
 			}
 			v := store.In(t.Context(), school)
 			err := v.Payloads.Each(v, struct{}{}, func(p *lyceum.EventPayload) error {

@@ -17,26 +17,36 @@ type trace struct {
 	json               bool
 	cond               string           // narrows it beyond the school, in the words of an index
 	entry              lyceum.EntryType // that the journal has for a changed row, if it has one
+	packed             *packed          // in place of the above
+}
+
+// packed is what the database cannot search. find searches the next texts after a key,
+// which is empty at the beginning, and returns where to go on, empty at the end.
+type packed struct {
+	find  func(v *view, e *eraser, after string) (keys []string, next string, err error)
+	erase func(t *tx, e *eraser, key string) error
 }
 
 // orders is where those who ordered are found by their ids and addresses.
 const orders = "orders"
 
 var traces = []trace{
-	{orders, "order_id", "email", false, "", lyceum.OrderUpdated},
-	{"answers", "hash", "body", true, "", ""},
-	{"bulk_parts", "bulk_part_id", "part_rows", true, "", ""},
-	{"journal", "number", "detail", true, "event IS NOT NULL AND detail IS NOT NULL", ""},
-	{"bulk_jobs", "bulk_job_id", "problem", false, "problem IS NOT NULL", ""},
-	{"movements", "movement_id", "reason", false, "reason IS NOT NULL", ""},
-	{"disputes", "dispute_id", "reason", false, "reason IS NOT NULL", ""},
-	{"payment_failures", "payment_failure_id", "reason", false, "reason IS NOT NULL", ""},
-	{"sale_warnings", "sale_warning_id", "message", false, "", ""},
-	{"failed_requests", "failed_request_id", "message", false, "", ""},
-	{"comments", "comment_id", "body", false, "", lyceum.CommentUpdated},
-	{"comments", "comment_id", "attachments", true, "attachments <> '[]'", lyceum.CommentUpdated},
-	{"quiz_responses", "quiz_response_id", "answers", true, "answers IS NOT NULL", lyceum.QuizResponseUpdated},
-	{"users", "user_id", "notes", false, "notes IS NOT NULL", lyceum.UserUpdated},
+	{orders, "order_id", "email", false, "", lyceum.OrderUpdated, nil},
+	{"answers", "hash", "body", true, "", "", nil},
+	{"bulk_parts", "bulk_part_id", "part_rows", true, "", "", nil},
+	{"journal", "number", "detail", true, "event IS NOT NULL AND detail IS NOT NULL", "", nil},
+	{"bulk_jobs", "bulk_job_id", "problem", false, "problem IS NOT NULL", "", nil},
+	{"movements", "movement_id", "reason", false, "reason IS NOT NULL", "", nil},
+	{"disputes", "dispute_id", "reason", false, "reason IS NOT NULL", "", nil},
+	{"payment_failures", "payment_failure_id", "reason", false, "reason IS NOT NULL", "", nil},
+	{"sale_warnings", "sale_warning_id", "message", false, "", "", nil},
+	{"failed_requests", "failed_request_id", "message", false, "", "", nil},
+	{"comments", "comment_id", "body", false, "", lyceum.CommentUpdated, nil},
+	{"comments", "comment_id", "attachments", true, "attachments <> '[]'", lyceum.CommentUpdated, nil},
+	{"quiz_responses", "quiz_response_id", "answers", true, "answers IS NOT NULL", lyceum.QuizResponseUpdated, nil},
+	{"users", "user_id", "notes", false, "notes IS NOT NULL", lyceum.UserUpdated, nil},
+	{table: "event_payloads", packed: &packed{(*view).findPayloads, (*tx).erasePayload}},
+	{table: "webhook_attempts", packed: &packed{(*view).findAttempts, (*tx).eraseAttempt}},
 }
 
 // bind returns a key as the database has it: bytes in hexadecimal, or a number.
@@ -51,27 +61,31 @@ func (of *trace) bind(key string) (any, error) {
 const foundTexts = 100
 
 // FindTexts searches one column, or goes on in it: the whole of it, but for what
-// follows the last text that fits into one change.
+// follows the last text that fits into one change. Of what is packed it searches the
+// next few hundred texts.
 func (v *view) FindTexts(
 	user lyceum.UserID, called lyceum.Called, from lyceum.Searched,
 ) (found lyceum.FoundTexts, next lyceum.Searched, more bool, err error) {
 	if from.Text < 0 || int(from.Text) >= len(traces) {
 		return found, from, false, nil
 	}
-	of, next := &traces[from.Text], from
+	e, of, next := &eraser{user: user, called: called}, &traces[from.Text], from
 	found = lyceum.FoundTexts{Text: from.Text}
-	if found.Keys, err = v.findTexts(&eraser{user: user, called: called}, of, from.Key); err != nil {
+	if of.packed != nil {
+		found.Keys, next.Key, err = of.packed.find(v, e, from.Key)
+	} else {
+		found.Keys, next.Key, err = v.findTexts(e, of, from.Key)
+	}
+	if err != nil {
 		return found, from, false, v.public(fmt.Errorf("find %s: %w", of.table, err))
 	}
-	if len(found.Keys) == foundTexts {
-		next.Key = found.Keys[foundTexts-1]
-	} else {
-		next.Text, next.Key = from.Text+1, ""
+	if next.Key == "" {
+		next.Text++
 	}
 	return found, next, int(next.Text) < len(traces), nil
 }
 
-func (v *view) findTexts(e *eraser, of *trace, after string) (keys []string, err error) {
+func (v *view) findTexts(e *eraser, of *trace, after string) (keys []string, next string, err error) {
 	w := &where{}
 	w.and("school_id = ?", int64(v.school))
 	if of.cond != "" {
@@ -80,14 +94,14 @@ func (v *view) findTexts(e *eraser, of *trace, after string) (keys []string, err
 	if after != "" {
 		key, err := of.bind(after)
 		if err != nil {
-			return nil, err
+			return nil, "", err
 		}
 		w.and(of.key+" > ?", key)
 	}
 	if of.table == orders {
 		e.narrowOrders(w)
 	} else if !e.narrow(w, of.column, of.json) {
-		return nil, nil
+		return nil, "", nil
 	}
 	add := scanFunc(func(key any) error {
 		if bytes, is := key.([]byte); is {
@@ -100,7 +114,10 @@ func (v *view) findTexts(e *eraser, of *trace, after string) (keys []string, err
 	text := "SELECT " + of.key + " FROM " + of.table + w.String() + " ORDER BY " + of.key +
 		" LIMIT " + strconv.Itoa(foundTexts)
 	err = v.q.each(text, w.args, []any{add}, func() error { return nil })
-	return keys, err
+	if len(keys) == foundTexts {
+		next = keys[foundTexts-1]
+	}
+	return keys, next, err
 }
 
 // narrowOrders finds what a person ordered: by their id, or by their address before
@@ -117,18 +134,26 @@ func (e *eraser) narrowOrders(w *where) {
 // EraseTexts rewrites what FindTexts found, as it is now.
 func (t *tx) EraseTexts(user lyceum.UserID, called lyceum.Called, found lyceum.FoundTexts) error {
 	e, of := &eraser{user: user, called: called}, &traces[found.Text]
-	for _, text := range found.Keys {
-		key, err := of.bind(text)
-		if err == nil && of.table == orders {
-			err = t.eraseOrder(e, key)
-		} else if err == nil {
-			err = t.eraseText(e, of, key)
-		}
-		if err != nil {
+	for _, key := range found.Keys {
+		if err := t.eraseFound(e, of, key); err != nil {
 			return fmt.Errorf("erase %s: %w", of.table, err)
 		}
 	}
 	return nil
+}
+
+func (t *tx) eraseFound(e *eraser, of *trace, text string) error {
+	if of.packed != nil {
+		return of.packed.erase(t, e, text)
+	}
+	key, err := of.bind(text)
+	if err != nil {
+		return err
+	}
+	if of.table == orders {
+		return t.eraseOrder(e, key)
+	}
+	return t.eraseText(e, of, key)
 }
 
 func (t *tx) eraseOrder(e *eraser, key any) error {
@@ -166,9 +191,7 @@ func (t *tx) eraseText(e *eraser, of *trace, key any) error {
 
 // erasedTables are the tables that had something of a person.
 func erasedTables() []string {
-	names := []string{
-		"user_tags", "authors", "affiliates", "sessions", "links", "event_payloads", "webhook_attempts", "erasures",
-	}
+	names := []string{"user_tags", "authors", "affiliates", "sessions", "links", "erasures"}
 	for _, t := range traces {
 		if !slices.Contains(names, t.table) {
 			names = append(names, t.table)

@@ -20,7 +20,7 @@ func eraseTexts(t *testing.T, store *Store, school lyceum.SchoolID, called lyceu
 		if found, from, more, err = store.In(t.Context(), school).FindTexts(7, called, from); err != nil {
 			t.Fatal(err)
 		}
-		if len(found.Keys) > foundTexts {
+		if len(found.Keys) > searchedRows {
 			t.Errorf("%d texts at once", len(found.Keys))
 		}
 		if len(found.Keys) > 0 {
@@ -82,16 +82,16 @@ func TestErasuresAfterAnUpgrade(t *testing.T) {
 	for name, postgres := range map[string]bool{"SQLite": false, "PostgreSQL": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			store := oldDatabase(t, postgres, 77,
+			store := oldDatabase(t, postgres, 91,
 				"INSERT INTO schools (school_id, name, created_at) VALUES (7, 'Fernwood', 0)",
 				"INSERT INTO users (school_id, user_id, email, email_key, role, created_at) VALUES (7, 3, 'erased-3@invalid', 'erased-3@invalid', 'student', 0)",
-				`INSERT INTO erasures (school_id, user_id, requested_at, called, passes, searched_payload) VALUES (7, 3, 0, '{"names":["Mary Ann"]}', 1, 12)`)
+				`INSERT INTO erasures (school_id, user_id, requested_at, called, passes, searched_payload, searched_text, searched_key) VALUES (7, 3, 0, '{"names":["Mary Ann"]}', 1, 12, 1, '0a')`)
 			v := store.In(t.Context(), 7)
 			e, err := v.Erasures.Get(v, 3)
-			if want := (lyceum.Searched{Payload: 12}); err != nil || e.Searched != want || e.Passes != 1 || len(e.Called.Names) != 1 {
+			if want := (lyceum.Searched{Text: 1, Key: "0a"}); err != nil || e.Searched != want || e.Passes != 1 || len(e.Called.Names) != 1 {
 				t.Fatalf("%+v, %v", e, err)
 			}
-			e.Searched.Text, e.Searched.Key = 1, "0aff"
+			e.Searched = lyceum.Searched{Text: 3, Key: "17"}
 			storetest.Write(t, store, 7, func(tx lyceum.Tx) error { return tx.Erasures.Update(tx, e) })
 			if got, err := v.Erasures.Get(v, 3); err != nil || got.Searched != e.Searched {
 				t.Errorf("%+v, %v", got, err)

@@ -760,7 +760,7 @@ CREATE TABLE erasures (
 	user_id INTEGER NOT NULL,
 	requested_at INTEGER NOT NULL,
 	called TEXT NOT NULL,
-	passes INTEGER NOT NULL, searched_payload INTEGER NOT NULL DEFAULT 0, searched_delivery INTEGER NOT NULL DEFAULT 0, searched_attempt INTEGER NOT NULL DEFAULT 0, searched_text INTEGER NOT NULL DEFAULT 0, searched_key TEXT NOT NULL DEFAULT '',
+	passes INTEGER NOT NULL, searched_text INTEGER NOT NULL DEFAULT 0, searched_key TEXT NOT NULL DEFAULT '',
 	PRIMARY KEY (school_id, user_id),
 	FOREIGN KEY (school_id, user_id) REFERENCES users (school_id, user_id)
 ) STRICT, WITHOUT ROWID;
