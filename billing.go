@@ -23,11 +23,15 @@ func (p *PricingPlan) Billing(anchor time.Time, zone *time.Location) Billing {
 	}
 }
 
-// Begin returns when a period begins.
+// Begin returns when a period begins, at most Latest.
 func (b Billing) Begin(period int) time.Time {
 	if period == 0 {
 		return b.Anchor
 	}
+	return NotAfterLatest(b.begin(period))
+}
+
+func (b Billing) begin(period int) time.Time {
 	anchor := b.Anchor.In(b.Zone)
 	year, month, day := anchor.Date()
 	switch n := period * b.Count; b.Interval {
@@ -88,7 +92,7 @@ func (b Billing) Period(at time.Time) int {
 	for b.Begin(n).After(at) {
 		n--
 	}
-	for !b.Begin(n + 1).After(at) {
+	for next := b.Begin(n + 1); !next.After(at) && next.Before(Latest); next = b.Begin(n + 1) {
 		n++
 	}
 	return n

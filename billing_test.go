@@ -90,6 +90,25 @@ func TestBillingDaysDoNotDrift(t *testing.T) {
 	}
 }
 
+// What would end later than times can be written ends then.
+func TestBillingEndsWithTheYear9999(t *testing.T) {
+	for _, b := range []lyceum.Billing{
+		{Interval: "day", Count: 36_500}, {Interval: "week", Count: 36_500}, {Interval: "month", Count: 1000}, {Interval: "year", Count: 36_500},
+	} {
+		b.Anchor, b.Zone = time.Date(9900, 1, 31, 12, 0, 0, 0, time.UTC), zone(t, "America/St_Johns")
+		if got := b.Begin(2); !got.Equal(lyceum.Latest) {
+			t.Errorf("%d times a %s later: %v", 2*b.Count, b.Interval, got)
+		}
+		if n := b.Period(lyceum.Latest); b.Begin(n).After(lyceum.Latest) || n > 100 {
+			t.Errorf("the last moment is in period %d of %d times a %s", n, b.Count, b.Interval)
+		}
+	}
+	sale := lyceum.Sale{BilledSince: lyceum.Some(lyceum.Latest), PaidUntil: lyceum.Some(lyceum.Latest)}
+	if got := sale.LapsesAt(lyceum.SalePolicy{OnLapse: lyceum.EndSale, GraceDays: 45}); got != lyceum.Some(lyceum.Latest) {
+		t.Errorf("the sale lapses at %v", got)
+	}
+}
+
 // TestPeriodsHoldMoments: a moment lies between the begin of its period and that of
 // the next one, before the anchor, too.
 func TestPeriodsHoldMoments(t *testing.T) {

@@ -85,13 +85,13 @@ func (s *Sale) GraceFrom() Opt[time.Time] {
 	return s.PaidUntil
 }
 
-// LapsesAt returns when the sale ends if it is not paid for until then.
+// LapsesAt returns when the sale ends if it is not paid for until then, at most Latest.
 func (s *Sale) LapsesAt(p SalePolicy) Opt[time.Time] {
 	from := s.GraceFrom()
 	if !from.Present || p.OnLapse != EndSale {
 		return None[time.Time]()
 	}
-	return Some(from.Value.Add(p.Grace()))
+	return Some(NotAfterLatest(from.Value.Add(p.Grace())))
 }
 
 // End ends the sale of a plan and drops its change of plan. What is still charged

@@ -23,6 +23,18 @@ func Second(t time.Time) time.Time {
 // Microsecond gives a time as a store keeps it.
 func Microsecond(t time.Time) time.Time { return time.UnixMicro(t.UnixMicro()).UTC() }
 
+// Latest is the last moment that can be written: the contract's years have four digits.
+var Latest = time.Date(9999, time.December, 31, 23, 59, 59, 0, time.UTC)
+
+// NotAfterLatest returns t, or Latest if that is earlier. What is reckoned from other
+// times, such as the end of a thousand years, may be later.
+func NotAfterLatest(t time.Time) time.Time {
+	if t.After(Latest) {
+		return Latest
+	}
+	return t
+}
+
 // timeTaken is the sentence about times, worded to follow a parameter's name.
 const timeTaken = "must be an RFC 3339 date-time such as 2024-01-31T15:04:05Z or a day such as 2024-01-31"
 

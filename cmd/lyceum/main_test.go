@@ -187,3 +187,17 @@ func installed(t interface {
 	}
 	return err == nil
 }
+
+// A fault of the program is not the end of a command that did its work.
+func TestPanicIsNotSilent(t *testing.T) {
+	t.Parallel()
+	defer func() {
+		if r := recover(); r != "no time" {
+			t.Errorf("recovered %v", r)
+		}
+	}()
+	clock := func() time.Time { panic("no time") }
+	var out bytes.Buffer
+	status := runBy(t.Context(), clock, []string{"school", "create", "--name", "X", "--owner-email", "o@example.com", "--data", t.TempDir()}, nil, &out, &out)
+	t.Errorf("status %d: %s", status, out.String())
+}

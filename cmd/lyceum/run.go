@@ -75,8 +75,12 @@ func runBy(
 	ctx context.Context, clock func() time.Time, args []string, stdin io.Reader, stdout, stderr io.Writer,
 ) (status int) {
 	defer func() {
-		if wish, ok := recover().(exit); ok {
-			status = int(wish)
+		switch r := recover().(type) {
+		case nil:
+		case exit:
+			status = int(r)
+		default:
+			panic(r)
 		}
 	}()
 	withoutEmptyVariables()

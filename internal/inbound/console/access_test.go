@@ -83,6 +83,15 @@ func TestAccessOfAPerson(t *testing.T) {
 	want(t, p.ask(p.owner, "GET", ada+"?page=2", nil), 200, "There is no page 2")
 }
 
+// Access that lasts as long as there are days can be looked at.
+func TestAccessUntilTheLastDay(t *testing.T) {
+	p := open(t, site)
+	p.bundled()
+	ada := accessPath(11)
+	leads(t, p.ask(p.owner, "POST", ada, p.give(11, "product_type", "course", "product", "1", "ends_on", "9999-12-31")), ada+"?done=given")
+	want(t, p.ask(p.owner, "GET", ada, nil), 200, "until 31 Dec 9999, 23:59 UTC")
+}
+
 func TestAccessRefused(t *testing.T) {
 	p := open(t, site)
 	p.bundled()

@@ -94,14 +94,15 @@ func (c *console) product(
 }
 
 // lastDay reads the last day of something in the school's time zone, and returns
-// the moment after it.
+// the moment after it, at most lyceum.Latest.
 func lastDay(text string, zone *time.Location) (end lyceum.Opt[time.Time], wrong string) {
 	if text == "" {
 		return end, ""
 	}
-	day, err := time.ParseInLocation(time.DateOnly, text, zone)
+	day, err := lyceum.ParseDay(text)
 	if err != nil {
 		return end, "must be a day such as 2026-12-31"
 	}
-	return lyceum.Some(day.AddDate(0, 0, 1)), ""
+	until := lyceum.Days(lyceum.None[lyceum.Day](), lyceum.Some(day), zone).Until
+	return lyceum.Some(lyceum.NotAfterLatest(until.Add(time.Second))), ""
 }

@@ -67,7 +67,8 @@ func scanOptTime(p *lyceum.Opt[time.Time]) sql.Scanner {
 	return optNumber(p, "microseconds", ofMicros)
 }
 
-func ofMicros(v int64) time.Time { return time.UnixMicro(v).UTC() }
+// ofMicros bounds a time: an older lyceum stored ends after Latest.
+func ofMicros(v int64) time.Time { return lyceum.NotAfterLatest(time.UnixMicro(v).UTC()) }
 
 func scanOptFloat(p *lyceum.Opt[float64]) sql.Scanner {
 	return scanFunc(func(src any) error {
