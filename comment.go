@@ -1,6 +1,9 @@
 package lyceum
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -18,6 +21,17 @@ type Comment struct {
 	Attachments []CommentAttachment
 	CreatedAt   time.Time
 	UpdatedAt   time.Time
+}
+
+// Digest stands for what a comment says: with another text or other attachments it is
+// another one.
+func (c *Comment) Digest() string {
+	b := strconv.AppendQuote(nil, c.Body)
+	for _, a := range c.Attachments {
+		b = fmt.Appendf(b, "%+q", a)
+	}
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:16])
 }
 
 // Parent is the comment that this one replies to.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/rules/learning"
@@ -242,6 +243,8 @@ type endPage struct {
 	User    lyceum.User
 	Path    string
 	Outcome outcome
+	Promise string
+	Changed bool // since the question was asked
 }
 
 // confirmEnd serves GET /admin/people/{id}/access/{type}/{product}/end.
@@ -250,28 +253,55 @@ func (c *console) confirmEnd(w http.ResponseWriter, r *http.Request, v *visit) e
 	if err != nil {
 		return err
 	}
-	one, err := c.Learning.AccessTo(r.Context(), v.by(), product)
+	p, err := c.ending(r, v, user, product)
 	if err != nil {
 		return err
-	}
-	p := endPage{What: exactly(one.ProductInfo), User: user, Path: accessPath(user.ID), held: heldOf(user.ID, one)}
-	if one.HasAccess {
-		preview, err := c.Learning.PreviewUnenroll(r.Context(), v.by(), product, outcomePage())
-		if err != nil {
-			return err
-		}
-		p.Outcome = outcomeOf(&preview)
 	}
 	return c.show(w, r, http.StatusOK, "access_end.gohtml", v, "End access?", p)
 }
 
-// endAccess serves POST /admin/people/{id}/access/{type}/{product}/end.
+// ending gives the page of the question before access ends.
+func (c *console) ending(r *http.Request, v *visit, user lyceum.User, product learning.UserProduct) (endPage, error) {
+	one, err := c.Learning.AccessTo(r.Context(), v.by(), product)
+	if err != nil {
+		return endPage{}, err
+	}
+	p := endPage{What: exactly(one.ProductInfo), User: user, Path: accessPath(user.ID), held: heldOf(user.ID, one)}
+	if !one.HasAccess {
+		return p, nil
+	}
+	preview, err := c.Learning.PreviewUnenroll(r.Context(), v.by(), product, outcomePage())
+	if err != nil {
+		return p, err
+	}
+	p.Outcome = outcomeOf(&preview)
+	var said []string
+	for _, one := range p.EndsDirectly() {
+		said = append(said, one.What, one.PlanName(), strconv.FormatBool(one.Charged))
+	}
+	for _, one := range p.Outranked() {
+		said = append(said, one.ThroughName())
+	}
+	p.Promise = p.Outcome.promise(said...)
+	return p, nil
+}
+
+// endAccess serves POST /admin/people/{id}/access/{type}/{product}/end: access ends, if
+// what happens is what the page said. Else it says what would happen now.
 func (c *console) endAccess(w http.ResponseWriter, r *http.Request, v *visit) error {
 	user, product, err := c.heldAt(r, v)
-	if err == nil {
-		err = c.Learning.Unenroll(r.Context(), v.by(), product)
-	}
 	if err != nil {
+		return err
+	}
+	p, err := c.ending(r, v, user, product)
+	if err != nil {
+		return err
+	}
+	if p.HasAccess && p.Promise != r.PostForm.Get("promise") {
+		p.Changed = true
+		return c.show(w, r, http.StatusOK, "access_end.gohtml", v, "End access?", p)
+	}
+	if err := c.Learning.Unenroll(r.Context(), v.by(), product); err != nil {
 		return err
 	}
 	return done(w, r, accessPath(user.ID), "access-ended")

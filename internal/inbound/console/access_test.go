@@ -73,7 +73,7 @@ func TestAccessOfAPerson(t *testing.T) {
 	if one := p.ask(p.owner, "GET", accessPath(12)+"/course/1/end", nil).Body.String(); strings.Contains(one, "which is cancelled") {
 		t.Errorf("paid in full: %s", plain(one))
 	}
-	leads(t, p.ask(p.owner, "POST", end, url.Values{}), ada+"?done=access-ended")
+	leads(t, p.agree(p.owner, end, url.Values{}), ada+"?done=access-ended")
 	want(t, p.ask(p.owner, "GET", ada, nil), 200, "Blocked since", "The person was unenrolled.")
 	want(t, p.ask(p.owner, "GET", end, nil), 200, "there is nothing to end")
 	leads(t, p.ask(p.owner, "POST", ada, p.give(11, "product_type", "course", "product", "1", "ends_on", "")), ada+"?done=given")
@@ -81,6 +81,24 @@ func TestAccessOfAPerson(t *testing.T) {
 		t.Errorf("a gift leaves the block: %s", plain(got))
 	}
 	want(t, p.ask(p.owner, "GET", ada+"?page=2", nil), 200, "There is no page 2")
+}
+
+// What the question did not say does not happen.
+func TestEndOfAccessChangedMeanwhile(t *testing.T) {
+	p := open(t, site)
+	p.bundled()
+	end := accessPath(11) + "/course/1/end"
+	once, _ := p.sell(1, 11)
+	w := p.ask(p.owner, "GET", end, nil)
+	want(t, w, 200, fmt.Sprintf("Sale %d, Pottery in full", once))
+	subscription, _ := p.sell(2, 11)
+	before := p.state()
+	want(t, p.ask(p.owner, "POST", end, url.Values{}), 200, "Nothing was ended yet.") // without a promise
+	w = p.ask(p.owner, "POST", end, promised(url.Values{}, w))
+	want(t, w, 200, "Nothing was ended yet.", fmt.Sprintf("Sale %d", subscription), "which is cancelled")
+	p.untouched(before)
+	leads(t, p.ask(p.owner, "POST", end, promised(url.Values{}, w)), accessPath(11)+"?done=access-ended")
+	leads(t, p.ask(p.owner, "POST", end, promised(url.Values{}, w)), accessPath(11)+"?done=access-ended") // sent twice
 }
 
 // Access that lasts as long as there are days can be looked at.

@@ -28,7 +28,7 @@ func (p *place) hold() (sale lyceum.SaleID) {
 	}
 	ada := accessPath(11)
 	leads(p.t, p.ask(p.owner, "POST", ada, p.give(11, "product_type", "product_collection", "product", "1", "ends_on", "2026-04-30")), ada+"?done=given")
-	leads(p.t, p.ask(p.owner, "POST", ada+"/course/2/end", nil), ada+"?done=access-ended")
+	leads(p.t, p.agree(p.owner, ada+"/course/2/end", nil), ada+"?done=access-ended")
 	leads(p.t, p.upload("ada@example.com\ngrace@example.com\nnobody@example.com\n", "action", "enroll", "who", "file", "product_type", "course", "product", "1"), bulkPath+"/1")
 	return sale
 }

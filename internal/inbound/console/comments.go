@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/lyceum-school/lyceum"
@@ -105,6 +106,9 @@ func (c comment) Short() string {
 func (c comment) Tab() string  { return commentTabs[c.Status] }
 func (c comment) List() string { return backTo(c.Status) }
 
+// Read stands for what the page says of a comment, in a form that is sent with it.
+func (c comment) Read() string { return c.Digest() }
+
 // Approves reports whether a comment can be approved.
 func (c comment) Approves() bool { return c.Becomes(lyceum.CommentApproved) }
 
@@ -136,19 +140,29 @@ type moderationPage struct {
 	Path    string // of the act
 	Back    string
 	Refused bool
+	Changed bool // since it was read
 }
 
 func backTo(status lyceum.CommentStatus) string {
 	return commentsPath + "?status=" + url.QueryEscape(string(status))
 }
 
+// page asks about a comment.
+func (m moderation) page(row learning.PlacedComment) moderationPage {
+	one := commentOf(row)
+	return moderationPage{
+		moderation: m, Comment: one, Path: one.Path + "/" + strings.ToLower(m.Verb), Back: backTo(row.Status),
+		Refused: !row.Becomes(m.Status),
+	}
+}
+
 // moderates are the actions of a path whose act is asked about before.
-func (c *console) moderates(m moderation, path string) map[string]action {
-	return map[string]action{"GET": c.confirmModeration(m, path), "POST": c.moderate(m)}
+func (c *console) moderates(m moderation) map[string]action {
+	return map[string]action{"GET": c.confirmModeration(m), "POST": c.moderate(m)}
 }
 
 // confirmModeration serves GET /admin/comments/{id}/remove and deny.
-func (c *console) confirmModeration(m moderation, path string) action {
+func (c *console) confirmModeration(m moderation) action {
 	return func(w http.ResponseWriter, r *http.Request, v *visit) error {
 		id, ok := parseID[lyceum.CommentID](r.PathValue("id"))
 		if !ok {
@@ -158,15 +172,12 @@ func (c *console) confirmModeration(m moderation, path string) action {
 		if err != nil {
 			return err
 		}
-		one := commentOf(row)
-		p := moderationPage{
-			moderation: m, Comment: one, Path: one.Path + path, Back: backTo(row.Status), Refused: !row.Becomes(m.Status),
-		}
-		return c.show(w, r, http.StatusOK, "comment_moderate.gohtml", v, m.Verb+" this comment?", p)
+		return c.show(w, r, http.StatusOK, "comment_moderate.gohtml", v, m.Verb+" this comment?", m.page(row))
 	}
 }
 
-// moderate serves POST /admin/comments/{id}/approve, remove and deny.
+// moderate serves POST /admin/comments/{id}/approve, remove and deny. A comment that was
+// changed since it was read is shown instead.
 func (c *console) moderate(m moderation) action {
 	return func(w http.ResponseWriter, r *http.Request, v *visit) error {
 		id, ok := parseID[lyceum.CommentID](r.PathValue("id"))
@@ -175,11 +186,20 @@ func (c *console) moderate(m moderation) action {
 		}
 		before, err := c.Learning.SchoolComment(r.Context(), v.by(), id)
 		if err == nil {
-			_, err = c.Learning.ModerateByID(r.Context(), v.by(), id, m.Status)
+			_, err = c.Learning.ModerateByID(r.Context(), v.by(), id, m.Status, r.PostForm.Get("read"))
 		}
-		if lyceum.KindOf(err) == lyceum.Invalid {
-			p := moderationPage{moderation: m, Comment: commentOf(before), Back: backTo(before.Status), Refused: true}
+		switch lyceum.KindOf(err) {
+		case lyceum.Invalid:
+			p := m.page(before)
+			p.Refused = true
 			return c.show(w, r, http.StatusUnprocessableEntity, "comment_moderate.gohtml", v, "Nothing was changed", p)
+		case lyceum.Conflict:
+			if before, err = c.Learning.SchoolComment(r.Context(), v.by(), id); err != nil {
+				return err
+			}
+			p := m.page(before)
+			p.Changed = true
+			return c.show(w, r, http.StatusConflict, "comment_moderate.gohtml", v, m.Verb+" this comment?", p)
 		}
 		if err != nil {
 			return err

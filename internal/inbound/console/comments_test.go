@@ -3,7 +3,9 @@ package console_test
 import (
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -43,6 +45,54 @@ func (p *place) talk() {
 	p.session()
 }
 
+// moderate presses a button beside a comment that the owner has just read.
+func (p *place) moderate(id lyceum.CommentID, verb string) *httptest.ResponseRecorder {
+	p.t.Helper()
+	v := p.store.In(p.t.Context(), 1)
+	c, err := v.Comments.Get(v, id)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return p.ask(p.owner, "POST", fmt.Sprintf("%s/%d/%s", commentsPath, id, verb), url.Values{"read": {c.Digest()}})
+}
+
+// Nobody approves what they have not read.
+func TestCommentChangedMeanwhile(t *testing.T) {
+	p := open(t, site)
+	p.talk()
+	path := commentsPath + "/2/approve"
+	read := regexp.MustCompile(`action="` + path + `"[^>]*><input type="hidden" name="read" value="([^"]+)"`)
+	form := func(w *httptest.ResponseRecorder) url.Values {
+		t.Helper()
+		found := read.FindStringSubmatch(w.Body.String())
+		if found == nil {
+			t.Fatalf("no form for %s in %s", path, w.Body)
+		}
+		return url.Values{"read": {found[1]}}
+	}
+	listed := form(p.ask(p.owner, "GET", commentsPath, nil))
+	change := func(body string, files ...lyceum.CommentAttachment) {
+		p.write(func(tx lyceum.Tx) error {
+			c, err := tx.Comments.Get(tx, 2)
+			if err != nil {
+				return err
+			}
+			c.Body, c.Attachments = body, files
+			return tx.Comments.Update(tx, c)
+		})
+	}
+	change("Buy now")
+	before := p.state()
+	want(t, p.ask(p.owner, "POST", path, url.Values{}), http.StatusConflict, "Nothing was changed yet.") // not read
+	w := p.ask(p.owner, "POST", path, listed)
+	want(t, w, http.StatusConflict, "Nothing was changed yet.", "Approve the comment of Ada Lovelace?", "Buy now", "Learners see it then.")
+	p.untouched(before)
+	change("Buy now", lyceum.CommentAttachment{URL: "https://example.com/a.png", Kind: "image"})
+	want(t, p.ask(p.owner, "POST", path, form(w)), http.StatusConflict, "Nothing was changed yet.")
+	w = p.ask(p.owner, "POST", path, listed)
+	leads(t, p.ask(p.owner, "POST", path, form(w)), commentsPath+"?done=comment-approved&status=awaiting_review")
+}
+
 // An owner reviews what learners wrote.
 func TestModeratingComments(t *testing.T) {
 	p := open(t, site)
@@ -53,14 +103,14 @@ func TestModeratingComments(t *testing.T) {
 	want(t, p.ask(p.owner, "GET", commentsPath+"?status=denied", nil), 200, "No comment has this status.")
 	want(t, p.ask(p.owner, "GET", commentsPath+"?page=9", nil), 200, "There is no page 9")
 
-	leads(t, p.ask(p.owner, "POST", commentsPath+"/1/approve", url.Values{}), commentsPath+"?done=comment-approved&status=awaiting_review")
+	leads(t, p.moderate(1, "approve"), commentsPath+"?done=comment-approved&status=awaiting_review")
 	want(t, p.ask(p.owner, "GET", commentsPath+"?done=comment-approved&status=awaiting_review", nil), 200, "The comment is approved.", "1 comment")
 	want(t, p.ask(p.owner, "GET", commentsPath+"/2/deny", nil), 200, "Deny the comment of Ada Lovelace?", "<b>Bold</b>", "cannot be approved again")
-	leads(t, p.ask(p.owner, "POST", commentsPath+"/2/deny", url.Values{}), commentsPath+"?done=comment-denied&status=awaiting_review")
-	leads(t, p.ask(p.owner, "POST", commentsPath+"/3/remove", url.Values{}), commentsPath+"?done=comment-removed&status=approved")
+	leads(t, p.moderate(2, "deny"), commentsPath+"?done=comment-denied&status=awaiting_review")
+	leads(t, p.moderate(3, "remove"), commentsPath+"?done=comment-removed&status=approved")
 
 	before := p.state()
-	want(t, p.ask(p.owner, "POST", commentsPath+"/2/approve", url.Values{}), http.StatusUnprocessableEntity, "comment 2 has another status by now")
+	want(t, p.moderate(2, "approve"), http.StatusUnprocessableEntity, "comment 2 has another status by now")
 	want(t, p.ask(p.owner, "GET", commentsPath+"/2/remove", nil), 200, "Nothing can be changed")
 	for _, path := range []string{"/99", "/0", "/x"} {
 		want(t, p.ask(p.owner, "GET", commentsPath+path+"/deny", nil), 404)

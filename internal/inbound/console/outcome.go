@@ -1,6 +1,8 @@
 package console
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"time"
 
@@ -20,6 +22,21 @@ type accessLine struct {
 	Effect  lyceum.AccessEffect
 	Ends    lyceum.Opt[time.Time] // after the act
 	Through string                // what gives access after the act; empty for nothing
+}
+
+// promise stands for the outcome and what else a page says will happen, in a form that
+// is sent with it.
+func (o *outcome) promise(said ...string) string {
+	b := fmt.Appendf(nil, "%q %d", said, o.More)
+	for i := range o.Lines {
+		line := &o.Lines[i]
+		b = fmt.Appendf(b, "%q %q %q", line.Product, line.Effect, line.Through)
+		if line.Ends.Present && line.Effect != lyceum.AccessEnds { // that is now
+			b = lyceum.AppendTime(b, line.Ends.Value)
+		}
+	}
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:16])
 }
 
 // outcomeRows is how many products a question names, at most.

@@ -94,6 +94,6 @@ func TestWhoBoughtButNeverBegan(t *testing.T) {
 	if got := p.peopleAt(never); got != "12" {
 		t.Errorf("11 has begun: %q", got)
 	}
-	leads(t, p.ask(p.owner, "POST", accessPath(12)+"/course/2/end", url.Values{}), accessPath(12)+"?done=access-ended")
+	leads(t, p.agree(p.owner, accessPath(12)+"/course/2/end", url.Values{}), accessPath(12)+"?done=access-ended")
 	want(t, p.ask(p.owner, "GET", people+never, nil), 200, "Nobody matches", "Everybody who bought a course has begun it.")
 }

@@ -2,7 +2,6 @@ package console
 
 import (
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"net/http"
@@ -200,23 +199,9 @@ func (c *console) foresee(r *http.Request, v *visit, p *refundPage, refund sales
 	if rest := o.Money.Value.Left.Total(); rest > 0 {
 		p.Rest = money(rest, currency)
 	}
-	p.Promise = p.promise(refund.EndAccess.Value)
+	p.Promise = p.Outcome.promise(p.Amount, p.Tax, p.Rest, strconv.FormatBool(refund.EndAccess.Value),
+		strconv.FormatBool(p.EndsSale), fmt.Sprint(p.Reopens))
 	return nil
-}
-
-// promise stands for all that the page says will happen, in a form that is sent with it.
-func (p *refundPage) promise(endAccess bool) string {
-	b := fmt.Appendf(nil, "%q", []string{p.Amount, p.Tax, p.Rest, strconv.FormatBool(endAccess)})
-	b = fmt.Appendf(b, "%t %d %d", p.EndsSale, p.Reopens, p.Outcome.More)
-	for i := range p.Outcome.Lines {
-		line := &p.Outcome.Lines[i]
-		b = fmt.Appendf(b, "%q %q %q", line.Product, line.Effect, line.Through)
-		if line.Ends.Present && line.Effect != lyceum.AccessEnds { // that is now
-			b = lyceum.AppendTime(b, line.Ends.Value)
-		}
-	}
-	sum := sha256.Sum256(b)
-	return hex.EncodeToString(sum[:16])
 }
 
 // errRecorded refuses a refund that would do nothing.

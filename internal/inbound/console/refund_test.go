@@ -67,6 +67,12 @@ func promised(form url.Values, w *httptest.ResponseRecorder) url.Values {
 	return with(form, "promise", said[1])
 }
 
+// agree sends a form with what the page before it says will happen.
+func (p *place) agree(session, path string, form url.Values) *httptest.ResponseRecorder {
+	p.t.Helper()
+	return p.ask(session, "POST", path, promised(form, p.ask(session, "GET", path, nil)))
+}
+
 // agreed is the form of a refund with what the page says of it.
 func (p *place) agreed(path string, form url.Values) url.Values {
 	p.t.Helper()

@@ -243,6 +243,8 @@ type cancelPage struct {
 	Bought     plan
 	Dropped    string // the plan that the sale no longer changes to; empty without one
 	Outcome    outcome
+	Promise    string
+	Changed    bool // since the question was asked
 }
 
 // confirmCancel serves GET /admin/sales/{id}/cancel.
@@ -251,24 +253,35 @@ func (c *console) confirmCancel(w http.ResponseWriter, r *http.Request, v *visit
 	if !ok {
 		return errNoPage
 	}
-	o, err := c.Sales.PreviewCancel(r.Context(), v.by(), sales.Ending{Sale: id}, outcomePage())
+	p, err := c.cancelling(r, v, id)
 	if err != nil {
 		return c.refuseSale(w, r, v, "Nothing was cancelled", salePath(id), err)
-	}
-	p := cancelPage{Path: salePath(id), Once: newForm(), Sale: o.Sale, Outcome: outcomeOf(&o.AccessPreview)}
-	if p.Buyer, p.Bought, err = c.party(r.Context(), v.School.ID, &o.Sale); err != nil {
-		return err
-	}
-	if o.Drops.Present {
-		before := lyceum.Sale{NextPlan: o.Drops}
-		if p.Dropped, err = c.nextPlan(r.Context(), v.School.ID, &before); err != nil {
-			return err
-		}
 	}
 	return c.show(w, r, http.StatusOK, "cancel.gohtml", v, "Cancel this sale?", p)
 }
 
-// cancelSale serves POST /admin/sales/{id}/cancel.
+// cancelling gives the page of the question before a sale is cancelled.
+func (c *console) cancelling(r *http.Request, v *visit, id lyceum.SaleID) (cancelPage, error) {
+	o, err := c.Sales.PreviewCancel(r.Context(), v.by(), sales.Ending{Sale: id}, outcomePage())
+	if err != nil {
+		return cancelPage{}, err
+	}
+	p := cancelPage{Path: salePath(id), Once: newForm(), Sale: o.Sale, Outcome: outcomeOf(&o.AccessPreview)}
+	if p.Buyer, p.Bought, err = c.party(r.Context(), v.School.ID, &o.Sale); err != nil {
+		return p, err
+	}
+	if o.Drops.Present {
+		before := lyceum.Sale{NextPlan: o.Drops}
+		if p.Dropped, err = c.nextPlan(r.Context(), v.School.ID, &before); err != nil {
+			return p, err
+		}
+	}
+	p.Promise = p.Outcome.promise(p.Dropped)
+	return p, nil
+}
+
+// cancelSale serves POST /admin/sales/{id}/cancel: it cancels, if what happens is what
+// the page said. Else it says what would happen now.
 func (c *console) cancelSale(w http.ResponseWriter, r *http.Request, v *visit) error {
 	id, ok := parseID[lyceum.SaleID](r.PathValue("id"))
 	if !ok {
@@ -278,11 +291,22 @@ func (c *console) cancelSale(w http.ResponseWriter, r *http.Request, v *visit) e
 	if !isForm(form) {
 		return c.confirmCancel(w, r, v)
 	}
-	_, err := c.Sales.Cancel(r.Context(), v.once(form, "cancel", fmt.Sprint(id)), sales.Ending{Sale: id})
-	if err != nil && !repeated(err) {
+	by := v.once(form, "cancel", fmt.Sprint(id))
+	p, err := c.cancelling(r, v, id)
+	promised := err == nil && p.Promise == r.PostForm.Get("promise")
+	if promised {
+		_, err = c.Sales.Cancel(r.Context(), by, sales.Ending{Sale: id})
+	} else if once := c.Sales.CheckOnce(r.Context(), by); repeated(once) || err == nil {
+		err = once
+	}
+	switch {
+	case repeated(err) || promised && err == nil:
+		return done(w, r, salePath(id), "canceled")
+	case err != nil:
 		return c.refuseSale(w, r, v, "Nothing was cancelled", salePath(id), err)
 	}
-	return done(w, r, salePath(id), "canceled")
+	p.Changed = true
+	return c.show(w, r, http.StatusOK, "cancel.gohtml", v, "Cancel this sale?", p)
 }
 
 // refusedPage tells why something was not done, and leads back.

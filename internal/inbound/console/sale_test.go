@@ -2,6 +2,7 @@ package console_test
 
 import (
 	"errors"
+	"fmt"
 	"net/url"
 	"strings"
 	"testing"
@@ -123,7 +124,7 @@ func TestCancel(t *testing.T) {
 			if p.journal() != before {
 				t.Fatal("the question alone has done something")
 			}
-			form := p.form(path)
+			form := promised(p.form(path), p.ask(p.owner, "GET", path, nil))
 			leads(t, p.ask(p.owner, "POST", path, form), salePath(sale)+"?done=canceled")
 			after := p.journal()
 			leads(t, p.ask(p.owner, "POST", path, form), salePath(sale)+"?done=canceled") // sent twice
@@ -143,6 +144,25 @@ func TestCancel(t *testing.T) {
 	once, _ := p.sell(1, 11)
 	want(t, p.ask(p.owner, "GET", salePath(once)+"/cancel", nil), 409, "This sale was a single payment")
 	want(t, p.ask(p.owner, "POST", salePath(once)+"/cancel", url.Values{"form": {"x"}}), 409, "This sale was a single payment")
+}
+
+// What the question did not say does not happen.
+func TestCancelChangedMeanwhile(t *testing.T) {
+	p := open(t, site)
+	p.market()
+	sale, _ := p.sell(2, 11)
+	other, paid := p.sell(1, 11)
+	path := salePath(sale) + "/cancel"
+	w := p.ask(p.owner, "GET", path, nil)
+	want(t, w, 200, fmt.Sprintf("access stays, through sale %d", other))
+	form := promised(p.form(path), w)
+	p.must(p.sales.Refund(t.Context(), p.by(), sales.Refund{Transaction: paid}))
+	before := p.state()
+	want(t, p.ask(p.owner, "POST", path, p.form(path)), 200, "Nothing was cancelled yet.") // without a promise
+	w = p.ask(p.owner, "POST", path, form)
+	want(t, w, 200, "Nothing was cancelled yet.", "Pottery: access ends")
+	p.untouched(before)
+	leads(t, p.ask(p.owner, "POST", path, promised(form, w)), salePath(sale)+"?done=canceled")
 }
 
 // TestPlansOnSalePages: what was bought, what comes next, and that nothing is due
@@ -223,7 +243,7 @@ func TestF9SaleOfAnotherSchool(t *testing.T) {
 	part := with(form, "amount", "0.07")
 	part = promised(part, p.ask(foreign, "POST", refundPath(id), part))
 	leads(t, p.ask(foreign, "POST", refundPath(id)+"/keep", part), salePath(sale)+"?done=refunded")
-	leads(t, p.ask(foreign, "POST", salePath(sale)+"/cancel", with(form, "form", "y")), salePath(sale)+"?done=canceled")
+	leads(t, p.agree(foreign, salePath(sale)+"/cancel", with(form, "form", "y")), salePath(sale)+"?done=canceled")
 	if p.journal() != before {
 		t.Error("something was done in our school")
 	}

@@ -93,9 +93,16 @@ func withPlace(v lyceum.View, comments []CommentDetail) (rows []PlacedComment, e
 }
 
 // ModerateByID changes the status of a comment, also of one under a lecture that was
-// deleted. It fails like ModerateComment.
+// deleted. It fails like ModerateComment, and with Conflict if the comment has another
+// digest than when it was read.
 func (s *Service) ModerateByID(
-	ctx context.Context, by lyceum.By, id lyceum.CommentID, status lyceum.CommentStatus,
+	ctx context.Context, by lyceum.By, id lyceum.CommentID, status lyceum.CommentStatus, read string,
 ) (CommentDetail, error) {
-	return s.moderate(ctx, by, status, func(tx lyceum.Tx) (lyceum.Comment, error) { return tx.Comments.Get(tx, id) })
+	return s.moderate(ctx, by, status, func(tx lyceum.Tx) (lyceum.Comment, error) {
+		c, err := tx.Comments.Get(tx, id)
+		if err == nil && c.Digest() != read {
+			err = lyceum.Errorf(lyceum.Conflict, "comment %d was changed after it was read; read it again", id)
+		}
+		return c, err
+	})
 }
