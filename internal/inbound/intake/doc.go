@@ -32,6 +32,7 @@
 //
 // A cell holds at most 64 KiB, a CSV record, a JSON line or a JSON object at
 // most 1 MiB, JSON nests at most 32 deep. Memory is bounded by these whatever
-// the file holds; an import adds about two bytes for each row's id, and for
-// users a 64-bit hash for each address.
+// the file holds; an import adds about two bytes for each row's id and for each
+// pair of ids that may not repeat, and a 64-bit hash for each other such key,
+// as the address of a user.
 package intake

@@ -11,7 +11,7 @@ import (
 )
 
 // Sink is the rule that keeps rows. Within one import no two rows that it is
-// given have the same id or, whatever its case, the same address, unless it
+// given have the same id or another key of the kind in common, unless it
 // refused the one before.
 type Sink[T any] interface {
 	// Check says which rows of the batch Save would refuse. It changes nothing.
@@ -72,7 +72,7 @@ const defaultBatch = 1000
 // the file is read from its begin: twice with Stop, once with Skip or DryRun.
 //
 // With Stop, bad rows make it fail with Invalid after all of them have been
-// told to Options.Problem. A row whose id or address stood in an earlier good
+// told to Options.Problem. A row whose id or other key stood in an earlier good
 // row is a bad row. An import that breaks off says how many rows were saved;
 // doing it again is safe, because a sink leaves alone what is the same.
 func Import[T any](
@@ -131,11 +131,17 @@ func brokenOff(err error, phase Phase, saved int) error {
 	if err == nil {
 		return nil
 	}
+	e, public := errors.AsType[*lyceum.Error](err)
 	told := "nothing was imported"
 	if phase == Importing && saved > 0 {
-		told = plural(saved, "row was", "rows were") + " imported before that; repeat the import to continue"
+		told = plural(saved, "row was", "rows were") + " imported before that; "
+		if public && e.Kind == lyceum.Conflict {
+			told += "correct the file and import it again"
+		} else {
+			told += "repeat the import to continue"
+		}
 	}
-	if e, ok := errors.AsType[*lyceum.Error](err); ok {
+	if public {
 		with := *e
 		with.Detail += "; " + told
 		return &with

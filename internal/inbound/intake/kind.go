@@ -17,7 +17,7 @@ type Kind[T any] struct {
 	list    string // the key of the API's list answers, if there are any
 	columns []column[T]
 	id      func(*T) int32
-	email   func(*T) string // nil for rows that have none
+	keys    []key[T] // besides the id
 	// anyOrder: no row needs one before it in the file.
 	anyOrder bool
 }

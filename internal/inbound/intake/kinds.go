@@ -2,6 +2,7 @@ package intake
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/lyceum-school/lyceum"
@@ -14,8 +15,10 @@ func Users() Kind[lyceum.User] {
 	type row = lyceum.User
 	return Kind[row]{
 		name: "users", list: "users",
-		id:    func(u *row) int32 { return int32(u.ID) },
-		email: func(u *row) string { return u.Email },
+		id: func(u *row) int32 { return int32(u.ID) },
+		keys: []key[row]{hashed(inColumn("email"), func(u *row) (string, bool) {
+			return strings.ToLower(u.Email), true
+		})},
 		columns: []column[row]{
 			idColumn("id", func(u *row) *lyceum.UserID { return &u.ID }),
 			emailColumn("email", func(u *row) *string { return &u.Email }),
@@ -60,6 +63,9 @@ func Courses() Kind[lyceum.CourseRow] {
 	return Kind[row]{
 		name: "courses", list: "courses",
 		id: func(c *row) int32 { return int32(c.ID) },
+		keys: []key[row]{hashed(inColumn("friendly_url"), func(c *row) (string, bool) {
+			return strings.ToLower(c.FriendlyURL.Value), c.FriendlyURL.Present
+		})},
 		columns: []column[row]{
 			idColumn("id", func(c *row) *lyceum.CourseID { return &c.ID }),
 			textColumn("name", func(c *row) *string { return &c.Name }),

@@ -60,6 +60,12 @@ func Attachments() Kind[lyceum.Attachment] {
 	return Kind[row]{
 		name: "attachments", list: "attachments",
 		id: func(a *row) int32 { return int32(a.ID) },
+		keys: []key[row]{hashed(inColumn("quiz_id"), func(a *row) (lyceum.QuizID, bool) {
+			if a.Quiz == nil {
+				return 0, false
+			}
+			return a.Quiz.ID, true
+		})},
 		columns: []column[row]{
 			idColumn("id", func(a *row) *lyceum.AttachmentID { return &a.ID }),
 			idColumn("lecture_id", func(a *row) *lyceum.LectureID { return &a.Lecture }),

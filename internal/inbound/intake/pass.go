@@ -25,7 +25,7 @@ type pass[T any] struct {
 	read   int // rows of the window
 	batch  []T
 	places []place // of the rows in batch
-	// doubted rows have an id or an address of an earlier row that the sink
+	// doubted rows have an id or another key of an earlier row that the sink
 	// has not decided on yet. Only when that one is good are they bad.
 	doubted []placed[T]
 	faults  []placedFault // of the window
@@ -87,6 +87,9 @@ func (p *pass[T]) take(row *Row[T]) {
 			row.Problems = append(row.Problems, Problem{Line: row.Line, Column: above.Field, Message: above.Message})
 		}
 	}
+	if len(row.Problems) == 0 && p.seen.odd(&row.Value) {
+		row.Problems = append(row.Problems, Problem{row.Line, p.seen.kind.columns[0].name, notAlways})
+	}
 	if len(row.Problems) == 0 {
 		p.put(placed[T]{place: at, value: row.Value})
 		return
@@ -139,11 +142,13 @@ func (p *pass[T]) flush(ctx context.Context) error {
 	return nil
 }
 
-// changed ends a strict import whose rows were all good when they were checked.
+// changed ends a strict import whose rows were all good when they were checked. Where rows
+// contradict each other in a way that the kind's keys do not tell, only the sink finds that, once
+// the earlier ones are kept.
 func (p *pass[T]) changed() error {
 	p.tell()
-	return lyceum.Errorf(lyceum.Conflict, "the file or the school changed after the rows were checked, and %s no "+
-		"longer valid",
+	return lyceum.Errorf(lyceum.Conflict, "%s not valid, although all were when they were checked: the file or the "+
+		"school changed meanwhile, or a row contradicts one that was imported before it",
 		plural(p.result.Bad, "row is", "rows are"))
 }
 
@@ -182,8 +187,8 @@ func (p *pass[T]) settle() {
 	open := p.doubted[:0]
 	for _, row := range p.doubted {
 		clashes := p.seen.clash(&row.value)
-		for _, column := range clashes {
-			p.faults = append(p.faults, placedFault{row.place, Problem{Line: row.line, Column: column, Message: seenTwice}})
+		for _, twice := range clashes {
+			p.faults = append(p.faults, placedFault{row.place, Problem{row.line, twice.Field, twice.Message}})
 		}
 		if len(clashes) == 0 {
 			open = append(open, row)

@@ -38,9 +38,16 @@ func CollectionProducts() Kind[lyceum.CollectionProduct] {
 // column but id and created_at.
 func inclusions[ID, In ~int32](name, in string, kinds []lyceum.ProductKind) Kind[lyceum.Inclusion[ID, In]] {
 	type row = lyceum.Inclusion[ID, In]
+	type place struct {
+		in      In
+		product lyceum.Product
+	}
 	return Kind[row]{
 		name: name,
 		id:   func(i *row) int32 { return int32(i.ID) },
+		keys: []key[row]{hashed(identity(in+", product_type and product_id"), func(i *row) (place, bool) {
+			return place{i.In, i.Product}, true
+		})},
 		columns: []column[row]{
 			idColumn("id", func(i *row) *ID { return &i.ID }).optional(),
 			idColumn(in, func(i *row) *In { return &i.In }),

@@ -29,6 +29,13 @@ func Authors() Kind[lyceum.AuthorProfile] {
 	}
 }
 
+// stay identifies an enrollment without an id.
+type stay struct {
+	user   lyceum.UserID
+	course lyceum.CourseID
+	since  int64
+}
+
 // Enrollments are the stays of learners in courses. A file must have every
 // column but id; expires_at and ended_at may be null.
 func Enrollments() Kind[lyceum.Enrollment] {
@@ -36,6 +43,18 @@ func Enrollments() Kind[lyceum.Enrollment] {
 	return Kind[row]{
 		name: "enrollments", list: "enrollments",
 		id: func(e *row) int32 { return int32(e.ID) },
+		keys: []key[row]{
+			hashed(identity("user_id, course_id and enrolled_at"), func(e *row) (stay, bool) {
+				return stay{e.User, e.Course, e.EnrolledAt.Unix()}, e.ID == 0
+			}),
+			paired(
+				lyceum.FieldError{
+					Field:   "ended_at",
+					Message: "must not be empty: nor is it given in an earlier row with the same user_id and course_id",
+				},
+				func(e *row) (lyceum.CourseID, lyceum.UserID, bool) { return e.Course, e.User, !e.EndedAt.Present },
+			),
+		},
 		columns: []column[row]{
 			idColumn("id", func(e *row) *lyceum.EnrollmentID { return &e.ID }).optional(),
 			idColumn("user_id", func(e *row) *lyceum.UserID { return &e.User }),
@@ -69,6 +88,11 @@ func CourseProgress() Kind[lyceum.Progress] {
 	return Kind[row]{
 		name: "progress", list: "progress",
 		id: func(p *row) int32 { return int32(p.ID) },
+		keys: []key[row]{
+			paired(identity("user_id and course_id"), func(p *row) (lyceum.CourseID, lyceum.UserID, bool) {
+				return p.Course, p.User, true
+			}),
+		},
 		columns: []column[row]{
 			idColumn("id", func(p *row) *lyceum.ProgressID { return &p.ID }).optional(),
 			idColumn("user_id", func(p *row) *lyceum.UserID { return &p.User }),
@@ -89,6 +113,11 @@ func LectureProgress() Kind[lyceum.LectureProgress] {
 	return Kind[row]{
 		name: "lecture-progress", list: "lecture_progress",
 		id: func(p *row) int32 { return int32(p.ID) },
+		keys: []key[row]{
+			paired(identity("user_id and lecture_id"), func(p *row) (lyceum.LectureID, lyceum.UserID, bool) {
+				return p.Lecture, p.User, true
+			}),
+		},
 		columns: []column[row]{
 			idColumn("id", func(p *row) *lyceum.LectureProgressID { return &p.ID }).optional(),
 			idColumn("user_id", func(p *row) *lyceum.UserID { return &p.User }),
@@ -99,6 +128,13 @@ func LectureProgress() Kind[lyceum.LectureProgress] {
 	}
 }
 
+// response identifies a response without an id.
+type response struct {
+	user lyceum.UserID
+	quiz lyceum.QuizID
+	at   int64
+}
+
 // QuizResponses are what learners answered. A file must have quiz_id, user_id,
 // submitted_at and percent_correct, a part of 1; the last two may be null.
 func QuizResponses() Kind[lyceum.QuizResponse] {
@@ -106,6 +142,11 @@ func QuizResponses() Kind[lyceum.QuizResponse] {
 	return Kind[row]{
 		name: "quiz-responses", list: "quiz_responses",
 		id: func(r *row) int32 { return int32(r.ID) },
+		keys: []key[row]{
+			hashed(identity("user_id, quiz_id and submitted_at"), func(r *row) (response, bool) {
+				return response{r.User, r.Quiz, r.SubmittedAt.Value.Unix()}, r.ID == 0
+			}),
+		},
 		columns: []column[row]{
 			idColumn("id", func(r *row) *lyceum.QuizResponseID { return &r.ID }).optional(),
 			idColumn("quiz_id", func(r *row) *lyceum.QuizID { return &r.Quiz }),

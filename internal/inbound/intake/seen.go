@@ -2,45 +2,120 @@ package intake
 
 import (
 	"hash/maphash"
-	"strings"
 
 	"github.com/RoaringBitmap/roaring/v2"
+	"github.com/RoaringBitmap/roaring/v2/roaring64"
+
+	"github.com/lyceum-school/lyceum"
 )
 
-// seen remembers the ids and addresses of the good rows of a file, so that
-// none stands in it a second time.
+// key is what no two good rows of a file have in common, besides their ids.
+type key[T any] struct {
+	twice lyceum.FieldError                             // says of a row that an earlier one has its key
+	of    func(maphash.Seed, *T) (k uint64, there bool) // a row without the key shares it with none
+	exact bool                                          // numbers are equal for equal keys only
+}
+
+// hashed is a key of which a hash stands for each. Among ten million keys two share one by chance
+// in three of a million files.
+func hashed[T any, K comparable](twice lyceum.FieldError, of func(*T) (K, bool)) key[T] {
+	return key[T]{twice: twice, of: func(seed maphash.Seed, v *T) (uint64, bool) {
+		k, there := of(v)
+		if !there {
+			return 0, false
+		}
+		return maphash.Comparable(seed, k), true
+	}}
+}
+
+// paired is a key of two ids. It takes least memory if many have the first one in common.
+func paired[T any, A, B ~int32](twice lyceum.FieldError, of func(*T) (a A, b B, there bool)) key[T] {
+	return key[T]{twice: twice, exact: true, of: func(_ maphash.Seed, v *T) (uint64, bool) {
+		a, b, there := of(v)
+		return uint64(a)<<32 | uint64(b), there
+	}}
+}
+
+// inColumn says that what is in a column stood there in an earlier row.
+func inColumn(name string) lyceum.FieldError {
+	return lyceum.FieldError{Field: name, Message: seenTwice}
+}
+
+// identity says that columns which identify a row are those of an earlier one.
+func identity(columns string) lyceum.FieldError {
+	return lyceum.FieldError{Message: seenTwice + ": its " + columns + " are those of an earlier row"}
+}
+
+// keySet is a set of keys.
+type keySet interface {
+	Contains(k uint64) bool
+	Add(k uint64)
+	Remove(k uint64)
+}
+
+// hashes is a set of hashes, which nothing packs better.
+type hashes map[uint64]struct{}
+
+func (h hashes) Contains(k uint64) bool {
+	_, there := h[k]
+	return there
+}
+
+func (h hashes) Add(k uint64)    { h[k] = struct{}{} }
+func (h hashes) Remove(k uint64) { delete(h, k) }
+
+// seen remembers the ids and other keys of the good rows of a file, so that none stands in it a
+// second time.
 type seen[T any] struct {
-	kind   Kind[T]
-	ids    *roaring.Bitmap
-	seed   maphash.Seed
-	emails map[uint64]struct{}
+	kind Kind[T]
+	ids  *roaring.Bitmap
+	seed maphash.Seed
+	keys []keySet // of the kind's keys
 
 	// Those of rows whose fate is open.
-	openIDs    map[int32]struct{}
-	openEmails map[uint64]struct{}
+	openIDs  map[int32]struct{}
+	openKeys []hashes
+
+	begun, numbered bool // a row was there, and had an id
 }
 
 func newSeen[T any](kind Kind[T]) *seen[T] {
-	return &seen[T]{
-		kind: kind, ids: roaring.New(), seed: maphash.MakeSeed(), emails: map[uint64]struct{}{},
-		openIDs: map[int32]struct{}{}, openEmails: map[uint64]struct{}{},
+	s := &seen[T]{kind: kind, ids: roaring.New(), seed: maphash.MakeSeed(), openIDs: map[int32]struct{}{}}
+	for i := range kind.keys {
+		var set keySet = hashes{}
+		if kind.keys[i].exact {
+			set = roaring64.New()
+		}
+		s.keys, s.openKeys = append(s.keys, set), append(s.openKeys, hashes{})
 	}
+	return s
 }
 
-const seenTwice = "appears twice in the file"
+const (
+	seenTwice = "appears twice in the file"
+	notAlways = "must be in every row of the file or in none"
+)
 
-// clash names the columns of v that stood in an earlier good row.
-func (s *seen[T]) clash(v *T) (columns []string) {
+// odd reports whether v has an id where the rows before have none, or none where they have one.
+func (s *seen[T]) odd(v *T) bool {
+	has := s.kind.id(v) != 0
+	if !s.begun {
+		s.begun, s.numbered = true, has
+	}
+	return has != s.numbered
+}
+
+// clash says what of v stood in an earlier good row: the id, and the first of the other keys.
+func (s *seen[T]) clash(v *T) (twice []lyceum.FieldError) {
 	if id := s.kind.id(v); id != 0 && s.ids.Contains(uint32(id)) {
-		columns = append(columns, s.kind.columns[0].name)
+		twice = append(twice, inColumn(s.kind.columns[0].name))
 	}
-	if s.kind.email == nil {
-		return columns
+	for i := range s.kind.keys {
+		if k, there := s.kind.keys[i].of(s.seed, v); there && s.keys[i].Contains(k) {
+			return append(twice, s.kind.keys[i].twice)
+		}
 	}
-	if _, ok := s.emails[s.hash(v)]; ok {
-		columns = append(columns, "email")
-	}
-	return columns
+	return twice
 }
 
 // doubtful tells whether v clashes with an earlier row, good or open.
@@ -48,45 +123,54 @@ func (s *seen[T]) doubtful(v *T) bool {
 	if len(s.clash(v)) > 0 {
 		return true
 	}
-	id := s.kind.id(v)
-	_, ok := s.openIDs[id]
-	ok = ok && id != 0
-	if !ok && len(s.openEmails) > 0 {
-		_, ok = s.openEmails[s.hash(v)]
+	if id := s.kind.id(v); id != 0 {
+		if _, open := s.openIDs[id]; open {
+			return true
+		}
 	}
-	return ok
+	for i, open := range s.openKeys {
+		if len(open) == 0 {
+			continue
+		}
+		if k, there := s.kind.keys[i].of(s.seed, v); there && open.Contains(k) {
+			return true
+		}
+	}
+	return false
 }
 
 // doubt remembers v as a row whose fate is open, until settle.
 func (s *seen[T]) doubt(v *T) {
 	s.openIDs[s.kind.id(v)] = struct{}{}
-	if s.kind.email != nil {
-		s.openEmails[s.hash(v)] = struct{}{}
+	for i := range s.openKeys {
+		if k, there := s.kind.keys[i].of(s.seed, v); there {
+			s.openKeys[i].Add(k)
+		}
 	}
 }
 
 // settle forgets the rows whose fate was open.
 func (s *seen[T]) settle() {
 	clear(s.openIDs)
-	clear(s.openEmails)
+	for _, open := range s.openKeys {
+		clear(open)
+	}
 }
 
 func (s *seen[T]) add(v *T) {
 	s.ids.Add(uint32(s.kind.id(v)))
-	if s.kind.email != nil {
-		s.emails[s.hash(v)] = struct{}{}
+	for i := range s.keys {
+		if k, there := s.kind.keys[i].of(s.seed, v); there {
+			s.keys[i].Add(k)
+		}
 	}
 }
 
 func (s *seen[T]) remove(v *T) {
 	s.ids.Remove(uint32(s.kind.id(v)))
-	if s.kind.email != nil {
-		delete(s.emails, s.hash(v))
+	for i := range s.keys {
+		if k, there := s.kind.keys[i].of(s.seed, v); there {
+			s.keys[i].Remove(k)
+		}
 	}
-}
-
-// hash stands for an address whatever its case. Among ten million addresses
-// two share one by chance in three of a million files.
-func (s *seen[T]) hash(v *T) uint64 {
-	return maphash.String(s.seed, strings.ToLower(s.kind.email(v)))
 }

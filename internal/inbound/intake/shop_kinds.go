@@ -1,6 +1,7 @@
 package intake
 
 import (
+	"strings"
 	"time"
 
 	"github.com/lyceum-school/lyceum"
@@ -38,6 +39,9 @@ func Coupons() Kind[lyceum.Coupon] {
 	return Kind[row]{
 		name: "coupons", list: "coupons",
 		id: func(c *row) int32 { return int32(c.ID) },
+		keys: []key[row]{hashed(inColumn("code"), func(c *row) (string, bool) {
+			return strings.ToLower(c.Code.Value), c.Code.Present && !c.ArchivedAt.Present
+		})},
 		columns: append(
 			columns,
 			optIDColumn("pricing_plan_id", func(c *row) *lyceum.Opt[lyceum.PricingPlanID] { return &c.Plan }).always(),

@@ -13,7 +13,8 @@ func Uploads() Kind[lyceum.UploadRow] {
 	type row = lyceum.UploadRow
 	return Kind[row]{
 		name: "uploads", list: "uploads",
-		id: func(*row) int32 { return 0 },
+		id:   func(*row) int32 { return 0 },
+		keys: []key[row]{hashed(inColumn("uuid"), func(u *row) (string, bool) { return u.UUID, true })},
 		columns: []column[row]{
 			checked(textColumn("uuid", func(u *row) *string { return &u.UUID }), lyceum.IsUUID, uuidTaken),
 			wordColumn("target_type", lyceum.UploadTargets(), func(u *row) *lyceum.UploadTarget { return &u.TargetType }),
