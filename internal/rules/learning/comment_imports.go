@@ -2,6 +2,7 @@ package learning
 
 import (
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
 	"time"
@@ -13,13 +14,17 @@ import (
 // it replies to, and neither changes its place afterwards.
 func (s *Service) ImportComments(by lyceum.By) *Rows[lyceum.Comment] {
 	type row = lyceum.Comment
+	before := saidComments{}
 	return &Rows[row]{s, by, shape[row]{
 		what: "comments",
 		names: []reference[row]{
 			{"lecture_id", "lecture", lyceum.LectureSequence, func(c *row) int32 { return int32(c.Lecture) }},
 			{"user_id", "user", lyceum.UserSequence, func(c *row) int32 { return int32(c.User) }},
 		},
-		look: placeComments,
+		look: func(tx lyceum.Tx, rows []row) ([]lyceum.RowProblem, error) {
+			return placeComments(tx, rows, before)
+		},
+		earlier: before,
 		save: func(tx lyceum.Tx, rows []row, now time.Time) (lyceum.Saved, error) {
 			err := keepUnsaid(tx, tx.Comments, rows, func(c *row) lyceum.CommentID { return c.ID }, func(c, old *row) {
 				keepTimes(&c.CreatedAt, &c.UpdatedAt, old.CreatedAt, old.UpdatedAt, now)
@@ -40,9 +45,27 @@ func (s *Service) ImportComments(by lyceum.By) *Rows[lyceum.Comment] {
 	}}
 }
 
+// saidComments are where comments of a file are, which are not in the database yet.
+type saidComments map[lyceum.CommentID]commentPlace
+
+type commentPlace struct {
+	lecture lyceum.LectureID
+	above   lyceum.CommentPath
+}
+
+func (s saidComments) add(rows []lyceum.Comment) {
+	for i := range rows {
+		s[rows[i].ID] = commentPlace{rows[i].Lecture, rows[i].Above}
+	}
+}
+
+func (s saidComments) forget() { clear(s) }
+
 // placeComments finds the course of comments and the comments above them, and says
 // what is wrong with them by themselves.
-func placeComments(tx lyceum.Tx, rows []lyceum.Comment) (problems []lyceum.RowProblem, err error) {
+func placeComments(
+	tx lyceum.Tx, rows []lyceum.Comment, before saidComments,
+) (problems []lyceum.RowProblem, err error) {
 	var ids []lyceum.CommentID
 	lectures := make([]lyceum.LectureID, len(rows))
 	for i := range rows {
@@ -62,9 +85,12 @@ func placeComments(tx lyceum.Tx, rows []lyceum.Comment) (problems []lyceum.RowPr
 		return nil, err
 	}
 	known := map[lyceum.CommentID]lyceum.Comment{}
-	for id, c := range kept {
-		known[id] = c
+	for _, id := range ids {
+		if at, there := before[id]; there {
+			known[id] = lyceum.Comment{ID: id, Lecture: at.lecture, Above: at.above}
+		}
 	}
+	maps.Copy(known, kept)
 	for i := range rows {
 		c := &rows[i]
 		c.Course = courses[c.Lecture].Course

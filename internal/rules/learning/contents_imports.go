@@ -2,6 +2,7 @@ package learning
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/lyceum-school/lyceum"
@@ -103,17 +104,7 @@ func (s *Service) ImportAttachments(by lyceum.By) *Rows[lyceum.Attachment] {
 		names: []reference[row]{
 			{"lecture_id", "lecture", lyceum.LectureSequence, func(a *row) int32 { return int32(a.Lecture) }},
 		},
-		look: func(_ lyceum.Tx, rows []row) (problems []lyceum.RowProblem, err error) {
-			for i := range rows {
-				if rows[i].Kind == "pdf" { // as the contract's text has it
-					rows[i].Kind = lyceum.PDFAttachment
-				}
-				if field, wrong := oddAttachment(&rows[i]); wrong != "" {
-					problems = append(problems, problem(i, field, "%s", wrong))
-				}
-			}
-			return problems, nil
-		},
+		look: lookAtAttachments,
 		save: func(tx lyceum.Tx, rows []row, now time.Time) (lyceum.Saved, error) {
 			err := keepUnsaid(tx, tx.Attachments, rows, func(a *row) lyceum.AttachmentID { return a.ID },
 				func(a, old *row) { keepAttachment(a, old, now) })
@@ -123,6 +114,41 @@ func (s *Service) ImportAttachments(by lyceum.By) *Rows[lyceum.Attachment] {
 			return tx.Attachments.Save(tx, rows...)
 		},
 	}}
+}
+
+// lookAtAttachments finds the rows whose parts do not go together, or whose quiz is in
+// another attachment.
+func lookAtAttachments(tx lyceum.Tx, rows []lyceum.Attachment) (problems []lyceum.RowProblem, err error) {
+	var quizzes []lyceum.QuizID
+	for i := range rows {
+		a := &rows[i]
+		if a.Kind == "pdf" { // as the contract's text has it
+			a.Kind = lyceum.PDFAttachment
+		}
+		if field, wrong := oddAttachment(a); wrong != "" {
+			problems = append(problems, problem(i, field, "%s", wrong))
+		} else if a.Quiz != nil {
+			quizzes = append(quizzes, a.Quiz.ID)
+		}
+	}
+	in := map[lyceum.QuizID]lyceum.AttachmentID{}
+	for part := range slices.Chunk(quizzes, lyceum.MaxUsers) {
+		err := tx.Attachments.Each(tx, lyceum.AttachmentFilter{Quizzes: part}, func(a *lyceum.Attachment) error {
+			in[a.Quiz.ID] = a.ID
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	for i := range rows {
+		if quiz := rows[i].Quiz; quiz != nil {
+			if other, there := in[quiz.ID]; there && other != rows[i].ID {
+				problems = append(problems, problem(i, "quiz_id", "%d is the quiz of attachment %d", quiz.ID, other))
+			}
+		}
+	}
+	return problems, nil
 }
 
 // keepUnsaid completes rows with what they do not say, each from the row that is

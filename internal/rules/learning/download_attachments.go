@@ -3,6 +3,7 @@ package learning
 import (
 	"context"
 	"fmt"
+	"maps"
 	"time"
 
 	"github.com/lyceum-school/lyceum"
@@ -158,13 +159,17 @@ func (s *Service) DeleteDownloadAttachment(ctx context.Context, by lyceum.By, q 
 // ImportDownloadAttachments begins an import of the attachments of digital downloads.
 func (s *Service) ImportDownloadAttachments(by lyceum.By) *Rows[lyceum.DownloadAttachment] {
 	type row = lyceum.DownloadAttachment
+	before := saidDownloads{}
 	return &Rows[row]{s, by, shape[row]{
 		what: "attachments of digital downloads",
 		names: []reference[row]{{
 			"digital_download_id", "digital download", lyceum.DigitalDownloadSequence,
 			func(a *row) int32 { return int32(a.DigitalDownloadID) },
 		}},
-		look: oddDownloadAttachments,
+		look: func(tx lyceum.Tx, rows []row) ([]lyceum.RowProblem, error) {
+			return oddDownloadAttachments(tx, rows, before)
+		},
+		earlier: before,
 		save: func(tx lyceum.Tx, rows []row, now time.Time) (lyceum.Saved, error) {
 			err := keepUnsaid(tx, tx.DownloadAttachments, rows, func(a *row) lyceum.DownloadAttachmentID { return a.ID },
 				func(a, old *row) { keepTimes(&a.CreatedAt, &a.UpdatedAt, old.CreatedAt, old.UpdatedAt, now) })
@@ -179,7 +184,7 @@ func (s *Service) ImportDownloadAttachments(by lyceum.By) *Rows[lyceum.DownloadA
 // oddDownloadAttachments finds the rows that do not go together with themselves, with
 // the rows before them or with what their digital download has.
 func oddDownloadAttachments(
-	tx lyceum.Tx, rows []lyceum.DownloadAttachment,
+	tx lyceum.Tx, rows []lyceum.DownloadAttachment, earlier saidDownloads,
 ) (problems []lyceum.RowProblem, err error) {
 	type row = lyceum.DownloadAttachment
 	in := map[lyceum.DownloadAttachmentID]lyceum.DigitalDownloadID{}
@@ -195,6 +200,7 @@ func oddDownloadAttachments(
 		of, read := known[a.DigitalDownloadID]
 		if !read && err == nil {
 			of, err = kindsIn(tx, a.DigitalDownloadID)
+			maps.Copy(of, earlier[a.DigitalDownloadID])
 			known[a.DigitalDownloadID] = of
 		}
 		if err != nil {
@@ -211,6 +217,21 @@ func oddDownloadAttachments(
 
 // attachmentKinds are the kinds of the attachments of a digital download.
 type attachmentKinds map[lyceum.DownloadAttachmentID]lyceum.DownloadAttachmentKind
+
+// saidDownloads are the attachments of a file, which are not in the database yet.
+type saidDownloads map[lyceum.DigitalDownloadID]attachmentKinds
+
+func (s saidDownloads) add(rows []lyceum.DownloadAttachment) {
+	for i := range rows {
+		a := &rows[i]
+		if s[a.DigitalDownloadID] == nil {
+			s[a.DigitalDownloadID] = attachmentKinds{}
+		}
+		s[a.DigitalDownloadID][a.ID] = a.Kind
+	}
+}
+
+func (s saidDownloads) forget() { clear(s) }
 
 func kindsIn(tx lyceum.Tx, id lyceum.DigitalDownloadID) (attachmentKinds, error) {
 	of := attachmentKinds{}

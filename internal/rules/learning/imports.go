@@ -3,6 +3,8 @@ package learning
 import (
 	"time"
 
+	"github.com/RoaringBitmap/roaring/v2"
+
 	"github.com/lyceum-school/lyceum"
 )
 
@@ -23,8 +25,9 @@ func (s *Service) ImportEnrollments(by lyceum.By) *Rows[lyceum.Enrollment] {
 		user:  func(e *row) lyceum.UserID { return e.User },
 		key:   func(e *row) stay { return stay{e.User, e.Course, e.EnrolledAt.Unix()} },
 		field: "enrolled_at", taken: "is already the id of enrollment %d of the same user and course",
-		find: allEnrollments,
+		find: allEnrollments, twins: roaring.New(),
 	}
+	before := saidStays{roaring.New()}
 	return &Rows[row]{s, by, shape[row]{
 		what: "enrollments",
 		names: []reference[row]{
@@ -36,9 +39,10 @@ func (s *Service) ImportEnrollments(by lyceum.By) *Rows[lyceum.Enrollment] {
 			if err != nil {
 				return nil, err
 			}
-			second, err := secondStays(tx, rows)
+			second, err := secondStays(tx, rows, before)
 			return append(problems, second...), err
 		},
+		earlier: before,
 		save: func(tx lyceum.Tx, rows []row, now time.Time) (lyceum.Saved, error) {
 			saved, err := tx.Enrollments.Save(tx, rows...)
 			if err != nil {
@@ -52,9 +56,20 @@ func (s *Service) ImportEnrollments(by lyceum.By) *Rows[lyceum.Enrollment] {
 	}}
 }
 
+// saidStays are the enrollments that a file says something else of than the database does.
+type saidStays struct{ ids *roaring.Bitmap }
+
+func (s saidStays) add(rows []lyceum.Enrollment) {
+	for i := range rows {
+		s.ids.Add(uint32(rows[i].ID))
+	}
+}
+
+func (s saidStays) forget() { s.ids.Clear() }
+
 // secondStays finds the rows that would be in a course a second time at once,
 // and leaves enrollments the sales that they came with.
-func secondStays(tx lyceum.Tx, rows []lyceum.Enrollment) (problems []lyceum.RowProblem, err error) {
+func secondStays(tx lyceum.Tx, rows []lyceum.Enrollment, before saidStays) (problems []lyceum.RowProblem, err error) {
 	kept, err := allEnrollments(tx, usersOf(rows, func(e *lyceum.Enrollment) lyceum.UserID { return e.User }))
 	if err != nil {
 		return nil, err
@@ -67,7 +82,7 @@ func secondStays(tx lyceum.Tx, rows []lyceum.Enrollment) (problems []lyceum.RowP
 	sales := map[lyceum.EnrollmentID]lyceum.Opt[lyceum.SaleID]{}
 	for i := range kept {
 		sales[kept[i].ID] = kept[i].Sale
-		if e := &kept[i]; !e.EndedAt.Present && !said[e.ID] {
+		if e := &kept[i]; !e.EndedAt.Present && !said[e.ID] && !before.ids.Contains(uint32(e.ID)) {
 			open[stay{user: e.User, course: e.Course}] = e.ID
 		}
 	}
@@ -223,7 +238,7 @@ func (s *Service) ImportQuizResponses(by lyceum.By) *Rows[lyceum.QuizResponse] {
 		user:  func(r *row) lyceum.UserID { return r.User },
 		key:   func(r *row) answer { return answer{r.User, r.Quiz, r.SubmittedAt.Value.Unix()} },
 		field: "submitted_at", taken: "is already response %d of the same user and quiz",
-		find: allQuizResponses, twins: true,
+		find: allQuizResponses, twins: roaring.New(),
 	}
 	return &Rows[row]{s, by, shape[row]{
 		what: "quiz responses",

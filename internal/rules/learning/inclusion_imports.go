@@ -10,6 +10,7 @@ import (
 // collection or tier. A product that is archived can be in one.
 func (i Inclusions[ID, In]) Import(by lyceum.By) *Rows[lyceum.Inclusion[ID, In]] {
 	type row = lyceum.Inclusion[ID, In]
+	before := saidInclusions[ID, In]{}
 	return &Rows[row]{i.service, by, shape[row]{
 		what: "products of " + i.in.what + "s", names: []reference[row]{i.in},
 		look: func(tx lyceum.Tx, rows []row) ([]lyceum.RowProblem, error) {
@@ -20,7 +21,7 @@ func (i Inclusions[ID, In]) Import(by lyceum.By) *Rows[lyceum.Inclusion[ID, In]]
 				return nil, err
 			}
 			good, places := withPlaces(rows, problems)
-			more, err := i.identify(tx, good)
+			more, err := i.identify(tx, good, before)
 			for n, place := range places {
 				rows[place] = good[n]
 			}
@@ -48,8 +49,24 @@ func (i Inclusions[ID, In]) Import(by lyceum.By) *Rows[lyceum.Inclusion[ID, In]]
 			}
 			return saved, i.relink(tx, rows)
 		},
+		earlier: before,
 	}}
 }
+
+// saidInclusions are the products of a file, which are not in the database yet.
+type saidInclusions[ID, In ~int32] map[In]map[lyceum.Product]struct{}
+
+func (s saidInclusions[ID, In]) add(rows []lyceum.Inclusion[ID, In]) {
+	for n := range rows {
+		in := rows[n].In
+		if s[in] == nil {
+			s[in] = map[lyceum.Product]struct{}{}
+		}
+		s[in][rows[n].Product] = struct{}{}
+	}
+}
+
+func (s saidInclusions[ID, In]) forget() { clear(s) }
 
 func idsOf[ID, T any](rows []T, id func(*T) ID) []ID {
 	ids := make([]ID, len(rows))
@@ -77,7 +94,7 @@ func (k *included[ID, In]) add(id ID, p ProductIn[In]) {
 // included returns what is in the collections or tiers of rows, and the rows of
 // their ids.
 func (i Inclusions[ID, In]) included(
-	tx lyceum.Tx, rows []lyceum.Inclusion[ID, In],
+	tx lyceum.Tx, rows []lyceum.Inclusion[ID, In], before saidInclusions[ID, In],
 ) (*included[ID, In], error) {
 	type row = lyceum.Inclusion[ID, In]
 	k := &included[ID, In]{map[ProductIn[In]]ID{}, map[ID]ProductIn[In]{}, map[In]int{}, map[ID]bool{}}
@@ -100,6 +117,11 @@ func (i Inclusions[ID, In]) included(
 		if err := i.rows(tx.Tables).Each(tx, of, add); err != nil {
 			return nil, err
 		}
+		for product := range before[in] {
+			if _, there := k.id[ProductIn[In]{in, product}]; !there {
+				k.count[in]++
+			}
+		}
 	}
 	others, err := i.rows(tx.Tables).Find(tx, idsOf(rows, func(r *row) ID { return r.ID })...)
 	for _, other := range others {
@@ -112,9 +134,9 @@ func (i Inclusions[ID, In]) included(
 // what another row says, those whose product is in already, and those that are
 // too many.
 func (i Inclusions[ID, In]) identify(
-	tx lyceum.Tx, rows []lyceum.Inclusion[ID, In],
+	tx lyceum.Tx, rows []lyceum.Inclusion[ID, In], before saidInclusions[ID, In],
 ) (problems []lyceum.RowProblem, err error) {
-	k, err := i.included(tx, rows)
+	k, err := i.included(tx, rows, before)
 	if err != nil {
 		return nil, err
 	}

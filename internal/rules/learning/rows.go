@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/RoaringBitmap/roaring/v2"
+
 	"github.com/lyceum-school/lyceum"
 )
 
@@ -27,6 +29,15 @@ type shape[T any] struct {
 	// runs before save, in the same transaction.
 	look func(tx lyceum.Tx, rows []T) ([]lyceum.RowProblem, error)
 	save func(tx lyceum.Tx, rows []T, now time.Time) (lyceum.Saved, error)
+	// earlier is where look finds what matters of the good rows of the batches that were
+	// checked before: nil where rows do not depend on those before them.
+	earlier earlier[T]
+}
+
+// earlier keeps what a check of the next batches has to know of rows that are not stored yet.
+type earlier[T any] interface {
+	add(rows []T)
+	forget()
 }
 
 // reference is something that a row names.
@@ -49,17 +60,27 @@ var errChecked = errors.New("checked")
 
 // Check tells which rows of a batch cannot be kept, and keeps none.
 func (r *Rows[T]) Check(ctx context.Context, batch []T) ([]lyceum.RowProblem, error) {
-	_, problems, err := r.run(ctx, batch, func() error { return errChecked })
-	if errors.Is(err, errChecked) {
-		err = nil
+	var good []T
+	_, problems, err := r.run(ctx, batch, func(rows []T) error {
+		good = rows
+		return errChecked
+	})
+	if !errors.Is(err, errChecked) {
+		return problems, err
 	}
-	return problems, err
+	if r.shape.earlier != nil {
+		r.shape.earlier.add(good)
+	}
+	return problems, nil
 }
 
 // Save keeps the rows of a batch that have no problem, all in one write, and
 // gives the problems of the others.
 func (r *Rows[T]) Save(ctx context.Context, batch []T) (lyceum.Saved, []lyceum.RowProblem, error) {
-	saved, problems, err := r.run(ctx, batch, func() error { return nil })
+	if r.shape.earlier != nil { // from now on it is in the database
+		r.shape.earlier.forget()
+	}
+	saved, problems, err := r.run(ctx, batch, func([]T) error { return nil })
 	if err != nil {
 		return lyceum.Saved{}, nil, fmt.Errorf("import %s: %w", r.shape.what, err)
 	}
@@ -67,7 +88,7 @@ func (r *Rows[T]) Save(ctx context.Context, batch []T) (lyceum.Saved, []lyceum.R
 }
 
 func (r *Rows[T]) run(
-	ctx context.Context, batch []T, end func() error,
+	ctx context.Context, batch []T, end func(good []T) error,
 ) (saved lyceum.Saved, problems []lyceum.RowProblem, err error) {
 	now := r.service.clock()
 	err = r.service.store.Write(ctx, r.by.StampMany(now), func(tx lyceum.Tx) error {
@@ -89,10 +110,11 @@ func (r *Rows[T]) run(
 				problems = append(problems, p)
 			}
 		}
-		if saved, err = r.shape.save(tx, lyceum.WithoutProblems(rows, problems), now); err != nil {
+		good := lyceum.WithoutProblems(rows, problems)
+		if saved, err = r.shape.save(tx, good, now); err != nil {
 			return err
 		}
-		return end()
+		return end(good)
 	})
 	return saved, problems, err
 }
@@ -156,7 +178,8 @@ type record[ID ~int32, T any, K comparable] struct {
 	// taken says which row has the key already.
 	field, taken string
 	find         func(lyceum.Tx, []lyceum.UserID) ([]T, error)
-	twins        bool // rows of a file that name their ids may have one key
+	// twins are the ids that rows of a file name, which may then have one key; nil: they may not.
+	twins *roaring.Bitmap
 }
 
 // identify gives each row without an id that of the row with the same key, or
@@ -171,8 +194,12 @@ func (k *record[ID, T, K]) identify(tx lyceum.Tx, rows []T) (problems []lyceum.R
 		owner[k.key(&kept[i])], before[*k.id(&kept[i])] = *k.id(&kept[i]), k.key(&kept[i])
 	}
 	for i := range rows { // a row that says its id may give its key up
-		if old, there := before[*k.id(&rows[i])]; there && old != k.key(&rows[i]) {
+		id := *k.id(&rows[i])
+		if old, there := before[id]; there && old != k.key(&rows[i]) {
 			delete(owner, old)
+		}
+		if k.twins != nil && id != 0 {
+			k.twins.Add(uint32(id))
 		}
 	}
 	for i := range rows {
@@ -187,9 +214,9 @@ func (k *record[ID, T, K]) identify(tx lyceum.Tx, rows []T) (problems []lyceum.R
 			}
 			*k.id(&rows[i]) = id
 			owner[key] = id
-		case there && other != id && before[id] != key:
+		case there && other != id && before[id] != key && (k.twins == nil || !k.twins.Contains(uint32(other))):
 			problems = append(problems, problem(i, k.field, k.taken, other))
-		case !k.twins:
+		case k.twins == nil:
 			owner[key] = id
 		}
 	}
