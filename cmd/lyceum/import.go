@@ -111,7 +111,7 @@ func importRows[T any](p *program, c *importCommand, kind intake.Kind[T], sink i
 	var bar *progress
 	var phase intake.Phase
 	options := intake.Options{
-		DryRun: c.DryRun, BatchSize: batchSize, LastIDs: c.AllowLastIDs, Rewrite: c.rewrite,
+		DryRun: c.DryRun, BatchSize: batchSize, LastIDs: c.AllowLastIDs, Rewrite: c.rewrite, JSON: jsonNamed(c.File),
 		Progress: func(at intake.Progress) {
 			if phase != at.Phase {
 				bar.finish()
@@ -150,9 +150,16 @@ func importRows[T any](p *program, c *importCommand, kind intake.Kind[T], sink i
 	return nil
 }
 
-// path gives the file to read. Standard input is kept in a file first, because
-// a file that must be good as a whole is read twice.
+// jsonNamed reports whether a file has the name of one of JSON Lines.
+func jsonNamed(file string) bool {
+	name := strings.TrimSuffix(strings.ToLower(file), ".gz")
+	return strings.HasSuffix(name, ".jsonl") || strings.HasSuffix(name, ".ndjson")
+}
+
+// path gives the file to read. What can be read only once, such as standard input or a
+// pipe, is kept in a file first, because a file that must be good as a whole is read twice.
 func (c *importCommand) path(p *program) (path string, discard func(), err error) {
+	open := func() (io.ReadCloser, error) { return io.NopCloser(p.stdin), nil }
 	if c.File != "-" {
 		info, err := os.Stat(c.File)
 		if err == nil && info.IsDir() {
@@ -165,16 +172,28 @@ func (c *importCommand) path(p *program) (path string, discard func(), err error
 				Err:    err,
 			}
 		}
-		return c.File, func() {}, nil
+		if info.Mode().IsRegular() {
+			return c.File, func() {}, nil
+		}
+		open = func() (io.ReadCloser, error) { return os.Open(c.File) }
 	}
+	return keepInput(p, open)
+}
+
+// keepInput copies what can be read only once into a file.
+func keepInput(p *program, open func() (io.ReadCloser, error)) (path string, discard func(), err error) {
 	file, err := os.CreateTemp("", "lyceum-import-")
 	if err != nil {
-		return "", nil, fmt.Errorf("keep standard input: %w", err)
+		return "", nil, fmt.Errorf("keep the input: %w", err)
 	}
 	discard = func() { _ = os.Remove(file.Name()) }
 	copied := make(chan error, 1)
-	go func() { // a read of standard input cannot be called off: it ends with the program
-		_, err := io.Copy(file, p.stdin)
+	go func() { // to open and to read a pipe cannot be called off: that ends with the program
+		input, err := open()
+		if err == nil {
+			_, err = io.Copy(file, input)
+			err = errors.Join(err, input.Close())
+		}
 		copied <- errors.Join(err, file.Close())
 	}()
 	select {
@@ -184,7 +203,7 @@ func (c *importCommand) path(p *program) (path string, discard func(), err error
 	}
 	if err != nil {
 		discard()
-		return "", nil, fmt.Errorf("keep standard input: %w", err)
+		return "", nil, fmt.Errorf("keep the input: %w", err)
 	}
 	return file.Name(), discard, nil
 }

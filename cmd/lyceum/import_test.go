@@ -18,19 +18,26 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// TestImportIsInterrupted while it waits for standard input; it leaves nothing
-// of it behind.
+// TestImportIsInterrupted while it waits for standard input or a pipe; it leaves
+// nothing of it behind.
 func TestImportIsInterrupted(t *testing.T) {
 	dir := newSchool(t)
-	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
-		t.Run(signal.String(), func(t *testing.T) {
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct {
+		file   string
+		signal syscall.Signal
+	}{{"-", syscall.SIGINT}, {"-", syscall.SIGTERM}, {pipe, syscall.SIGINT}, {pipe, syscall.SIGTERM}} {
+		t.Run(filepath.Base(tc.file)+" "+tc.signal.String(), func(t *testing.T) {
 			kept := t.TempDir()
 			there := func() bool {
 				files, err := filepath.Glob(filepath.Join(kept, "*"))
 				return err == nil && len(files) > 0
 			}
 			var errs bytes.Buffer
-			cmd := exec.Command("lyceum", "import", "--data", dir, "users", "-")
+			cmd := exec.Command("lyceum", "import", "--data", dir, "users", tc.file)
 			cmd.Env, cmd.Stderr = append(os.Environ(), "TMPDIR="+kept), &errs
 			input, err := cmd.StdinPipe()
 			if err != nil {
@@ -45,7 +52,7 @@ func TestImportIsInterrupted(t *testing.T) {
 			if !await(func() bool { return there() || !p.running() }) || !p.running() {
 				t.Fatalf("it does not wait for its input: %s", errs.String())
 			}
-			status, err := p.signal(signal)
+			status, err := p.signal(tc.signal)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -53,6 +60,23 @@ func TestImportIsInterrupted(t *testing.T) {
 				t.Errorf("it ends with %d, a file is left: %t, %s", status, there(), errs.String())
 			}
 		})
+	}
+}
+
+// TestImportOfAPipe: what can be read only once is imported like a file.
+func TestImportOfAPipe(t *testing.T) {
+	dir := newSchool(t)
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	written := make(chan error, 1)
+	go func() { written <- os.WriteFile(pipe, []byte("id,email\n7,ada@example.com\n"), 0) }()
+	if told := command(t, "import", "--data", dir, "users", pipe); told != "1 users read: 1 created, 0 updated, 0 unchanged, 0 bad\n" {
+		t.Error(told)
+	}
+	if err := <-written; err != nil {
+		t.Error(err)
 	}
 }
 

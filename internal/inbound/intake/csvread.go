@@ -14,6 +14,8 @@ import (
 // maxColumns is how many columns a header may name.
 const maxColumns = 1000
 
+var errEmpty = lyceum.Invalidf("the file is empty; a CSV file begins with a line that names its columns")
+
 // csvRows reads the records of a CSV file.
 type csvRows[T any] struct {
 	scan    csvScanner
@@ -35,7 +37,7 @@ func newCSVRows[T any](kind Kind[T], src *source) (*csvRows[T], error) {
 		if err := src.failure(); err != nil {
 			return nil, err
 		}
-		return nil, lyceum.Invalidf("the file is empty; a CSV file begins with a line that names its columns")
+		return nil, errEmpty
 	}
 	problem := c.scan.scan()
 	if err := c.failure(); err != nil {

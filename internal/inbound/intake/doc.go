@@ -9,7 +9,7 @@
 // # Formats
 //
 // A file that begins with { or [ is JSON, anything else is CSV; gzip is known
-// by its magic number. Names of files do not matter. Text is UTF-8, with or
+// by its magic number. An empty file is neither. Text is UTF-8, with or
 // without a byte order mark.
 //
 // CSV is RFC 4180: the first line names the columns, in any order; cells may

@@ -58,7 +58,22 @@ func TestDamagedGzip(t *testing.T) {
 	changed[len(changed)-8] ^= 1
 	_, _, err := readAll(intake.Users(), bytes.NewReader(changed))
 	wantInvalid(t, err, "the gzip data is damaged")
+
+	whole := zipped(t, "id,email\n1,a@x\n")
+	for after, want := range map[string]string{
+		"x": goesOn, "\n": goesOn, "more than a header of gzip data": goesOn, "\x00\x00\x00": goesOn, "\x1fno gzip data at all": goesOn,
+		"\x1f": cutOff, "\x1f\x8b": cutOff, "\x1f\x8b\x08": cutOff, string(whole[:len(whole)-1]): cutOff,
+		"\x1f\x8bno gzip data at all": "the gzip data is damaged",
+	} {
+		_, _, err := readAll(intake.Users(), strings.NewReader(string(whole)+after))
+		wantInvalid(t, err, want)
+	}
 }
+
+const (
+	cutOff = "the gzip data ends too early; the file was cut off"
+	goesOn = "the gzip data has ended, and the file goes on with something else; compress it again"
+)
 
 func checkEmails(t *testing.T, rows []intake.Row[lyceum.User]) {
 	t.Helper()

@@ -52,6 +52,7 @@ type Options struct {
 	OnError   Policy
 	DryRun    bool                              // check only
 	LastIDs   bool                              // take ids above lyceum.MaxImportedID, too
+	JSON      bool                              // the file is known to be JSON: of no rows if it is empty
 	Rewrite   func(text []byte) ([]byte, error) // puts other texts in the place of those in the file; nil: none
 	BatchSize int                               // rows given to the sink at once; 0 is 1000
 	Progress  func(Progress)                    // called after each batch
@@ -91,6 +92,9 @@ func Import[T any](
 		defer file.Close() // nothing is written to it
 		p := &pass[T]{sink: sink, o: o, phase: phase, seen: newSeen(kind)}
 		reader, err := NewReader(kind, file)
+		if o.JSON && errors.Is(err, errEmpty) {
+			return Result{}, nil
+		}
 		if err == nil {
 			reader.Rewrite(o.Rewrite)
 			p.rows = reader
@@ -132,8 +136,9 @@ func brokenOff(err error, phase Phase, saved int) error {
 		return nil
 	}
 	e, public := errors.AsType[*lyceum.Error](err)
+	unknown := public && e.Code == lyceum.OutcomeUnknown
 	told := "nothing was imported"
-	if phase == Importing && saved > 0 {
+	if phase == Importing && (saved > 0 || unknown) {
 		told = plural(saved, "row was", "rows were") + " imported before that; "
 		if public && e.Kind == lyceum.Conflict {
 			told += "correct the file and import it again"
@@ -143,6 +148,9 @@ func brokenOff(err error, phase Phase, saved int) error {
 	}
 	if public {
 		with := *e
+		if unknown { // what it advises is for requests
+			with.Detail = "the database did not confirm the rows that were stored last, so it is unknown whether they were saved"
+		}
 		with.Detail += "; " + told
 		return &with
 	}

@@ -154,6 +154,15 @@ func TestImportEmpty(t *testing.T) {
 	sink := userSchool()
 	_, _, err := imported("", sink, intake.Options{})
 	wantInvalid(t, err, "the file is empty", "nothing was imported")
+	for _, none := range []string{"", "\n\n", string(zipped(t, ""))} {
+		for _, policy := range []intake.Policy{intake.Stop, intake.Skip} {
+			if result, told, err := imported(none, sink, intake.Options{JSON: true, OnError: policy}); err != nil || result.Rows != 0 || told != "" {
+				t.Errorf("JSON of no rows: %+v, %s, %v", result, told, err)
+			}
+		}
+	}
+	_, _, err = imported("id\n", sink, intake.Options{JSON: true})
+	wantInvalid(t, err, "lacks email")
 	result, _, err := imported("id,email\n", sink, intake.Options{})
 	if err != nil || result.Rows != 0 || sink.saves != 0 {
 		t.Errorf("header alone: %+v, %v", result, err)
@@ -213,16 +222,29 @@ func TestImportBreaksOff(t *testing.T) {
 		}
 	})
 	t.Run("store fails", func(t *testing.T) {
-		sink := userSchool()
-		sink.onSave = func() error {
-			if sink.saves == 2 {
-				return lyceum.Errorf(lyceum.Unavailable, "the database is full")
+		const unsure = "the database did not confirm the rows that were stored last, so it is unknown whether they were saved"
+		for _, tc := range []struct {
+			fails int // at which save
+			with  lyceum.Error
+			want  string
+		}{
+			{1, lyceum.Error{Kind: lyceum.Unavailable, Detail: "it is full"}, "it is full; nothing was imported"},
+			{2, lyceum.Error{Kind: lyceum.Unavailable, Detail: "it is full"}, "it is full; 1,000 rows were imported before that; repeat the import to continue"},
+			{1, lyceum.Error{Kind: lyceum.Unavailable, Code: lyceum.OutcomeUnknown, Detail: "use the same Idempotency-Key"}, unsure + "; 0 rows were imported before that; repeat the import to continue"},
+			{2, lyceum.Error{Kind: lyceum.Unavailable, Code: lyceum.OutcomeUnknown, Detail: "use the same Idempotency-Key"}, unsure + "; 1,000 rows were imported before that; repeat the import to continue"},
+			{2, lyceum.Error{Kind: lyceum.Conflict, Detail: "it has one"}, "it has one; 1,000 rows were imported before that; correct the file and import it again"},
+		} {
+			sink := userSchool()
+			sink.onSave = func() error {
+				if sink.saves == tc.fails {
+					return &tc.with
+				}
+				return nil
 			}
-			return nil
-		}
-		_, err := intake.Import(t.Context(), fileOf(file.String()), intake.Users(), sink, intake.Options{OnError: intake.Skip})
-		if lyceum.KindOf(err) != lyceum.Unavailable || !strings.Contains(err.Error(), "the database is full; 1,000 rows were imported before that") {
-			t.Error(err)
+			_, err := intake.Import(t.Context(), fileOf(file.String()), intake.Users(), sink, intake.Options{OnError: intake.Skip})
+			if lyceum.KindOf(err) != tc.with.Kind || lyceum.Public(err).Detail != tc.want {
+				t.Errorf("%v, want %s", err, tc.want)
+			}
 		}
 	})
 	t.Run("file ends in the middle", func(t *testing.T) {

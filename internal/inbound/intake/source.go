@@ -49,9 +49,9 @@ func newSource(r io.Reader) (*source, error) {
 	s := &source{input: &counter{r: r}, buf: make([]byte, firstWindow)}
 	buffered := bufio.NewReaderSize(s.input, firstWindow)
 	s.r = buffered
-	if magic, _ := buffered.Peek(2); string(magic) == "\x1f\x8b" {
+	if magic, _ := buffered.Peek(2); string(magic) == gzipMagic {
 		s.zipped = true
-		unzipped, err := gzip.NewReader(buffered)
+		unzipped, err := newUnzipper(buffered)
 		if err != nil {
 			s.err = err
 			return nil, s.failure()
@@ -121,6 +121,8 @@ func (s *source) failure() error {
 	switch {
 	case s.err == nil, errors.Is(s.err, io.EOF):
 		return nil
+	case s.zipped && errors.Is(s.err, errTrailing):
+		return lyceum.Invalidf("the gzip data has ended, and the file goes on with something else; compress it again")
 	case s.zipped && errors.Is(s.err, io.ErrUnexpectedEOF):
 		return lyceum.Invalidf("the gzip data ends too early; the file was cut off")
 	case s.zipped &&
