@@ -72,7 +72,7 @@ func TestDamagedGzip(t *testing.T) {
 
 const (
 	cutOff = "the gzip data ends too early; the file was cut off"
-	goesOn = "the gzip data has ended, and the file goes on with something else; compress it again"
+	goesOn = "the gzip data has ended, and the file continues with something else; compress it again"
 )
 
 func checkEmails(t *testing.T, rows []intake.Row[lyceum.User]) {

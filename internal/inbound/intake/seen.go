@@ -53,16 +53,44 @@ type keySet interface {
 	Remove(k uint64)
 }
 
-// hashes is a set of hashes, which nothing packs better.
-type hashes map[uint64]struct{}
+// hashes is a set of hashes. A map of 64-bit numbers to nothing would take twice the memory, as
+// Go gives such nothings the size of a number.
+type hashes struct {
+	first map[uint32]uint32   // upper halves by lower ones
+	more  map[uint64]struct{} // those whose lower half another one has
+}
+
+func newHashes() hashes { return hashes{map[uint32]uint32{}, map[uint64]struct{}{}} }
 
 func (h hashes) Contains(k uint64) bool {
-	_, there := h[k]
+	upper, there := h.first[uint32(k)]
+	if !there || upper != uint32(k>>32) {
+		_, there = h.more[k]
+	}
 	return there
 }
 
-func (h hashes) Add(k uint64)    { h[k] = struct{}{} }
-func (h hashes) Remove(k uint64) { delete(h, k) }
+func (h hashes) Add(k uint64) {
+	if upper, there := h.first[uint32(k)]; !there {
+		h.first[uint32(k)] = uint32(k >> 32)
+	} else if upper != uint32(k>>32) {
+		h.more[k] = struct{}{}
+	}
+}
+
+func (h hashes) Remove(k uint64) {
+	delete(h.more, k)
+	if upper, there := h.first[uint32(k)]; there && upper == uint32(k>>32) {
+		delete(h.first, uint32(k))
+	}
+}
+
+func (h hashes) empty() bool { return len(h.first)+len(h.more) == 0 }
+
+func (h hashes) clear() {
+	clear(h.first)
+	clear(h.more)
+}
 
 // seen remembers the ids and other keys of the good rows of a file, so that none stands in it a
 // second time.
@@ -82,11 +110,11 @@ type seen[T any] struct {
 func newSeen[T any](kind Kind[T]) *seen[T] {
 	s := &seen[T]{kind: kind, ids: roaring.New(), seed: maphash.MakeSeed(), openIDs: map[int32]struct{}{}}
 	for i := range kind.keys {
-		var set keySet = hashes{}
+		var set keySet = newHashes()
 		if kind.keys[i].exact {
 			set = roaring64.New()
 		}
-		s.keys, s.openKeys = append(s.keys, set), append(s.openKeys, hashes{})
+		s.keys, s.openKeys = append(s.keys, set), append(s.openKeys, newHashes())
 	}
 	return s
 }
@@ -129,7 +157,7 @@ func (s *seen[T]) doubtful(v *T) bool {
 		}
 	}
 	for i, open := range s.openKeys {
-		if len(open) == 0 {
+		if open.empty() {
 			continue
 		}
 		if k, there := s.kind.keys[i].of(s.seed, v); there && open.Contains(k) {
@@ -153,7 +181,7 @@ func (s *seen[T]) doubt(v *T) {
 func (s *seen[T]) settle() {
 	clear(s.openIDs)
 	for _, open := range s.openKeys {
-		clear(open)
+		open.clear()
 	}
 }
 

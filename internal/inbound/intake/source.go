@@ -122,7 +122,7 @@ func (s *source) failure() error {
 	case s.err == nil, errors.Is(s.err, io.EOF):
 		return nil
 	case s.zipped && errors.Is(s.err, errTrailing):
-		return lyceum.Invalidf("the gzip data has ended, and the file goes on with something else; compress it again")
+		return lyceum.Invalidf("the gzip data has ended, and the file continues with something else; compress it again")
 	case s.zipped && errors.Is(s.err, io.ErrUnexpectedEOF):
 		return lyceum.Invalidf("the gzip data ends too early; the file was cut off")
 	case s.zipped &&
