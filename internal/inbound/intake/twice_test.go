@@ -56,14 +56,18 @@ func TestKeysOfKinds(t *testing.T) {
 4,D,true,Pots
 5,E,true,pans
 `), "5 friendly_url: appears twice in the file"},
-		{"coupons: code of those not archived, whatever its case", repeats(intake.Coupons(), `id,code,name,discount_percent,`+
-			`discount_amount,discount_currency,duration_kind,discount_in_months,number_available,expiration_date,scope_type,`+
-			`product_type,product_id,pricing_plan_id,cap_visible,display_priority,friendly_url,created_at,updated_at,archived_at`+"\n"+
-			"1,Spring"+coupon+"2024-01-01\n2,SPRING"+coupon+"\n3,spring"+coupon+"2024-01-01\n4,spring"+coupon+"\n5,"+coupon+"\n6,"+coupon+"\n"),
-			"5 code: appears twice in the file"},
-		{"uploads: uuid", repeats(intake.Uploads(), "uuid,target_type,target_id,purpose,extension,file\n"+
-			uuid+",course,1,thumbnail,png,a\n"+uuid[:35]+"b,course,1,thumbnail,png,a\n"+uuid+",course,1,thumbnail,png,b\n"),
-			"4 uuid: appears twice in the file"},
+		{
+			"coupons: code of those not archived, whatever its case", repeats(intake.Coupons(), `id,code,name,discount_percent,`+
+				`discount_amount,discount_currency,duration_kind,discount_in_months,number_available,expiration_date,scope_type,`+
+				`product_type,product_id,pricing_plan_id,cap_visible,display_priority,friendly_url,created_at,updated_at,archived_at`+"\n"+
+				"1,Spring"+coupon+"2024-01-01\n2,SPRING"+coupon+"\n3,spring"+coupon+"2024-01-01\n4,spring"+coupon+"\n5,"+coupon+"\n6,"+coupon+"\n"),
+			"5 code: appears twice in the file",
+		},
+		{
+			"uploads: uuid", repeats(intake.Uploads(), "uuid,target_type,target_id,purpose,extension,file\n"+
+				uuid+",course,1,thumbnail,png,a\n"+uuid[:35]+"b,course,1,thumbnail,png,a\n"+uuid+",course,1,thumbnail,png,b\n"),
+			"4 uuid: appears twice in the file",
+		},
 		{"attachments: quiz", repeats(intake.Attachments(), `{"id":1,"lecture_id":1,"kind":"quiz","quiz_id":7,"questions":[]`+attached+`}
 {"id":2,"lecture_id":1,"kind":"text","quiz_id":null,"questions":null`+attached+`}
 {"id":3,"lecture_id":1,"kind":"text","quiz_id":null,"questions":null`+attached+`}
