@@ -182,7 +182,7 @@ func mirrored(t *testing.T, attachments func(base string) string, file http.Hand
 	t.Helper()
 	var base string
 	answers := map[string]string{
-		"/v1/users":                 `{"users":[]}`,
+		"/v1/users":                 `{"users":[],"meta":{"number_of_pages":0}}`,
 		"/v1/courses":               `{"courses":[{"id":1}],"meta":{"number_of_pages":1}}`,
 		"/v1/courses/1":             `{"course":{"id":1,"name":"Pottery","image_url":"BASE/files/3/7c0e2a4e-5a53-4b5e-9d3c-000000000000.png","author_bio":{"name":"Ann"},"lecture_sections":[{"id":1,"name":"One","position":1,"lectures":[{"id":5,"position":1}]}]}}`,
 		"/v1/pricing_plans":         `{"pricing_plans":[],"meta":{"number_of_pages":1}}`,

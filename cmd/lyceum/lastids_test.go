@@ -78,13 +78,14 @@ func TestImportKeepsLastIDs(t *testing.T) {
 func TestMirrorKeepsLastIDs(t *testing.T) {
 	t.Parallel()
 	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		const meta = `"meta":{"total":1,"page":1,"number_of_pages":1,"per_page":100,"has_more_results":false}}`
 		user := `{"id":2147483647,"email":"last@example.com","name":"Last","role":"student","courses":[],"transactions":[],"tags":[],"src":null,"last_sign_in_at":null,"last_sign_in_ip":null}`
-		switch users := `{"users":[]}`; {
+		switch users := `{"users":[],` + meta; {
 		case r.URL.Path == "/v1/users/2147483647":
 			fmt.Fprint(w, user)
 		case r.URL.Path == "/v1/users":
 			if r.URL.Query().Get("search_after") == "" || r.URL.Query().Get("search_after") == "0" {
-				users = `{"users":[` + user + `]}`
+				users = `{"users":[` + user + `],` + meta
 			}
 			fmt.Fprint(w, users)
 		case r.URL.Path == "/v1/webhooks":

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"reflect"
 	"strconv"
 	"strings"
 	"sync"
@@ -122,6 +123,9 @@ func (c *client) once(ctx context.Context, path string, into any) (retry bool, e
 				Kind: lyceum.Invalid, Detail: "the answer of " + c.base + path + " is not version 1's", Err: err,
 			}
 		}
+		if name := missing(body, reflect.TypeOf(into).Elem()); name != "" {
+			return false, lyceum.Invalidf("the answer of %s%s is not version 1's: it has no %s", c.base, path, name)
+		}
 		return false, nil
 	case code == http.StatusNotFound:
 		return false, &lyceum.Error{
@@ -142,6 +146,32 @@ func (c *client) once(ctx context.Context, path string, into any) (retry bool, e
 	default:
 		return false, lyceum.Invalidf("%s answers %s with %d", c.base, path, code)
 	}
+}
+
+// missing names what an answer must have to be of a type and lacks, of what a copy
+// cannot do without: a list or an object that would seem to be empty, and the number of
+// pages.
+func missing(answer []byte, of reflect.Type) string {
+	var has map[string]json.RawMessage
+	_ = json.Unmarshal(answer, &has) // what is no object has nothing
+	for i := range of.NumField() {
+		field := of.Field(i)
+		name := field.Tag.Get("json")
+		if kind := field.Type.Kind(); kind != reflect.Slice && kind != reflect.Struct {
+			continue
+		}
+		if len(has[name]) == 0 || string(has[name]) == "null" {
+			return name
+		}
+		var meta struct {
+			V1 *int32 `json:"number_of_pages"`
+			V2 *int32 `json:"total_pages"`
+		}
+		if name == "meta" && (json.Unmarshal(has[name], &meta) != nil || meta.V1 == nil && meta.V2 == nil) {
+			return "number of pages in its meta"
+		}
+	}
+	return ""
 }
 
 // redirected refuses a redirect, since the API key would go wherever it leads,

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/lyceum-school/lyceum"
+	gen "github.com/lyceum-school/lyceum/internal/gen/apiv1"
 )
 
 // patient is a clock that sleeping moves.
@@ -153,5 +154,28 @@ func TestTogether(t *testing.T) {
 	})
 	if !errors.Is(err, wrong) || begun.Load() > 900_000 {
 		t.Errorf("%v after %d", err, begun.Load())
+	}
+}
+
+// TestClientRefusesWhatLacksItsParts: they would seem to be empty, and a school to be copied.
+func TestClientRefusesWhatLacksItsParts(t *testing.T) {
+	for answer, lacks := range map[string]string{
+		`{}`:                             "users",
+		`null`:                           "users",
+		`{"users":null,"meta":{}}`:       "users",
+		`{"users":[]}`:                   "meta",
+		`{"users":[],"meta":null}`:       "meta",
+		`{"users":[],"meta":{"page":1}}`: "number of pages in its meta",
+		`{"users":[],"meta":{"number_of_pages":0}}`: "",
+	} {
+		c, _, _ := answers(t, func(w http.ResponseWriter) { _, _ = fmt.Fprint(w, answer) })
+		want := ""
+		if lacks != "" {
+			want = "the answer of " + c.base + "/v1/users is not version 1's: it has no " + lacks
+		}
+		err := c.get(t.Context(), "/v1/users", nil, new(gen.UserList))
+		if (err != nil) != (want != "") || err != nil && lyceum.Public(err).Detail != want {
+			t.Errorf("%s: %v, want %q", answer, err, want)
+		}
 	}
 }

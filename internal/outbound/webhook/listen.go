@@ -54,8 +54,8 @@ type listening struct {
 	Changes []struct {
 		At time.Time `json:"at"`
 	} `json:"changes"`
-	Next int64 `json:"next"`
-	Last int64 `json:"last"`
+	Next *int64 `json:"next"` // nil: the answer is not Lyceum's
+	Last int64  `json:"last"`
 }
 
 const (
@@ -98,7 +98,7 @@ func (l *Listener) Run(ctx context.Context, after int64) error {
 			}
 			l.Show(heard)
 		}
-		after = answer.Next
+		after = *answer.Next
 	}
 }
 
@@ -174,8 +174,9 @@ func (l *Listener) ask(ctx context.Context, path string, q url.Values) (listenin
 			strings.TrimSpace(answer.Status+" "+refusal.Message))
 	}
 	var read listening
-	if err := json.Unmarshal(text, &read); err != nil {
-		return listening{}, lyceum.Errorf(lyceum.Invalid, "the server's answer is not from Lyceum")
+	if err := json.Unmarshal(text, &read); err != nil || read.Next == nil {
+		return listening{}, lyceum.Invalidf("the answer of %s%s is not from Lyceum; set --server to the address of a "+
+			"Lyceum server", strings.TrimRight(l.Server, "/"), path)
 	}
 	return read, nil
 }

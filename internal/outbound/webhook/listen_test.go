@@ -32,3 +32,19 @@ func TestR44_ListenKeepsItsKeyFromRedirects(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestListenRefusesAnotherServersAnswer: it would seem that nothing ever happens.
+func TestListenRefusesAnotherServersAnswer(t *testing.T) {
+	t.Parallel()
+	for _, answer := range []string{`{}`, `null`, `[]`, `<html>`, `{"status":"ok"}`} {
+		server := receive(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(answer)) })
+		l := &Listener{Server: server + "/", APIKey: "key", Retry: func(err error) { t.Errorf("asked again after %v", err) }}
+		_, now := l.Now(t.Context())
+		for path, err := range map[string]error{"changes": now, "events": l.Run(t.Context(), 7)} {
+			want := "the answer of " + server + "/lyceum/v1/" + path + " is not from Lyceum; set --server to the address of a Lyceum server"
+			if lyceum.KindOf(err) != lyceum.Invalid || lyceum.Public(err).Detail != want {
+				t.Errorf("%s: %v", answer, err)
+			}
+		}
+	}
+}
