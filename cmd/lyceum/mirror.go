@@ -71,9 +71,6 @@ func (c *mirrorCommand) Run(p *program) (err error) {
 	if err != nil {
 		return err
 	}
-	if state.Phase != "" {
-		fmt.Fprintf(p.stderr, "resuming with the %s, as recorded in %s\n", state.Phase, file)
-	}
 	i := newImporter(p, store, school)
 	downloads, err := c.downloads(p, i)
 	if err != nil {
@@ -86,6 +83,14 @@ func (c *mirrorCommand) Run(p *program) (err error) {
 		People: i.people, Learning: i.learning, Sales: i.sales, Events: i.events, Clock: p.clock, Parallel: c.Parallel,
 		LastIDs: c.AllowLastIDs, Files: downloads,
 		State: state, Keep: func(s mirror.State) error { return writeState(file, s) },
+		Resume: func(s mirror.State) {
+			if s.Phase == "" {
+				fmt.Fprintf(p.stderr, "starting over: %s was written for another database, or the database was restored "+
+					"since\n", file)
+				return
+			}
+			fmt.Fprintf(p.stderr, "resuming with the %s, as recorded in %s\n", s.Phase, file)
+		},
 		Progress: func(at string, rows int) {
 			if at != phase {
 				bar.finish()

@@ -16,6 +16,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -241,7 +242,9 @@ func TestMirrorRefuses(t *testing.T) {
 		case strings.HasPrefix(r.URL.Path, "/no"):
 			w.WriteHeader(http.StatusForbidden)
 		case strings.HasPrefix(r.URL.Path, "/one"):
-			_, _ = io.WriteString(w, `{"users":[{"id":2,"email":"ann@example.com"}]}`)
+			_, _ = io.WriteString(w, `{"users":[{"id":2,"email":"ann@example.com"}],"meta":{"number_of_pages":1,"has_more_results":false}}`)
+		case strings.HasPrefix(r.URL.Path, "/empty"):
+			_, _ = io.WriteString(w, `{}`)
 		default:
 			w.WriteHeader(http.StatusUnauthorized)
 		}
@@ -262,6 +265,7 @@ func TestMirrorRefuses(t *testing.T) {
 		{"/nowhere has nothing at /v1/users?page=1&per=100&search_after=0; --from takes the address before the paths of version 1, such as https://school.example.com", []string{"--from", other.URL + "/nowhere"}},
 		{"the state file " + filepath.Join(folder, "no/state") + " cannot be written; choose another one with --state, in a folder that exists and is writable", []string{"--from", other.URL + "/one", "--state", filepath.Join(folder, "no/state")}},
 		{"is not version 1's", []string{"--from", other.URL + "/html"}},
+		{"/empty/v1/users?page=1&per=100&search_after=0 is not version 1's: it has no users", []string{"--from", other.URL + "/empty"}},
 		{"--from must be an address such as https://school.example.com, without user, query and fragment", []string{"--from", "ftp://x"}},
 		{"--from must be an address such as https://school.example.com, without user, query and fragment", []string{"--from", "https://u:p@x"}},
 		{"the file given with --api-key-file cannot be read", []string{"--from", other.URL, "--api-key-file", filepath.Join(folder, "none")}},
@@ -299,5 +303,128 @@ func TestMirrorIsInterrupted(t *testing.T) {
 	status := run(ctx, []string{"mirror", "--data", dir, "--from", other.URL, "--api-key-file", key}, nil, io.Discard, &errs)
 	if want := "lyceum: interrupted; repeat the command to finish the rest\n"; status != 1 || errs.String() != want {
 		t.Errorf("it ends with %d: %s", status, errs.String())
+	}
+}
+
+// TestMirrorAfterARestore: the state of an interrupted copy is not used with a
+// database that lacks what was copied, and goes on with one that has it.
+func TestMirrorAfterARestore(t *testing.T) {
+	t.Parallel()
+	said := sandbox(t, "--transactions", "30")
+	to, err := url.Parse(said.BaseURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var shut atomic.Bool
+	through := httputil.NewSingleHostReverseProxy(to)
+	door := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if shut.Load() && strings.HasSuffix(r.URL.Path, "/transactions") {
+			http.Error(w, "closed", http.StatusUnauthorized)
+			return
+		}
+		through.ServeHTTP(w, r)
+	}))
+	t.Cleanup(door.Close)
+	folder, dir := t.TempDir(), newSchool(t)
+	key, before, halfway := filepath.Join(folder, "key"), filepath.Join(folder, "before.db"), filepath.Join(folder, "halfway.db")
+	if err := os.WriteFile(key, []byte(said.APIKey), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	mirror := func(want int) string {
+		t.Helper()
+		var out, errs bytes.Buffer
+		status := run(t.Context(), []string{"mirror", "--data", dir, "--from", door.URL, "--api-key-file", key}, nil, &out, &errs)
+		if status != want {
+			t.Fatalf("mirror: %d %s", status, errs.String())
+		}
+		return errs.String()
+	}
+	command(t, "backup", "--data", dir, before)
+	shut.Store(true)
+	mirror(1)
+	command(t, "backup", "--data", dir, halfway)
+	command(t, "restore", "--data", dir, "--force", halfway)
+	const resumed = "resuming with the quiz responses, as recorded in "
+	if errs := mirror(1); !strings.Contains(errs, resumed) {
+		t.Errorf("after a restore of what was copied: %s", errs)
+	}
+	command(t, "restore", "--data", dir, "--force", before)
+	shut.Store(false)
+	want := "starting over: " + filepath.Join(dir, "mirror-school-1.json") + " was written for another database, or the database was restored since\n"
+	if errs := mirror(0); !strings.Contains(errs, want) || strings.Contains(errs, resumed) {
+		t.Errorf("after a restore of what was there before: %s", errs)
+	}
+	if n := strings.Count(command(t, "export", "courses", "--data", dir), "\n"); n < 5 {
+		t.Errorf("the copy has %d lines of courses", n)
+	}
+}
+
+// TestMirrorOfAServerWithoutSearchAfter: version 1 promises it only for what pages do
+// not reach, so that a smaller school is copied by pages, and resumed at one.
+func TestMirrorOfAServerWithoutSearchAfter(t *testing.T) {
+	t.Parallel()
+	const total = 250
+	var refused, again atomic.Bool
+	meta := fmt.Sprintf(`{"total":%d,"page":1,"from":1,"to":1,"per_page":100,"number_of_pages":3}`, total)
+	user := func(id int) string {
+		return fmt.Sprintf(`{"id":%d,"email":"u%[1]d@example.com","name":null,"src":null,"role":"student","last_sign_in_ip":null,"courses":[],"tags":[]}`, id)
+	}
+	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		name, one := strings.CutPrefix(r.URL.Path, "/v1/users/")
+		id, _ := strconv.Atoi(name)
+		switch page, _ := strconv.Atoi(r.URL.Query().Get("page")); {
+		case one && id == total-150 && refused.CompareAndSwap(false, true): // of the second page
+			w.WriteHeader(http.StatusUnauthorized)
+		case one:
+			if id > total-100 && refused.Load() {
+				again.Store(true)
+			}
+			_, _ = io.WriteString(w, user(id))
+		case r.URL.Path == "/v1/users":
+			var users []string
+			for n := (page - 1) * 100; n < min(page*100, total); n++ {
+				users = append(users, user(total-n)) // the newest first
+			}
+			_, _ = io.WriteString(w, `{"users":[`+strings.Join(users, ",")+`],"meta":`+meta+`}`)
+		default:
+			_, _ = io.WriteString(w, `{"courses":[],"pricing_plans":[],"transactions":[],"webhooks":[],"meta":{"number_of_pages":0}}`)
+		}
+	}))
+	t.Cleanup(other.Close)
+	dir, key := newSchool(t), filepath.Join(t.TempDir(), "key")
+	if err := os.WriteFile(key, []byte("key"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"mirror", "--data", dir, "--from", other.URL, "--api-key-file", key, "--parallel", "1"}
+	if status, said := ran(t, args...); status != 1 || !strings.Contains(said, "does not accept the API key") {
+		t.Fatalf("the first run: %d %s", status, said)
+	}
+	if status, said := ran(t, args...); status != 0 || !strings.Contains(said, "resuming with the learners") || again.Load() {
+		t.Errorf("the second run: %d %s; the first page again: %v", status, said, again.Load())
+	}
+	if n := strings.Count(command(t, "export", "users", "--data", dir), "@example.com"); n != total {
+		t.Errorf("%d of %d users were copied", n, total)
+	}
+}
+
+// TestMirrorOfUsersItCannotReach ends with a sentence instead of asking for good.
+func TestMirrorOfUsersItCannotReach(t *testing.T) {
+	t.Parallel()
+	key := filepath.Join(t.TempDir(), "key")
+	if err := os.WriteFile(key, []byte("key"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for meta, says := range map[string]string{
+		`{"total":10001,"number_of_pages":101}`:                   "has 10001 users and ignores search_after; pages reach only 10000, so they cannot be copied",
+		`{"total":1,"number_of_pages":1,"has_more_results":true}`: "does not list users in the order of their ids after user 7, so they cannot be copied",
+	} {
+		other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, `{"users":[{"id":7,"email":"u7@example.com","name":null}],"meta":`+meta+`}`)
+		}))
+		t.Cleanup(other.Close)
+		status, said := ran(t, "mirror", "--data", newSchool(t), "--from", other.URL, "--api-key-file", key)
+		if status != 1 || !strings.Contains(said, says) {
+			t.Errorf("%s: %d %s", meta, status, said)
+		}
 	}
 }

@@ -49,7 +49,7 @@ func (m *mirror) courses(ctx context.Context) error {
 		if err := m.course(ctx, &one.Course, author, known, told); err != nil {
 			return err
 		}
-		if err := m.reached(int64(n + 1)); err != nil {
+		if err := m.reached(ctx, int64(n+1)); err != nil {
 			return err
 		}
 	}

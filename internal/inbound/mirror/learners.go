@@ -25,27 +25,17 @@ type learner struct {
 // learners copies what a user's own page tells: role, source, tags, enrollments,
 // and what they have done of each course.
 func (m *mirror) learners(ctx context.Context) error {
-	for after := m.State.Cursor; ; {
-		page, err := m.userPage(ctx, after)
-		if err != nil || len(page) == 0 {
-			return err
-		}
+	return m.userPages(ctx, func(page []gen.UserSummary) error {
 		all := make([]learner, len(page))
-		err = together(ctx, len(page), m.Parallel, func(ctx context.Context, i int) (err error) {
+		err := together(ctx, len(page), m.Parallel, func(ctx context.Context, i int) (err error) {
 			all[i], err = m.learner(ctx, page[i].ID)
 			return err
 		})
 		if err != nil {
 			return err
 		}
-		if err := m.keepLearners(ctx, all); err != nil {
-			return err
-		}
-		after = int64(page[len(page)-1].ID)
-		if err := m.reached(after); err != nil {
-			return err
-		}
-	}
+		return m.keepLearners(ctx, all)
+	})
 }
 
 func (m *mirror) learner(ctx context.Context, id int32) (learner, error) {
@@ -211,7 +201,7 @@ func (m *mirror) enrollments(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := m.reached(int64(n + 1)); err != nil {
+		if err := m.reached(ctx, int64(n+1)); err != nil {
 			return err
 		}
 	}
@@ -261,7 +251,7 @@ func (m *mirror) responses(ctx context.Context) error {
 		); err != nil {
 			return err
 		}
-		if err := m.reached(int64(quiz.ID)); err != nil {
+		if err := m.reached(ctx, int64(quiz.ID)); err != nil {
 			return err
 		}
 	}

@@ -2,8 +2,6 @@ package mirror
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"net/url"
 	"strconv"
@@ -17,16 +15,6 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/people"
 	"github.com/lyceum-school/lyceum/internal/rules/sales"
 )
-
-// State is how far a copy has come. It is kept from run to run.
-type State struct {
-	From   string `json:"from"`
-	School int32  `json:"school"`
-	Phase  string `json:"phase"`
-	// Cursor is where the phase goes on: the last id, the number of courses
-	// done, or the second of a time.
-	Cursor int64 `json:"cursor"`
-}
 
 // Options are what a copy is made of.
 type Options struct {
@@ -49,6 +37,7 @@ type Options struct {
 
 	State    State             // zero begins anew
 	Keep     func(State) error // keeps the state
+	Resume   func(State)       // is told of a state that is used, or of the zero one in place of one that does not fit
 	Progress func(phase string, rows int)
 	Problem  func(text string) // is told what could not be copied
 }
@@ -75,12 +64,10 @@ func Run(ctx context.Context, o Options) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	if o.State != (State{}) && (o.State.From != o.From || o.State.School != int32(o.School)) {
-		return Result{}, lyceum.Invalidf("the state file belongs to a copy of %s into school %d; use another --state "+
-			"file, or delete it to start over", o.State.From, o.State.School)
-	}
-	o.State.From, o.State.School = o.From, int32(o.School)
 	m := &mirror{Options: o, client: c}
+	if err := m.resume(ctx); err != nil {
+		return Result{}, err
+	}
 	if m.downloads, err = newDownloads(o.Files, o.From); err != nil {
 		return Result{}, err
 	}
@@ -146,19 +133,6 @@ func (m *mirror) run(ctx context.Context) error {
 			return err
 		}
 	}
-	if !going {
-		return lyceum.Invalidf("unknown phase %q in the state file; delete the file to start over",
-			m.State.Phase)
-	}
-	return nil
-}
-
-// reached keeps where the phase is to go on.
-func (m *mirror) reached(cursor int64) error {
-	m.State.Cursor = cursor
-	if err := m.Keep(m.State); err != nil {
-		return fmt.Errorf("keep the state of the copy: %w", err)
-	}
 	return nil
 }
 
@@ -207,49 +181,6 @@ func lastIDs[T any](rows []T) (problems []lyceum.RowProblem) {
 
 // per is the page size that is asked for: the largest there is.
 const per = "100"
-
-// users copies who there is; the learners' phase brings the rest about them.
-func (m *mirror) users(ctx context.Context) error {
-	to := m.People.Import(m.by())
-	for after := m.State.Cursor; ; {
-		page, err := m.userPage(ctx, after)
-		if err != nil || len(page) == 0 {
-			return err
-		}
-		rows := make([]lyceum.User, len(page))
-		for i, u := range page {
-			rows[i] = lyceum.User{ID: lyceum.UserID(u.ID), Email: u.Email, Name: wire.Opt(u.Name)}
-		}
-		problems, err := to.Check(ctx, rows)
-		if err != nil {
-			return err
-		}
-		for _, p := range problems { // somebody is the owner there, or here
-			var detail gen.UserDetail
-			if err := m.client.get(ctx, fmt.Sprintf("/v1/users/%d", rows[p.Index].ID), nil, &detail); err != nil {
-				return err
-			}
-			rows[p.Index].Role = lyceum.Role(detail.Role)
-		}
-		if err := keep(ctx, m, to, "user", userID, rows...); err != nil {
-			return err
-		}
-		after = int64(page[len(page)-1].ID)
-		if err := m.reached(after); err != nil {
-			return err
-		}
-	}
-}
-
-func userID(u *lyceum.User) string { return strconv.Itoa(int(u.ID)) }
-
-func (m *mirror) userPage(ctx context.Context, after int64) ([]gen.UserSummary, error) {
-	var list gen.UserList
-	err := m.client.get(ctx, "/v1/users", url.Values{
-		"search_after": {strconv.FormatInt(after, 10)}, "page": {"1"}, "per": {per},
-	}, &list)
-	return list.Users, err
-}
 
 // pages asks for every page of a list and calls visit with each answer, which
 // must tell how many pages there are.
@@ -322,15 +253,3 @@ func plan(p *gen.PricingPlanDetail) lyceum.PricingPlan {
 // question is put anew with an earlier end: lists may have an end at 10,000,
 // and far pages cost the other server more.
 const window = 9000
-
-// ReadState reads a state that was kept. No text is the zero State.
-func ReadState(text []byte) (State, error) {
-	var s State
-	if len(text) == 0 {
-		return s, nil
-	}
-	if err := json.Unmarshal(text, &s); err != nil {
-		return s, errors.Join(lyceum.Invalidf("the state file is damaged; delete it to start over"), err)
-	}
-	return s, nil
-}

@@ -38,7 +38,7 @@ func (m *mirror) transactions(ctx context.Context) error {
 				return 0, err
 			}
 			if seen >= window {
-				return 0, m.reached(last.Unix())
+				return 0, m.reached(ctx, last.Unix())
 			}
 			return list.Meta.NumberOfPages, nil
 		})
