@@ -46,6 +46,11 @@ func (c *backupCommand) Run(p *program) (err error) {
 	if err != nil {
 		return err
 	}
+	release, err := lockPartial(c.File)
+	if err != nil {
+		return err
+	}
+	defer release()
 	done, err := c.write(p, store, from)
 	if err != nil {
 		return err

@@ -84,7 +84,7 @@ func (c *backupPruneCommand) needed(p *program) (needed map[[32]byte]bool, backu
 	}
 	needed = map[[32]byte]bool{}
 	for _, e := range entries {
-		if e.IsDir() || strings.HasSuffix(e.Name(), ".partial") && e.Type() == fs.FileMode(0) {
+		if e.IsDir() || isPartial(e.Name()) && e.Type() == fs.FileMode(0) {
 			continue
 		}
 		err := sqlstore.FilesIn(p.ctx, filepath.Join(c.Folder, e.Name()), func(f *sqlstore.KnownFile) error {

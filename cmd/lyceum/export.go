@@ -114,13 +114,15 @@ func (c *exportCommand) output(p *program) (io.Writer, func(error) error, error)
 		return nil, nil, lyceum.Invalidf("%s is a folder or a device; --output takes a file name, and without it rows "+
 			"go to standard output", c.Output)
 	}
+	release, err := lockPartial(c.Output)
+	if err != nil {
+		return nil, nil, err
+	}
 	partial := c.Output + ".partial"
 	file, err := os.OpenFile(partial, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {
-		return nil, nil, &lyceum.Error{
-			Kind: lyceum.Invalid, Detail: c.Output + " cannot be written; choose a folder that exists and is writable",
-			Err: err,
-		}
+		release()
+		return nil, nil, cannotWrite(c.Output, err)
 	}
 	buffered := bufio.NewWriterSize(file, 1<<20)
 	var out io.Writer = buffered
@@ -130,6 +132,7 @@ func (c *exportCommand) output(p *program) (io.Writer, func(error) error, error)
 		out, zipped = z, z.Close
 	}
 	return out, func(err error) error {
+		defer release()
 		if err == nil {
 			err = errors.Join(zipped(), buffered.Flush(), file.Sync(), file.Close())
 		} else {

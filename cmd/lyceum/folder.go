@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -128,6 +129,33 @@ func lockFile(path string, flag int) (*os.File, error) {
 			return nil, err
 		}
 	}
+}
+
+// lockPartial makes this process the only one that writes a file, which gets its name
+// when it is whole. What one that was killed left behind is overwritten.
+func lockPartial(path string) (release func(), err error) {
+	lock := path + ".partial-lock"
+	file, err := lockFile(lock, os.O_CREATE|os.O_RDWR)
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		return nil, lyceum.Errorf(lyceum.Conflict, "another lyceum process is writing %s; wait until it has ended, or "+
+			"choose another name", path)
+	}
+	if err != nil {
+		return nil, cannotWrite(path, err)
+	}
+	return func() { _ = errors.Join(os.Remove(lock), file.Close()) }, nil
+}
+
+// isPartial tells whether a name is of a file that is being written, or of what
+// somebody who was killed left of one.
+func isPartial(name string) bool {
+	at := strings.LastIndex(name, ".partial")
+	return at >= 0 && slices.Contains([]string{"", "-lock", "-journal", "-wal", "-shm"}, name[at+len(".partial"):])
+}
+
+func cannotWrite(path string, err error) error {
+	return &lyceum.Error{Kind: lyceum.Invalid, Err: err, Detail: path + " cannot be written; choose a folder that exists, " +
+		"is writable and has free space"}
 }
 
 func lockFailure(dir string, err error) error {

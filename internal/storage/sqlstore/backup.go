@@ -37,24 +37,28 @@ func (d *dialect) writeBackup(
 		return err
 	}
 	partial := path + ".partial"
-	if err := os.Remove(partial); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return cannotWrite(partial, err)
+	if err := removeDatabase(partial); err != nil {
+		return err
 	}
 	if err := write(ctx, partial); err != nil {
-		_ = os.Remove(partial)
+		_ = removeDatabase(partial)
 		if d.fault(err) == faultDamaged {
 			return d.public(err)
 		}
 		return cannotWrite(path, err)
 	}
 	if err := Verify(ctx, partial); err != nil {
-		_ = os.Remove(partial)
+		_ = removeDatabase(partial)
+		if !errors.Is(err, errDamaged) {
+			return &lyceum.Error{Kind: lyceum.Unavailable, Err: err, Detail: path + " could not be read after it was " +
+				"written, and was deleted; see that nothing else changes files in its folder, and repeat the command"}
+		}
 		return &lyceum.Error{Kind: lyceum.Unavailable, Err: err, Detail: "the backup is not good, and was deleted; the " +
 			"database or its disk is damaged; restore an older backup, and keep this database for analysis"}
 	}
 	if complete != nil {
 		if err := complete(partial); err != nil {
-			_ = os.Remove(partial)
+			_ = removeDatabase(partial)
 			return err
 		}
 	}
@@ -165,6 +169,9 @@ func syncFile(path string) error {
 	return errors.Join(file.Sync(), file.Close())
 }
 
+// errDamaged is in errors about a copy that is damaged, unlike one that cannot be read.
+var errDamaged = errors.New("the copy is damaged")
+
 // Verify tells whether a file is a whole database of this program's schema or
 // an older one.
 func Verify(ctx context.Context, path string) error {
@@ -178,10 +185,13 @@ func Verify(ctx context.Context, path string) error {
 	defer db.Close()
 	damaged, err := sqliteIntegrity(ctx, db)
 	if err != nil {
+		if sqliteFault(err) == faultDamaged {
+			err = errors.Join(err, errDamaged)
+		}
 		return &lyceum.Error{Kind: lyceum.Invalid, Detail: path + " is not a backup made by lyceum", Err: err}
 	}
 	if len(damaged) > 0 {
-		return lyceum.Invalidf("%s is damaged: %s", path, damaged[0])
+		return &lyceum.Error{Kind: lyceum.Invalid, Detail: path + " is damaged: " + damaged[0], Err: errDamaged}
 	}
 	var schools int64
 	if err := db.QueryRowContext(ctx, "SELECT count(*) FROM schools").Scan(&schools); err != nil {

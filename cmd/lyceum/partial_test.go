@@ -1,0 +1,68 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// TestFileThatAnotherProcessWrites: a backup and an export leave alone what another
+// process is writing under the same name, and take over what a killed one left.
+func TestFileThatAnotherProcessWrites(t *testing.T) {
+	t.Parallel()
+	data := newSchool(t)
+	for name, args := range map[string][]string{
+		"b.db":     {"backup", "--data", data},
+		"users.gz": {"export", "users", "--data", data, "--output"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			path := filepath.Join(dir, name)
+			release, err := lockPartial(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path+".partial", []byte("theirs"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			args := append(args, path)
+			want := "lyceum: another lyceum process is writing " + path + "; wait until it has ended, or choose another name\n"
+			if status, said := ran(t, args...); status != 1 || said != want {
+				t.Errorf("%d %s, want %s", status, said, want)
+			}
+			if text, err := os.ReadFile(path + ".partial"); err != nil || string(text) != "theirs" {
+				t.Errorf("the other's file has %q, %v", text, err)
+			}
+			release()
+			if err := os.WriteFile(path+".partial-lock", nil, 0o600); err != nil { // as if it had been killed
+				t.Fatal(err)
+			}
+			if status, said := ran(t, args...); status != 0 {
+				t.Errorf("%d %s", status, said)
+			}
+			if holds := names(t, dir); holds != name {
+				t.Errorf("the folder holds %s", holds)
+			}
+		})
+	}
+}
+
+// TestBackupPruneBesideAKilledBackup: its rest is no backup that cannot be read.
+func TestBackupPruneBesideAKilledBackup(t *testing.T) {
+	t.Parallel()
+	data, dir := newSchool(t), t.TempDir()
+	command(t, "backup", "--data", data, filepath.Join(dir, "a.db"))
+	if err := os.Mkdir(filepath.Join(dir, backupFilesName), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, left := range []string{"", "-lock", "-journal", "-wal", "-shm"} {
+		if err := os.WriteFile(filepath.Join(dir, "b.db.partial"+left), []byte("left"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	says(t, 0, "none of 1 backup needs", "backup-prune", dir)
+	if err := os.WriteFile(filepath.Join(dir, "b.partial.db"), []byte("left"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	says(t, 1, "b.partial.db in .* is not a backup that can be read, so nothing was removed", "backup-prune", dir)
+}

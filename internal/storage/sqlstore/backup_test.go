@@ -1,0 +1,69 @@
+package sqlstore
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// TestBackupThatIsNotGood: only a copy that is damaged says that the database is.
+func TestBackupThatIsNotGood(t *testing.T) {
+	t.Parallel()
+	s := openTest(t)
+	damaged, unread := "the database or its disk is damaged", "could not be read after it was written, and was deleted"
+	for name, tc := range map[string]struct {
+		write func(ctx context.Context, path string) error
+		says  string
+	}{
+		"damaged": {func(ctx context.Context, path string) error {
+			if err := s.vacuumInto(ctx, path); err != nil {
+				return err
+			}
+			file, err := os.OpenFile(path, os.O_RDWR, 0)
+			if err != nil {
+				return err
+			}
+			defer file.Close()
+			_, err = file.WriteAt([]byte(strings.Repeat("damage", 1000)), 4096)
+			return err
+		}, damaged},
+		"no database": {func(_ context.Context, path string) error {
+			return os.WriteFile(path, []byte(strings.Repeat("text", 4096)), 0o600)
+		}, damaged},
+		"gone":  {func(context.Context, string) error { return nil }, unread},
+		"empty": {func(_ context.Context, path string) error { return privateFile(path) }, unread},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			err := s.dialect.writeBackup(t.Context(), filepath.Join(dir, "b.db"), tc.write, nil)
+			if lyceum.KindOf(err) != lyceum.Unavailable || !strings.Contains(lyceum.Public(err).Detail, tc.says) {
+				t.Errorf("%v, want %q", err, tc.says)
+			}
+			if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+				t.Errorf("the folder holds %v, %v", left, err)
+			}
+		})
+	}
+}
+
+// TestBackupAfterAKilledOne: what that one left is no part of the next.
+func TestBackupAfterAKilledOne(t *testing.T) {
+	t.Parallel()
+	s, dir := openTest(t), t.TempDir()
+	path := filepath.Join(dir, "b.db")
+	for _, left := range append(besides(path+".partial"), path+".partial") {
+		if err := os.WriteFile(left, []byte("left"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Backup(t.Context(), path, nil); err != nil {
+		t.Error(err)
+	}
+	if all, err := os.ReadDir(dir); err != nil || len(all) != 1 {
+		t.Errorf("the folder holds %v, %v", all, err)
+	}
+}
