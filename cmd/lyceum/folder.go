@@ -43,7 +43,7 @@ func mayCreate(dir, given string) error {
 		switch {
 		case remains[e.Name()]:
 			lost = append(lost, e.Name())
-		case !supplied[e.Name()] && !sameFile(filepath.Join(dir, e.Name()), given):
+		case e.Name() != sqlstore.FileName && !supplied[e.Name()] && !sameFile(filepath.Join(dir, e.Name()), given):
 			others = append(others, e.Name())
 		}
 	}
@@ -61,16 +61,14 @@ func mayCreate(dir, given string) error {
 	return nil
 }
 
-// hasDatabase tells whether a folder has a database. SQLite would throw away
-// the log beside an empty file.
+// hasDatabase tells whether a folder has a database. An empty file is none: SQLite
+// would begin a new one in it, and throw away the log beside it.
 func hasDatabase(dir string) bool {
-	path := filepath.Join(dir, sqlstore.FileName)
-	info, err := os.Lstat(path)
-	if err != nil || info.Size() > 0 {
+	info, err := os.Lstat(filepath.Join(dir, sqlstore.FileName))
+	if err != nil {
 		return !errors.Is(err, fs.ErrNotExist)
 	}
-	log, err := os.Stat(path + "-wal")
-	return err != nil || log.Size() == 0
+	return info.Size() > 0 || !info.Mode().IsRegular()
 }
 
 // few names some of many.

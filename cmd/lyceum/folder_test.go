@@ -96,6 +96,10 @@ func TestR28_FolderOfANewDatabase(t *testing.T) {
 		"all of these":                  {[]string{"lost+found/", "files/", "secret.key"}, ""},
 		"a log":                         {[]string{"lyceum.db-wal"}, lost + "lyceum.db-wal exists"},
 		"a log beside an empty file":    {[]string{"lyceum.db-wal", "lyceum.db"}, lost + "lyceum.db-wal exists"},
+		"an empty file":                 {[]string{"lyceum.db"}, ""},
+		"an empty file and a key":       {[]string{"lyceum.db", "secret.key"}, ""},
+		"an index beside an empty file": {[]string{"index/", "lyceum.db"}, lost + "index exists"},
+		"an empty file that was served": {[]string{"lyceum.db", "lyceum.lock", "secret.key"}, lost + "lyceum.lock exists"},
 		"shared memory":                 {[]string{"lyceum.db-shm"}, lost},
 		"an index":                      {[]string{"index/"}, lost + "index exists"},
 		"what a server leaves":          {[]string{"lyceum.lock", "secret.key"}, lost + "lyceum.lock exists"},
@@ -123,6 +127,9 @@ func TestR28_FolderOfANewDatabase(t *testing.T) {
 				}
 			}
 			before := names(t, dir)
+			if status, said := ran(t, "check", "--data", dir); status != 1 || !strings.Contains(said, "there is no database in "+dir) {
+				t.Errorf("check: %d %s", status, said)
+			}
 			if tc.refused == "" {
 				if status, said := ran(t, "school", "create", "--data", dir, "--name", "Fernwood", "--owner-email", "ann@example.com"); status != 0 {
 					t.Error(said)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,7 +10,6 @@ import (
 	"maps"
 	"net/url"
 	"os"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -30,7 +30,7 @@ func settingsFile(r io.Reader) (kong.Resolver, error) {
 		return nil, err
 	}
 	var s settings
-	err = json.Unmarshal(text, &s)
+	err = json.Unmarshal(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")), &s) // a mark of the byte order
 	if wrong, is := errors.AsType[*json.SyntaxError](err); is {
 		return nil, lyceum.Invalidf("the settings file is not valid JSON: %v after %d bytes", wrong, wrong.Offset)
 	}
@@ -200,7 +200,7 @@ func (d *database) exists() error {
 	if err != nil || address != "" {
 		return err
 	}
-	if _, err := os.Stat(filepath.Join(d.Data, sqlstore.FileName)); err != nil {
+	if !hasDatabase(d.Data) {
 		return lyceum.Errorf(lyceum.NotFound, "there is no database in %s; set its folder with --data, or create "+
 			"one with lyceum school create", d.Data)
 	}
@@ -239,13 +239,18 @@ func webAddress(flag, address string) []lyceum.FieldError {
 
 // inSchool is which school a command acts in.
 type inSchool struct {
-	School lyceum.SchoolID `help:"School number; optional when there is only one." placeholder:"N"`
+	School *lyceum.SchoolID `help:"School number; optional when there is only one." placeholder:"N"`
 }
 
 // find gives the school asked for, or the only one.
 func (s *inSchool) find(ctx context.Context, store lyceum.Store) (lyceum.SchoolID, error) {
-	if s.School != 0 {
-		school, err := store.In(ctx, s.School).GetSchool()
+	if s.School != nil {
+		if *s.School < 1 {
+			return 0, lyceum.InvalidFields(lyceum.FieldError{
+				Field: "--school", Message: "must be 1 or more; lyceum school list shows the numbers",
+			})
+		}
+		school, err := store.In(ctx, *s.School).GetSchool()
 		return school.ID, err
 	}
 	schools, err := store.FindSchools(ctx)

@@ -16,8 +16,8 @@ import (
 type usageCommand struct {
 	database       `embed:""`
 	indexSettings  `embed:""`
-	School         lyceum.SchoolID `help:"Show what this school keeps; all schools without." placeholder:"N"`
-	JSON           bool            `help:"Print one JSON object, with all sizes in bytes."`
+	School         *lyceum.SchoolID `help:"Show what this school keeps; all schools without." placeholder:"N"`
+	JSON           bool             `help:"Print one JSON object, with all sizes in bytes."`
 	retentionFlags `embed:""`
 }
 
@@ -49,14 +49,18 @@ func (c *usageCommand) Run(p *program) (err error) {
 			return asFlags(err)
 		}
 	}
-	if c.School != 0 && !slices.ContainsFunc(schools, func(s lyceum.School) bool { return s.ID == c.School }) {
-		return lyceum.Errorf(lyceum.NotFound, "there is no school %d", c.School)
+	var only lyceum.SchoolID
+	if c.School != nil {
+		only = *c.School
+		if !slices.ContainsFunc(schools, func(s lyceum.School) bool { return s.ID == only }) {
+			return lyceum.Errorf(lyceum.NotFound, "there is no school %d", only)
+		}
 	}
 	found, err := access.UsageOf(p.ctx, store, schools, p.clock(), c.of)
 	if err != nil {
 		return err
 	}
-	u := usageOf(&found, c.School)
+	u := usageOf(&found, only)
 	if c.Data != "" {
 		if err := u.addFolder("uploaded files", filepath.Join(c.Data, "files")); err != nil {
 			return err

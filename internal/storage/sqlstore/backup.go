@@ -223,7 +223,7 @@ func Restore(ctx context.Context, backup, dir string, o RestoreOptions) (Upgrade
 		return Upgraded{}, err
 	}
 	target := filepath.Join(dir, FileName)
-	if _, err := os.Stat(target); err == nil && !o.Force {
+	if info, err := os.Stat(target); err == nil && info.Size() > 0 && !o.Force {
 		return Upgraded{}, lyceum.Errorf(lyceum.Conflict, "%s already has a database; use --force to replace it, or choose "+
 			"another folder with --data", dir)
 	}
