@@ -18,7 +18,7 @@ type filesCopyCommand struct {
 	database     `embed:""`
 	fileSettings `embed:""`
 
-	ToURL     string `name:"to-url" help:"S3-compatible store to copy to." placeholder:"https://KEY:SECRET@HOST/BUCKET" xor:"to" required:""`
+	ToURL     string `name:"to-url" help:"S3-compatible store to copy to, such as https://KEY:SECRET@HOST/BUCKET." placeholder:"URL" xor:"to" required:""`
 	ToURLFile string `name:"to-url-file" help:"File with that URL, to keep the secret out of the process list." placeholder:"FILE" xor:"to" required:""`
 	ToFolder  string `name:"to-folder" help:"Folder to copy to, such as files in a data folder." placeholder:"DIR" xor:"to" required:""`
 	Deep      bool   `help:"Read the files that are there already, too, instead of comparing only their sizes."`

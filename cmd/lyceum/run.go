@@ -114,6 +114,9 @@ func runBy(
 			Err: unread,
 		})
 	}
+	if err != nil && negativeUnknown.MatchString(err.Error()) {
+		return fail(stderr, lyceum.Invalidf("numbers of schools, keys, apps and users begin at 1; a negative one is nobody's"))
+	}
 	if err != nil {
 		return fail(
 			stderr,
@@ -165,8 +168,9 @@ func withNegatives(args []string) (tied []string) {
 }
 
 var (
-	negative  = regexp.MustCompile(`^-[0-9]`)
-	flagAlone = regexp.MustCompile(`^--[^=]+$`)
+	negative        = regexp.MustCompile(`^-[0-9]`)
+	negativeUnknown = regexp.MustCompile(`^unknown flag -[0-9]`)
+	flagAlone       = regexp.MustCompile(`^--[^=]+$`)
 )
 
 // emptyFlag refuses a text that was given and is empty: whoever fills it in

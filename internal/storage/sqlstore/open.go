@@ -239,6 +239,14 @@ func postgresConfig(address string) (*pgx.ConnConfig, error) {
 		return nil, lyceum.Errorf(lyceum.Invalid, "the database URL is invalid; it must be like "+
 			"postgres://user:password@host:5432/name")
 	}
+	hosts := []string{config.Host}
+	for _, other := range config.Fallbacks {
+		hosts = append(hosts, other.Host)
+	}
+	if strings.Contains(strings.Join(hosts, ""), "@") { // the rest of a password, which no message may repeat
+		return nil, lyceum.Errorf(lyceum.Invalid, "the database URL has more than one @; write those of the user and the "+
+			"password as %%40")
+	}
 	if config.ConnectTimeout == 0 {
 		config.ConnectTimeout = 2 * time.Second
 	}
