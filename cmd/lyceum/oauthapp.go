@@ -69,8 +69,8 @@ func (c *oauthAppCreateCommand) Run(p *program) error {
 		}
 		fmt.Fprintf(p.stderr, "OAuth app %d of school %d, %s, is registered for version %d. Its secret is shown only "+
 			"this once:\n", app.ID, by.School, app.Name, app.Version)
-		fmt.Fprintf(p.stdout, "client_id %s\nclient_secret %s\n", app.ClientID, secret)
-		return nil
+		return p.give("client_id "+app.ClientID+"\nclient_secret "+secret, "OAuth app %d was registered, but nobody "+
+			"knows its secret: lyceum oauth-app rotate %[1]d --school %d --keep 0s makes another", app.ID, by.School)
 	})
 }
 
@@ -147,6 +147,9 @@ func (oauthAppChangeCommand) Help() string {
 
 // Run changes the app.
 func (c *oauthAppChangeCommand) Run(p *program) error {
+	if c.Name == nil && c.RedirectURL == nil && c.RequirePKCE == nil && c.RotateRefreshTokens == nil {
+		return lyceum.Invalidf("nothing to change: set --name, --redirect-url, --require-pkce or --rotate-refresh-tokens")
+	}
 	return withApps(p, &c.database, &c.inSchool, func(apps *access.Apps, by lyceum.By) error {
 		app, err := apps.Get(p.ctx, by, c.App)
 		if err != nil {
@@ -201,8 +204,8 @@ func (c *oauthAppRotateCommand) Run(p *program) error {
 		}
 		fmt.Fprintf(p.stderr, "The old secret of OAuth app %d, %s, %s. The new secret is shown only this once:\n",
 			app.ID, app.Name, until)
-		fmt.Fprintln(p.stdout, secret)
-		return nil
+		return p.give(secret, "OAuth app %d has a new secret that nobody knows: lyceum oauth-app rotate %[1]d --school %d "+
+			"makes another", app.ID, by.School)
 	})
 }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/mail"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -205,10 +204,10 @@ func (c *schoolCreateCommand) Run(p *program) (err error) {
 	if message := lyceum.CheckText(name, 1, 200); message != "" {
 		return lyceum.InvalidFields(lyceum.FieldError{Field: "--name", Message: message})
 	}
-	address, err := mail.ParseAddress(c.OwnerEmail)
-	if err != nil || address.Address != c.OwnerEmail {
+	if !people.IsAddress(c.OwnerEmail) {
 		return lyceum.InvalidFields(lyceum.FieldError{
-			Field: "--owner-email", Message: "must be an email address such as owner@example.com",
+			Field:   "--owner-email",
+			Message: fmt.Sprintf("must be an email address such as owner@example.com, of at most %d bytes", people.MaxEmail),
 		})
 	}
 	if err := c.valid(); err != nil {
@@ -252,13 +251,13 @@ func (c *schoolCreateCommand) Run(p *program) (err error) {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(p.stdout, `School %[1]d, %[2]s, is there. `+
+	return p.give(fmt.Sprintf(`School %[1]d, %[2]s, is there. `+
 		`An API key for it: lyceum apikey create --school %[1]d --name NAME
 
 While lyceum serve runs, its owner chooses a password here. The link works once, within 48 hours:
-%[3]s
-`, school.ID, school.Name, link)
-	return nil
+%[3]s`, school.ID, school.Name, link),
+		"School %d was created, but nobody knows its owner's link: lyceum user password-link --email %s --school %[1]d "+
+			"makes another", school.ID, c.OwnerEmail)
 }
 
 type schoolListCommand struct {
@@ -330,7 +329,17 @@ func (c *apikeyCreateCommand) Run(p *program) (err error) {
 	}
 	fmt.Fprintf(p.stderr, "API key %d of school %d, %s, may %s. It is shown only this once:\n",
 		key.ID, by.School, key.Name, key.Permissions)
-	fmt.Fprintln(p.stdout, text)
+	return p.give(text, "API key %d was created, but nobody knows it: lyceum apikey revoke %[1]d --school %d "+
+		"revokes it; create another", key.ID, by.School)
+}
+
+// give writes what is shown only once; lost says what to do if it could not be written.
+func (p *program) give(shownOnce, lost string, of ...any) error {
+	if _, err := fmt.Fprintln(p.stdout, shownOnce); err != nil {
+		return &lyceum.Error{
+			Kind: lyceum.Unavailable, Err: err, Detail: "standard output cannot be written. " + fmt.Sprintf(lost, of...),
+		}
+	}
 	return nil
 }
 

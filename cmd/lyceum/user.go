@@ -65,7 +65,6 @@ func (c *passwordLinkCommand) Run(p *program) error {
 			return err
 		}
 		fmt.Fprintf(p.stderr, "A link for %s, which works once, within 48 hours:\n", user.Email)
-		fmt.Fprintln(p.stdout, link)
-		return nil
+		return p.give(link, "The link was made, but nobody knows it: repeat the command for another")
 	})
 }

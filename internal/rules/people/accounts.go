@@ -417,7 +417,7 @@ func (a *Account) checkTexts() (wrong []lyceum.FieldError) {
 	refuse := func(field, message string) {
 		wrong = append(wrong, lyceum.FieldError{Field: field, Message: message})
 	}
-	if a.Email.Present && !isAddress(a.Email.Value) {
+	if a.Email.Present && !IsAddress(a.Email.Value) {
 		refuse("email", addressTaken)
 	}
 	if length := utf8.RuneCountInString(a.Password.Value); a.Password.Present &&

@@ -60,7 +60,7 @@ func (c *OwnChange) check() error {
 	if message := lyceum.CheckText(c.Phone.Value.Value, 0, lyceum.MaxPhoneNumber); message != "" {
 		wrong = append(wrong, lyceum.FieldError{Field: "phone_number", Message: message})
 	}
-	if c.Email.Present && !isAddress(c.Email.Value) {
+	if c.Email.Present && !IsAddress(c.Email.Value) {
 		wrong = append(wrong, lyceum.FieldError{Field: "email", Message: addressTaken})
 	}
 	return refused(wrong)

@@ -192,9 +192,9 @@ func (s *Service) Register(tx lyceum.Tx, now time.Time, email string, name lyceu
 
 const addressTaken = "must be an email address such as learner@example.com"
 
-// isAddress reports whether a text can be the address of a user. Those at invalid
+// IsAddress reports whether a text can be the address of a user. Those at invalid
 // are nobody's (RFC 2606), and stand for people who were erased.
-func isAddress(email string) bool {
+func IsAddress(email string) bool {
 	at, err := mail.ParseAddress(email)
 	return err == nil && at.Address == email && len(email) <= MaxEmail && !strings.HasSuffix(email, "@invalid")
 }
@@ -204,7 +204,7 @@ func (n *NewUser) check() error {
 	refuse := func(field, message string) {
 		wrong = append(wrong, lyceum.FieldError{Field: field, Message: message})
 	}
-	if !isAddress(n.Email) {
+	if !IsAddress(n.Email) {
 		refuse("email", addressTaken)
 	}
 	if length := utf8.RuneCountInString(n.Password.Value); n.Password.Present &&

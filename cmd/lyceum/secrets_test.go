@@ -1,0 +1,37 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// fullDisk is where nothing can be written.
+type fullDisk struct{}
+
+func (fullDisk) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
+
+// TestSecretThatCannotBeWritten: a secret that nobody saw is no success, and the
+// sentence says what exists now and how to get another.
+func TestSecretThatCannotBeWritten(t *testing.T) {
+	t.Parallel()
+	data := newSchool(t)
+	command(t, "oauth-app", "create", "--data", data, "--name", "Ledger", "--redirect-url", "https://app.example.com/")
+	for _, tc := range []struct {
+		args []string
+		says string
+	}{
+		{[]string{"apikey", "create", "--name", "report"}, "API key 1 was created, but nobody knows it: lyceum apikey revoke 1 --school 1 revokes it; create another"},
+		{[]string{"oauth-app", "create", "--name", "Other", "--redirect-url", "https://app.example.com/"}, "OAuth app 2 was registered, but nobody knows its secret: lyceum oauth-app rotate 2 --school 1 --keep 0s makes another"},
+		{[]string{"oauth-app", "rotate", "1", "--keep", "0s"}, "OAuth app 1 has a new secret that nobody knows: lyceum oauth-app rotate 1 --school 1 makes another"},
+		{[]string{"user", "password-link", "--email", "owner@example.com"}, "The link was made, but nobody knows it: repeat the command for another"},
+		{[]string{"school", "create", "--name", "Second", "--owner-email", "ann@example.com"}, "School 2 was created, but nobody knows its owner's link: lyceum user password-link --email ann@example.com --school 2 makes another"},
+	} {
+		var errs bytes.Buffer
+		status := run(t.Context(), append(tc.args, "--data", data), nil, fullDisk{}, &errs)
+		if want := "lyceum: standard output cannot be written. " + tc.says + "\n"; status != 1 || !strings.Contains(errs.String(), want) {
+			t.Errorf("%q: %d %s, want %s", tc.args, status, errs.String(), want)
+		}
+	}
+}
