@@ -152,8 +152,10 @@ func isPartial(name string) bool {
 }
 
 func cannotWrite(path string, err error) error {
-	return &lyceum.Error{Kind: lyceum.Invalid, Err: err, Detail: path + " cannot be written; choose a folder that exists, " +
-		"is writable and has free space"}
+	return &lyceum.Error{
+		Kind: lyceum.Invalid, Err: err,
+		Detail: path + " cannot be written; choose a folder that exists, is writable and has free space",
+	}
 }
 
 func lockFailure(dir string, err error) error {

@@ -115,7 +115,8 @@ func runBy(
 		})
 	}
 	if err != nil && negativeUnknown.MatchString(err.Error()) {
-		return fail(stderr, lyceum.Invalidf("numbers of schools, keys, apps and users begin at 1; a negative one is nobody's"))
+		return fail(stderr, lyceum.Invalidf("numbers of schools, keys, apps and users begin at 1; a negative one is "+
+			"nobody's"))
 	}
 	if err != nil {
 		return fail(
