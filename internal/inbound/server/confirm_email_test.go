@@ -66,7 +66,8 @@ func (k *class) wish(t *testing.T, sent <-chan letter, email string) string {
 	}
 	got := <-sent
 	_, link, found := strings.Cut(got.text, authURL)
-	if link, _, _ = strings.Cut(link, "\n"); got.to != email || !found {
+	ways := "to this one, in the account or through an app."
+	if link, _, _ = strings.Cut(link, "\n"); got.to != email || !found || !strings.Contains(got.text, ways) {
 		t.Fatalf("sent %+v", got)
 	}
 	return link

@@ -74,7 +74,8 @@ var kinds = []kind{
 		"link", false, nil,
 	},
 	{
-		lyceum.ConfirmAddressEmail, ConfirmEmail, "Sent to a new email address that an app asked for.",
+		lyceum.ConfirmAddressEmail, ConfirmEmail,
+		"Sent to the new email address that a person asked for in their profile or through an app.",
 		[]Variable{schoolName, {
 			"link", "The page where they confirm the address, valid for 48 hours.",
 			"https://school.example.com/secure/1/identity/confirm_email/…",
