@@ -67,7 +67,7 @@ func show(t *testing.T) *window {
 
 // serve opens a school with one learner. Its pages say they are at an address; empty:
 // where they are.
-func serve(t *testing.T, at string) *window {
+func serve(t *testing.T, at string, change ...func(*oauth.Options)) *window {
 	t.Helper()
 	w := &window{t: t}
 	store, err := sqlstore.Open(t.Context(), t.TempDir(), sqlstore.Options{})
@@ -109,7 +109,7 @@ func serve(t *testing.T, at string) *window {
 	site := web.Site{BaseURL: w.at, AuthURL: w.at}
 	rules := people.New(store, time.Now)
 	w.sales = sales.New(store, time.Now, learning.New(store, time.Now), rules)
-	pages, err := oauth.Pages(oauth.Options{
+	options := oauth.Options{
 		Sales: w.sales, People: rules, Doors: people.Doors{
 			Forget: w.people.Forget, Offer: w.people.OfferEmail, Ask: (&oauth.Notices{Emails: emails, Site: site}).Ask,
 		},
@@ -117,7 +117,11 @@ func serve(t *testing.T, at string) *window {
 		OnlySchool: func(context.Context) (lyceum.SchoolID, bool) { return school.ID, true },
 		OAuth:      w.oauth, Accounts: w.people, Apps: w.apps, Clock: time.Now, Log: slog.New(slog.DiscardHandler), Learning: learning.New(store, time.Now),
 		Emails: emails,
-	})
+	}
+	for _, changed := range change {
+		changed(&options)
+	}
+	pages, err := oauth.Pages(options)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -41,10 +41,15 @@ func (p *pages) listSessions(w http.ResponseWriter, r *http.Request, v *visit) e
 
 // endSession serves POST /account/sessions/{session}/end.
 func (p *pages) endSession(w http.ResponseWriter, r *http.Request, v *visit) error {
-	if err := p.Accounts.EndStay(r.Context(), v.by(), v.User.ID, r.PathValue("session")); err != nil {
+	ended, err := p.Accounts.EndStay(r.Context(), v.by(), v.User.ID, r.PathValue("session"))
+	if err != nil {
 		return err
 	}
-	see(w, r, "/account/sessions?done=ended")
+	notice := "ended"
+	if !ended {
+		notice = "not-ended"
+	}
+	see(w, r, "/account/sessions?done="+notice)
 	return nil
 }
 

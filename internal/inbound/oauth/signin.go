@@ -185,6 +185,7 @@ var notices = map[string]string{
 	"passkey-added":   "The passkey is added.",
 	"passkey-removed": "The passkey is removed here. Delete it on your device, too.",
 	"ended":           "That session has ended.",
+	"not-ended":       "That session is not in this list: nothing was ended. It may have ended before.",
 	"everywhere":      "You are signed out everywhere.",
 	"revoked":         "The app no longer has access.",
 	"profile":         "Your profile is saved.",

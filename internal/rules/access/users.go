@@ -193,18 +193,20 @@ func over(s *lyceum.Session, now time.Time) bool {
 	return !now.Before(s.SeenAt.Add(SessionIdle)) || !now.Before(s.CreatedAt.Add(SessionAbsolute))
 }
 
-// EndStay ends one session of a user by its name. One that is not there has
-// ended already.
-func (a *Accounts) EndStay(ctx context.Context, by lyceum.By, id lyceum.UserID, name string) error {
+// EndStay ends one session of a user by its name. It reports false, and ends nothing,
+// if the user has no such session, or no longer.
+func (a *Accounts) EndStay(
+	ctx context.Context, by lyceum.By, id lyceum.UserID, name string,
+) (ended bool, err error) {
 	stays, err := a.Stays(ctx, by, id, "")
 	if err != nil {
-		return err
+		return false, err
 	}
 	at := slices.IndexFunc(stays, func(s Stay) bool { return s.Name == name })
 	if at < 0 {
-		return nil
+		return false, nil
 	}
-	return a.store.Write(ctx, by.Stamp(a.clock()), func(tx lyceum.Tx) error {
+	return true, a.store.Write(ctx, by.Stamp(a.clock()), func(tx lyceum.Tx) error {
 		tx.Note(lyceum.SessionEnded, int32(id))
 		return endSession(tx, stays[at].Hash)
 	})

@@ -195,20 +195,20 @@ func TestR38_SessionsAreListedAndEnd(t *testing.T) {
 		if s := list[0]; s.Address != "192.0.2.0/24" || s.Browser != "Firefox on Linux" {
 			t.Errorf("the session began at %q in %q", s.Address, s.Browser)
 		}
-		end := func(whose lyceum.UserID, name string) {
+		end := func(whose lyceum.UserID, name string, want bool) {
 			t.Helper()
-			if err := o.accounts.EndStay(t.Context(), o.by(), whose, name); err != nil {
-				t.Fatal(err)
+			if ended, err := o.accounts.EndStay(t.Context(), o.by(), whose, name); err != nil || ended != want {
+				t.Fatalf("the session %q of user %d: ended %t, %v", name, whose, ended, err)
 			}
 		}
-		end(1, list[0].Name)
-		end(learner, "")
-		end(learner, "0000000000000000")
+		end(1, list[0].Name, false)
+		end(learner, "", false)
+		end(learner, "0000000000000000", false)
 		if len(stays()) != 2 {
 			t.Fatal("a session ended that nobody meant")
 		}
-		end(learner, list[0].Name)
-		end(learner, list[0].Name)
+		end(learner, list[0].Name, true)
+		end(learner, list[0].Name, false)
 		if left := stays(); len(left) != 1 || !left[0].Here {
 			t.Errorf("left are %+v", left)
 		}
