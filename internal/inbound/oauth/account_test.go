@@ -2,6 +2,7 @@ package oauth_test
 
 import (
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
@@ -15,6 +16,41 @@ func learner(t *testing.T, change ...func(*oauth.Options)) *client {
 	c := &client{window: serve(t, "https://school.example.com:443", change...), cookies: map[string]*http.Cookie{}}
 	c.want(c.ask("POST", "/secure/1/identity/sign_in", url.Values{"email": {email}, "password": {password}}), 303, "/account")
 	return c
+}
+
+// wantNot fails the test if a page has a text.
+func (c *client) wantNot(w *httptest.ResponseRecorder, text string) {
+	c.t.Helper()
+	if strings.Contains(w.Body.String(), text) {
+		c.t.Errorf("the page has %q: %s", text, w.Body)
+	}
+}
+
+// What is wrong with a form is said in the words of the form, and what was typed stays.
+func TestWrongProfile(t *testing.T) {
+	t.Parallel()
+	c := learner(t)
+	long := strings.Repeat("n", 300)
+	w := c.ask("POST", "/account/profile", url.Values{"name": {long}, "phone_number": {strings.Repeat("1", 51)}})
+	c.want(w, 422, "The name must be at most 255 characters long. The phone number must be at most 50 characters long.")
+	c.want(w, 422, long)
+	c.wantNot(w, "phone_number must")
+	w = c.ask("POST", "/account/profile/email", url.Values{"email": {"nobody"}})
+	c.want(w, 422, "The email address must be an email address such as learner@example.com.")
+	c.want(w, 422, `value="nobody"`)
+}
+
+// Without mail there is no form that would not do what it says.
+func TestAddressWithoutMail(t *testing.T) {
+	t.Parallel()
+	c := learner(t, func(o *oauth.Options) { o.Doors.Ask = nil })
+	for method, status := range map[string]int{"GET": 200, "POST": 409} {
+		w := c.ask(method, "/account/profile/email", url.Values{"email": {"new@example.com"}})
+		c.want(w, status, "Ask the school to change your address.")
+		c.wantNot(w, "email a link")
+		c.wantNot(w, "an app")
+		c.wantNot(w, `action="/account/profile/email"`)
+	}
 }
 
 // Only what ended is said to have ended.

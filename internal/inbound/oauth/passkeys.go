@@ -155,7 +155,7 @@ func (p *pages) addPasskey(w http.ResponseWriter, r *http.Request, v *visit) err
 	if e := lyceum.Public(err); err != nil {
 		switch e.Kind {
 		case lyceum.Unauthenticated, lyceum.Invalid, lyceum.Conflict:
-			return p.factorsPage(w, r, v, http.StatusUnprocessableEntity, view{Error: strings.Join(e.Sentences(), " ")})
+			return p.factorsPage(w, r, v, http.StatusUnprocessableEntity, view{Error: worded(e)})
 		default:
 			return err
 		}

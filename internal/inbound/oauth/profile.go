@@ -50,7 +50,7 @@ func (p *pages) changeProfile(w http.ResponseWriter, r *http.Request, v *visit) 
 		Marketing: lyceum.Some(asked.Marketing),
 	}, p.Doors)
 	if e := lyceum.Public(err); err != nil && e.Kind == lyceum.Invalid {
-		return p.profilePage(w, v, http.StatusUnprocessableEntity, view{Error: strings.Join(e.Sentences(), " "), Data: asked})
+		return p.profilePage(w, v, http.StatusUnprocessableEntity, view{Error: worded(e), Data: asked})
 	}
 	if err != nil {
 		return err
@@ -87,9 +87,11 @@ func (p *pages) changeEmail(w http.ResponseWriter, r *http.Request, v *visit) er
 	case err == nil:
 		see(w, r, profilePath+"?done=asked")
 		return nil
-	case e.Kind == lyceum.Invalid, e.Kind == lyceum.Conflict:
+	case !asked.Mail && e.Kind == lyceum.Conflict:
+		return p.emailPage(w, v, http.StatusConflict, view{Data: asked}) // which says what to do instead
+	case e.Kind == lyceum.Invalid:
 		asked.Email = web.Plain(asked.Email)
-		return p.emailPage(w, v, http.StatusUnprocessableEntity, view{Error: strings.Join(e.Sentences(), " "), Data: asked})
+		return p.emailPage(w, v, http.StatusUnprocessableEntity, view{Error: worded(e), Data: asked})
 	}
 	return err
 }

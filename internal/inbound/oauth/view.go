@@ -1,6 +1,7 @@
 package oauth
 
 import (
+	"cmp"
 	"fmt"
 	"html/template"
 	"net/http"
@@ -43,6 +44,21 @@ func parse() (map[string]*template.Template, error) {
 		}
 	}
 	return parsed, nil
+}
+
+// labels are what the fields of the account's forms are called in a sentence.
+var labels = map[string]string{
+	"email": "The email address", "name": "The name", "phone_number": "The phone number",
+}
+
+// worded says what is wrong with a form in the words that the form has.
+func worded(e *lyceum.Error) string {
+	named := &lyceum.Error{Kind: e.Kind, Detail: e.Detail}
+	for _, f := range e.Fields {
+		label := cmp.Or(labels[f.Field], f.Field)
+		named.Fields = append(named.Fields, lyceum.FieldError{Field: label, Message: f.Message + "."})
+	}
+	return strings.Join(named.Sentences(), " ")
 }
 
 func (p *pages) show(w http.ResponseWriter, status int, page string, v *visit, shown view) error {
