@@ -406,7 +406,10 @@ func (s *service) handler(o handlerOptions) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	rooms := map[string]http.Handler{"/assets/": web.Assets(), "/admin": owner, "/admin/": owner, console.BulkPath: owner}
+	rooms := map[string]http.Handler{"/assets/": web.Assets(), "/admin": owner, "/admin/": owner}
+	for pattern := range console.LargeForms() {
+		rooms[pattern] = owner
+	}
 	maps.Copy(rooms, signIn)
 	maps.Copy(rooms, first)
 	return server.Handler(server.Options{
@@ -427,7 +430,7 @@ func (s *service) handler(o handlerOptions) (http.Handler, error) {
 		Keys:         s.keys,
 		OAuth:        s.oauth,
 		Pages:        rooms,
-		Uploads:      map[string]int64{console.BulkPath: console.MaxUpload},
+		Uploads:      console.LargeForms(),
 		Files:        files.Handlers(files.Options{Learning: s.learning, Log: s.log}),
 		Nothing:      nothing,
 		Limiter:      s.limiter,

@@ -158,10 +158,20 @@ func New(o Options) (http.Handler, error) {
 	}), nil
 }
 
+// LargeForms are the largest bodies, in bytes, of the pages that read more than others,
+// by the patterns of their paths.
+func LargeForms() map[string]int64 {
+	// The encoding of a form takes three bytes for one, and six for the end of a line.
+	const template = maxForm + 6*templates.MaxSource
+	return map[string]int64{BulkPath: MaxUpload, emailsPath + "/": template, snippetPath: template}
+}
+
 // largest returns the largest body that is read of a request, in bytes.
 func largest(r *http.Request) int64 {
-	if r.URL.Path == BulkPath {
-		return MaxUpload
+	for pattern, most := range LargeForms() {
+		if r.URL.Path == pattern || strings.HasSuffix(pattern, "/") && strings.HasPrefix(r.URL.Path, pattern) {
+			return most
+		}
 	}
 	return maxForm
 }
