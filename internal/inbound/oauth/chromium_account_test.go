@@ -78,3 +78,29 @@ func TestAccountWithoutScripts(t *testing.T) {
 		t.Errorf("the profile is %+v, %v", user, err)
 	}
 }
+
+// The amounts of a receipt stay on one line beside what was sold, on a phone too.
+func TestReceiptOnAPhone(t *testing.T) {
+	w := show(t)
+	w.buy()
+	w.open(w.at + "/secure/sign_in?next=/account/receipts/1")
+	w.signIn(password)
+	for _, width := range []int64{webtest.Phone, 320} {
+		webtest.Look(t, w.tab, width, 844, false)
+		broken := webtest.Eval[[]string](t, w.tab, `(() => {
+			document.querySelectorAll(".books dt").forEach(e => e.textContent = "Throwing and glazing on the wheel, paid in full ".repeat(4))
+			return [...document.querySelectorAll(".books .whole")].filter(e => {
+				const text = document.createRange()
+				text.selectNodeContents(e)
+				return new Set([...text.getClientRects()].map(r => r.top)).size !== 1
+			}).map(e => e.textContent)
+		})()`)
+		for _, amount := range broken {
+			t.Errorf("at width %d, %q is on several lines", width, amount)
+		}
+		if n := w.text("String(document.querySelectorAll('.books .whole').length)"); n != "3" {
+			t.Errorf("there are %s amounts, want 3", n)
+		}
+		w.sound()
+	}
+}

@@ -59,6 +59,13 @@ const broken = `(() => {
 		.filter(e => e.getBoundingClientRect().right > innerWidth + 1)
 		.map(e => e.tagName + "." + e.className).slice(0, 5).join(" ");
 	if (wide) wrong.push("wider than the window: " + wide);
+	for (const panel of document.querySelectorAll(".panel, main.card")) {
+		const right = panel.getBoundingClientRect().right;
+		const seen = e => e === panel || getComputedStyle(e).overflowX === "visible" && seen(e.parentElement);
+		const out = [...panel.querySelectorAll("*")]
+			.find(e => e.getBoundingClientRect().right > right + 1 && seen(e.parentElement));
+		if (out) wrong.push("sticks out of its panel: " + out.outerHTML.slice(0, 120));
+	}
 	if (document.querySelectorAll("h1").length !== 1) wrong.push("there is not one h1");
 	if (document.querySelectorAll("main").length !== 1) wrong.push("there is not one main");
 	let level = 1;
@@ -77,8 +84,8 @@ const broken = `(() => {
 	return wrong;
 })()`
 
-// Sound fails for a page that is wider than the window, whose headings or
-// references are broken, or where what is to be pressed is smaller than 36
+// Sound fails for a page that is wider than the window or one of its panels, whose
+// headings or references are broken, or where what is to be pressed is smaller than 36
 // pixels, or 44 on a phone.
 func Sound(t testing.TB, tab context.Context) {
 	t.Helper()
