@@ -59,10 +59,7 @@ func (c *console) showAccess(w http.ResponseWriter, r *http.Request, v *visit) e
 	}
 	f := &form{Action: accessPath(user.ID), Values: map[string]string{}}
 	f.keep(r.URL.Query().Get, "page")
-	number, err := pageOf(f)
-	if err != nil {
-		return err
-	}
+	number := pageOf(f)
 	listing, err := c.Learning.Access(r.Context(), v.by(), user.ID, lyceum.Page{Number: number, Size: heldPerPage})
 	if err != nil {
 		return err
@@ -74,19 +71,18 @@ func (c *console) showAccess(w http.ResponseWriter, r *http.Request, v *visit) e
 	for i := range listing.Rows {
 		p.Held = append(p.Held, heldOf(user.ID, listing.Rows[i]))
 	}
-	return c.show(w, r, http.StatusOK, "access.gohtml", v, "Why this person has access", p)
+	return c.show(w, r, statusFor(f), "access.gohtml", v, "Why this person has access", p)
 }
 
-// pageOf reads which page of a list a form asks for.
-func pageOf(f *form) (int32, error) {
-	if f.Values["page"] == "" {
-		return 1, nil
+// pageOf reads which page of a list a form asks for. What is no page is refused at its
+// field, beside the first page.
+func pageOf(f *form) int32 {
+	r := &reading{form: f}
+	page := id[int32](r, "page").Else(1)
+	if len(r.wrong) > 0 {
+		f.refuse(lyceum.InvalidFields(r.wrong...))
 	}
-	number, ok := parseID[lyceum.UserID](f.Values["page"])
-	if !ok {
-		return 0, lyceum.Invalidf("Page must be a whole number from 1.")
-	}
-	return int32(number), nil
+	return page
 }
 
 func heldOf(user lyceum.UserID, h learning.HeldProduct) held {

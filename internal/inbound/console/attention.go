@@ -28,10 +28,7 @@ type warning struct {
 func (c *console) listAttention(w http.ResponseWriter, r *http.Request, v *visit) error {
 	f := &form{Action: attentionPath, Values: map[string]string{}}
 	f.keep(r.URL.Query().Get, "page")
-	number, err := pageOf(f)
-	if err != nil {
-		return err
-	}
+	number := pageOf(f)
 	listing, err := c.Sales.Attention(r.Context(), v.by(), false, lyceum.Page{Number: number, Size: pageSize})
 	if err != nil {
 		return err
@@ -45,7 +42,7 @@ func (c *console) listAttention(w http.ResponseWriter, r *http.Request, v *visit
 		return err
 	}
 	p.ToStop = stops.Total
-	return c.show(w, r, http.StatusOK, "attention.gohtml", v, "Needs a look", p)
+	return c.show(w, r, statusFor(f), "attention.gohtml", v, "Needs a look", p)
 }
 
 // warnings gives warnings with the names of the buyers.

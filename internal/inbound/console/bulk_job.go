@@ -74,10 +74,7 @@ func (c *console) showBulk(w http.ResponseWriter, r *http.Request, v *visit) err
 	}
 	f := &form{Action: bulkPath(job.ID), Values: map[string]string{}}
 	f.keep(r.URL.Query().Get, "page", "result")
-	number, err := pageOf(f)
-	if err != nil {
-		return err
-	}
+	number := pageOf(f)
 	filter := bulk.RowFilter{Job: job.ID}
 	if result := lyceum.BulkResult(f.Values["result"]); slices.Contains(lyceum.BulkResults(), result) {
 		filter.Result = lyceum.Some(result)
@@ -111,7 +108,7 @@ func (c *console) showBulk(w http.ResponseWriter, r *http.Request, v *visit) err
 		}
 		p.List = append(p.List, shown)
 	}
-	return c.show(w, r, http.StatusOK, "bulk_job.gohtml", v, p.What, p)
+	return c.show(w, r, statusFor(f), "bulk_job.gohtml", v, p.What, p)
 }
 
 func resultLinks(job *lyceum.BulkJob, chosen lyceum.Opt[lyceum.BulkResult]) []bulkResultLink {

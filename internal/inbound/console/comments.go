@@ -46,10 +46,7 @@ var commentTabs = map[lyceum.CommentStatus]string{
 func (c *console) listComments(w http.ResponseWriter, r *http.Request, v *visit) error {
 	f := &form{Action: commentsPath, Values: map[string]string{}}
 	f.keep(r.URL.Query().Get, "page", "status")
-	number, err := pageOf(f)
-	if err != nil {
-		return err
-	}
+	number := pageOf(f)
 	status := lyceum.CommentStatus(f.Values["status"])
 	if status == "" {
 		status = lyceum.CommentAwaiting
@@ -72,7 +69,7 @@ func (c *console) listComments(w http.ResponseWriter, r *http.Request, v *visit)
 	for i := range listing.Rows {
 		p.Rows = append(p.Rows, commentOf(listing.Rows[i]))
 	}
-	return c.show(w, r, http.StatusOK, "comments.gohtml", v, "Comments", p)
+	return c.show(w, r, statusFor(f), "comments.gohtml", v, "Comments", p)
 }
 
 func commentOf(row learning.PlacedComment) comment {

@@ -55,30 +55,33 @@ func (c *console) peoplePage(w http.ResponseWriter, r *http.Request, v *visit, s
 	query := r.URL.Query()
 	f.keep(func(name string) string { return strings.TrimSpace(query.Get(name)) }, "q", "began", "page")
 	p := &peoplePage{Form: f, Link: link, Never: f.Values["began"] == neverBegan}
-	number, err := readSearch(f)
+	err := checkSearch(f)
 	p.Chosen, p.Began = f.Values["q"] != "" || p.Never, neverChip(f)
 	if err == nil {
-		err = c.fillPeople(r.Context(), v, p, number)
+		err = c.fillPeople(r.Context(), v, p, pageOf(f))
 	} else if f.refuse(err) {
-		status, err = http.StatusUnprocessableEntity, nil
+		err = nil
 	}
 	if err != nil {
 		return err
 	}
+	if len(f.Order) > 0 {
+		status = http.StatusUnprocessableEntity
+	}
 	return c.show(w, r, status, "people.gohtml", v, "People", p)
 }
 
-// readSearch reads which page of whom a form asks for.
-func readSearch(f *form) (page int32, err error) {
+// checkSearch refuses what cannot be looked for.
+func checkSearch(f *form) error {
 	text := f.Values["q"]
 	if wrong := unsearchable(text); wrong != "" {
 		f.Values["q"] = strings.ToValidUTF8(text[:min(len(text), maxEmail)], "")
-		return 0, lyceum.InvalidFields(lyceum.FieldError{Field: "q", Message: wrong})
+		return lyceum.InvalidFields(lyceum.FieldError{Field: "q", Message: wrong})
 	}
 	if began := f.Values["began"]; began != "" && began != neverBegan {
-		return 0, lyceum.Invalidf("The parameter began must be %q, or absent.", neverBegan)
+		return lyceum.Invalidf("The parameter began must be %q, or absent.", neverBegan)
 	}
-	return pageOf(f)
+	return nil
 }
 
 // neverChip is the filter for who never began.

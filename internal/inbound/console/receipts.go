@@ -65,13 +65,17 @@ func (c *console) changeSeller(w http.ResponseWriter, r *http.Request, v *visit)
 func (c *console) receiptPage(w http.ResponseWriter, r *http.Request, v *visit, f *form) error {
 	p := &receiptPage{Form: f, Listed: &form{Action: receiptsPath, Values: map[string]string{}}}
 	p.Listed.keep(r.URL.Query().Get, "page", "user_id")
-	reads := &reading{form: p.Listed, zone: v.zone}
-	page, user := id[int32](reads, "page"), id[lyceum.UserID](reads, "user_id")
-	if len(reads.wrong) > 0 {
-		return lyceum.InvalidFields(reads.wrong...)
+	reads := &reading{form: p.Listed}
+	user := id[lyceum.UserID](reads, "user_id")
+	if len(reads.wrong) > 0 { // the page has no field for it
+		return lyceum.Invalidf("The buyer %s.", reads.wrong[0].Message)
+	}
+	page, status := pageOf(p.Listed), statusFor(f)
+	if len(p.Listed.Wrong) > 0 {
+		status = statusFor(p.Listed)
 	}
 	found, err := c.Sales.Receipts(
-		r.Context(), v.by(), lyceum.ReceiptFilter{User: user}, lyceum.Page{Number: page.Else(1), Size: receiptSize},
+		r.Context(), v.by(), lyceum.ReceiptFilter{User: user}, lyceum.Page{Number: page, Size: receiptSize},
 	)
 	if err != nil {
 		return err
@@ -83,8 +87,8 @@ func (c *console) receiptPage(w http.ResponseWriter, r *http.Request, v *visit, 
 		return err
 	}
 	p.Total = found.Total
-	p.Turn = newTurn(p.Listed, []string{"user_id"}, receiptSize, int64(page.Else(1)), found.Total)
-	return c.show(w, r, statusFor(f), "receipts.gohtml", v, "Receipts", p)
+	p.Turn = newTurn(p.Listed, []string{"user_id"}, receiptSize, int64(page), found.Total)
+	return c.show(w, r, status, "receipts.gohtml", v, "Receipts", p)
 }
 
 // receiptRows adds the names of the buyers.

@@ -27,10 +27,7 @@ type toStop struct {
 func (c *console) listToStop(w http.ResponseWriter, r *http.Request, v *visit) error {
 	f := &form{Action: toStopPath, Values: map[string]string{}}
 	f.keep(r.URL.Query().Get, "page")
-	number, err := pageOf(f)
-	if err != nil {
-		return err
-	}
+	number := pageOf(f)
 	listing, err := c.Sales.ToStop(r.Context(), v.by(), struct{}{}, lyceum.Page{Number: number, Size: pageSize})
 	if err != nil {
 		return err
@@ -41,7 +38,7 @@ func (c *console) listToStop(w http.ResponseWriter, r *http.Request, v *visit) e
 		buyer := person{Name: strings.TrimSpace(s.Buyer.Name.Value), Email: s.Buyer.Email}
 		p.Rows = append(p.Rows, toStop{*s, buyer, ends[s.EndReason.Value], salePath(s.ID)})
 	}
-	return c.show(w, r, http.StatusOK, "to_stop.gohtml", v, "To stop charging", p)
+	return c.show(w, r, statusFor(f), "to_stop.gohtml", v, "To stop charging", p)
 }
 
 // chargingStopped serves POST /admin/sales/{id}/charging_stopped.

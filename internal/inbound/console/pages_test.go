@@ -1,0 +1,46 @@
+package console_test
+
+import (
+	"net/url"
+	"testing"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/rules/sales"
+)
+
+// What is no page is refused at its field, beside the first page of the same list.
+func TestPagesThatAreNone(t *testing.T) {
+	p := open(t, site)
+	p.talk()
+	p.sell(1, 11)
+	if _, err := p.sales.ChangeSeller(t.Context(), p.by(), sales.SellerChange{Name: lyceum.Some("Northwind")}); err != nil {
+		t.Fatal(err)
+	}
+	p.sell(2, 11)
+	p.upload("", "action", "add_tags", "tags", "clay", "who", "list", "list", "ada@example.com")
+	const job = "/admin/bulk/1"
+	for _, tc := range []struct{ path, shows string }{
+		{people + "?q=ada", "Ada Lovelace"},
+		{people + "/11/access", "Pottery"},
+		{commentsPath + "?status=approved", "Thanks"},
+		{receiptsPath + "?user_id=11", "1 receipt"},
+		{"/admin/attention", "Nothing needs a look"},
+		{"/admin/sales_to_stop", "Nothing is to be stopped"},
+		{job + "?result=done", ""},
+		{transactions + "?user_id=11", "2 transactions"},
+	} {
+		for _, page := range []string{"0", "abc", "-1", "2147483648"} {
+			at, err := url.Parse(tc.path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			query := at.Query()
+			query.Set("page", page)
+			at.RawQuery = query.Encode()
+			w := p.ask(p.owner, "GET", at.String(), nil)
+			want(t, w, 422, "Page must be a whole number from 1 to 2147483647, or stay empty", tc.shows)
+		}
+	}
+	want(t, p.ask(p.owner, "GET", people+"?q=ada&page=abc", nil), 422, `value="ada"`, `value="abc"`, `id="page-error"`)
+	want(t, p.ask(p.owner, "GET", receiptsPath+"?user_id=x", nil), 422, "The buyer must be a whole number from 1 to 2147483647")
+}
