@@ -56,7 +56,7 @@ type people struct {
 	begun   bool
 	header  bool
 	column  int
-	numbers bool
+	numbers bool // the first one is a user ID
 }
 
 // add adds who stands in a line.
@@ -91,6 +91,9 @@ func (p *people) person(cell string, line int) (problem string) {
 	switch {
 	case !utf8.ValidString(cell):
 		return fmt.Sprintf("must be UTF-8 text; line %d is not. Save a spreadsheet as CSV in UTF-8", line)
+	case !p.header && p.numbers != figures(cell) && cell != "":
+		return fmt.Sprintf("must have only user IDs or only email addresses, one per line; line %d has “%s”, unlike the "+
+			"first", line, shownCell(cell))
 	case !p.numbers:
 		p.job.Emails = append(p.job.Emails, cell)
 		return ""
@@ -100,11 +103,16 @@ func (p *people) person(cell string, line int) (problem string) {
 	}
 	id, err := strconv.ParseInt(cell, 10, 32)
 	if err != nil {
-		return fmt.Sprintf("must have only user IDs in that column; line %d has “%s”", line, cell[:min(len(cell), maxShown)])
+		return fmt.Sprintf(
+			"must have only user IDs from 1 to %d; line %d has “%s”", lyceum.MaxID, line, shownCell(cell),
+		)
 	}
 	p.job.Users = append(p.job.Users, lyceum.UserID(id))
 	return ""
 }
+
+// shownCell is as much of a cell as a sentence shows.
+func shownCell(cell string) string { return strings.ToValidUTF8(cell[:min(len(cell), maxShown)], "") }
 
 func (p *people) end() (problem string) {
 	if len(p.job.Emails)+len(p.job.Users) == 0 {
