@@ -105,6 +105,7 @@ func (b *sandboxServer) over(kept *sqlstore.Store) (*running, error) {
 		ring: lyceum.NewKeyring(b.school.Secrets.Ring), sender: webhook.New(webhook.Options{Loopback: true}), site: site,
 		files: b.kept.fileFolder(),
 	})
+	now.service.folder = b.kept.folder()
 	measureLists(now.service.metrics, kept)
 	if err := now.service.movable(p.ctx, moved, demo.ID, c.Seed, b); err != nil {
 		return nil, err

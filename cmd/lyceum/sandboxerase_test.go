@@ -1,0 +1,24 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// What a sandbox on SQLite says before a person is erased knows of no PostgreSQL.
+func TestErasePageOfASandbox(t *testing.T) {
+	t.Parallel()
+	_, login := openSandbox(t)
+	page := signedIn(t, &shop{addr: strings.TrimPrefix(login.BaseURL, "http://"), key: login.APIKey}, login)
+	for user := login.Learner.ID + 1; ; user++ {
+		text := page(t, fmt.Sprintf("/admin/people/%d/erase", user))
+		if !strings.Contains(text, "for good?") { // they have a subscription
+			continue
+		}
+		if strings.Contains(text, "PostgreSQL") {
+			t.Errorf("the page is %s", text)
+		}
+		return
+	}
+}
