@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/rules/access"
 )
 
 // peoplePage lists the people of the school.
@@ -21,6 +22,9 @@ type peoplePage struct {
 	// Bounded: there may be people who fit and were not looked at.
 	Bounded bool
 	Never   bool // only those who never began
+	// Elsewhere is where the same words are looked for in all of a name; empty for who
+	// may not search, and where nothing was looked for.
+	Elsewhere string
 }
 
 // listedPerson is one person in the list.
@@ -113,6 +117,9 @@ func (c *console) fillPeople(ctx context.Context, v *visit, p *peoplePage, numbe
 	}
 	p.Total = listing.Total
 	p.Turn = newTurn(p.Form, []string{"q", "began"}, pageSize, int64(number), listing.Total)
+	if of.Begins.Present && !p.Never && access.May(v.Role, "GET "+searchPath) {
+		p.Elsewhere = searchPath + "?" + url.Values{"q": {of.Begins.Value}}.Encode()
+	}
 	p.Bounded = of.Begins.Present && listing.Total >= lyceum.MaxBeginning
 	ids := make([]lyceum.UserID, len(listing.Rows))
 	for i := range listing.Rows {
@@ -124,21 +131,20 @@ func (c *console) fillPeople(ctx context.Context, v *visit, p *peoplePage, numbe
 	}
 	for i := range listing.Rows {
 		user := &listing.Rows[i]
-		marks := personMarks(&user.User)
-		if _, planned := plans[user.ID]; planned {
-			marks = []mark{{"badge-bad", "To be erased"}}
-		}
+		_, planned := plans[user.ID]
 		p.Rows = append(p.Rows, listedPerson{
-			User: user.User, Path: personPath(user.ID), Marks: marks,
+			User: user.User, Path: personPath(user.ID), Marks: personMarks(&user.User, planned),
 			Shown: person{Name: strings.TrimSpace(user.Name.Value), Email: user.Email},
 		})
 	}
 	return nil
 }
 
-// personMarks says in words what a person can do here.
-func personMarks(user *lyceum.User) []mark {
+// personMarks says in words what a person can do here, or that they are to be erased.
+func personMarks(user *lyceum.User, erased bool) []mark {
 	switch {
+	case erased:
+		return []mark{{"badge-bad", "To be erased"}}
 	case user.DisabledAt.Present:
 		return []mark{{"badge-off", "Disabled"}}
 	case !user.PasswordHash.Present:

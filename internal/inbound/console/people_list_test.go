@@ -52,6 +52,11 @@ func TestPeopleAreListedAndFound(t *testing.T) {
 			t.Errorf("%s: %q, want %q", query, got, ids)
 		}
 	}
+	want(t, p.ask(p.owner, "GET", people+"?q=love", nil), 200, "Nobody matches", `href="/admin/search?q=love"`, "Search for love")
+	want(t, p.ask(p.owner, "GET", "/admin/search?q=love", nil), 200, "Ada Lovelace")
+	if page := p.ask(p.owner, "GET", people+"?began=never", nil).Body.String(); strings.Contains(page, "/admin/search?") {
+		t.Error("without a text it leads to a search")
+	}
 	want(t, p.ask(p.owner, "GET", people+"?page=3", nil), 200, "There is no page 3", "25 people in total")
 	for text, says := range map[string]string{
 		"a": "Find must have at least two characters, or be a number", "%": "Find must have a letter or a figure in it",

@@ -43,6 +43,9 @@ type personPage struct {
 	Written  int64 // comments, of which Comments are the newest
 }
 
+// Marks say what the person can do here, as the list does.
+func (p personPage) Marks() []mark { return personMarks(&p.User, p.ErasedAt.Present) }
+
 // HeldCount is how many products are shown.
 func (p personPage) HeldCount() int64 { return int64(len(p.Held)) }
 

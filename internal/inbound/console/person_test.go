@@ -90,9 +90,9 @@ func TestErasingAPerson(t *testing.T) {
 	p.sell(1, 11)
 	p.sell(2, 12)
 	ada := people + "/11"
-	want(t, p.ask(p.owner, "GET", ada, nil), 200, "Erase this person")
+	want(t, p.ask(p.owner, "GET", ada, nil), 200, "Erase this person", `<p class="badges"><span class="badge ">No password yet</span>`)
 	before := p.state()
-	want(t, p.ask(p.owner, "GET", ada+"/erase", nil), 200, "Erase Ada Lovelace, ada@example.com, for good?", "Pottery: access ends at once.", "/backups/lyceum.db, last day 14 Mar 2026, uploaded files in /backups/backup-files", "Keep the person")
+	want(t, p.ask(p.owner, "GET", ada+"/erase", nil), 200, "Erase Ada Lovelace, ada@example.com, for good?", "Pottery: access ends at once.", "If the person buys a subscription or a payment plan within them", "/backups/lyceum.db, last day 14 Mar 2026, uploaded files in /backups/backup-files", "Keep the person")
 	want(t, p.ask(p.owner, "GET", people+"/12/erase", nil), 200, "This person cannot be erased yet: user 12 has an active subscription, sale 2; cancel it first.")
 	want(t, p.ask(p.owner, "POST", people+"/12/erase", url.Values{}), 422, "12 has an active subscription")
 	want(t, p.ask(p.owner, "GET", people+"/1/erase", nil), 200, "user 1 is an owner of the school; give them another role first.")
@@ -111,6 +111,8 @@ func TestErasingAPerson(t *testing.T) {
 	due := p.clock.Now().Add(users.UndoTime)
 	want(t, p.ask(p.owner, "GET", ada+"?done=to-erase", nil), 200, "The person will be erased.", due.Format("2 Jan 2006, 15:04"), "Undo: keep this person")
 	want(t, p.ask(p.owner, "GET", people+"?q=ada", nil), 200, "To be erased")
+	const kept = "buys a subscription or a payment plan before that, or begins to work for the school, is kept"
+	want(t, p.ask(p.owner, "GET", ada, nil), 200, kept, `<span class="badge badge-bad">To be erased</span>`)
 	leads(t, p.ask(p.owner, "POST", ada+"/undo-erase", url.Values{}), ada+"?done=not-erased")
 	leads(t, p.ask(p.owner, "POST", ada+"/undo-erase", url.Values{}), ada+"?done=not-erased") // sent twice
 	if page := p.ask(p.owner, "GET", ada, nil).Body.String(); strings.Contains(page, "Undo") || !strings.Contains(page, "Erase this person") {
