@@ -123,13 +123,15 @@ func (c *Coupon) Lower(price Minor, currency Currency) (Minor, bool) {
 	return price, false
 }
 
-// Lowers reports whether the coupon lowers a payment of a sale at a moment.
-func (c *Coupon) Lowers(sold, at time.Time) bool {
+// Lowers reports whether the coupon lowers a payment of a sale at a moment. Its months
+// are those of a calendar in a zone, as periods are.
+func (c *Coupon) Lowers(sold, at time.Time, zone *time.Location) bool {
 	switch {
 	case c.Duration == Some(ForForever):
 		return true
 	case c.Duration == Some(ForMonths):
-		return at.Before(sold.AddDate(0, int(c.Months.Value), 0))
+		months := Billing{Anchor: sold, Interval: "month", Count: 1, Zone: zone}
+		return at.Before(months.Begin(int(c.Months.Value)))
 	}
 	return !at.After(sold)
 }

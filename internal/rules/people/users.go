@@ -93,15 +93,28 @@ func (s *Service) detailOf(v lyceum.View, user lyceum.User) (Detail, error) {
 	if err != nil {
 		return Detail{}, err
 	}
-	slices.SortStableFunc(all, func(a, b lyceum.Enrolled) int { return a.EnrolledAt.Compare(b.EnrolledAt) })
-	seen := map[lyceum.CourseID]bool{}
-	for i := len(all) - 1; i >= 0; i-- {
-		if e := all[i]; !seen[e.Course] {
-			seen[e.Course] = true
+	at := map[lyceum.CourseID]int{}
+	for _, e := range slices.Backward(all) {
+		i, seen := at[e.Course]
+		switch {
+		case !seen:
+			at[e.Course] = len(d.Enrollments)
 			d.Enrollments = append(d.Enrollments, e)
+		case later(&e, &d.Enrollments[i], d.Now):
+			d.Enrollments[i] = e
 		}
 	}
+	slices.SortStableFunc(d.Enrollments, func(a, b lyceum.Enrolled) int { return b.EnrolledAt.Compare(a.EnrolledAt) })
 	return d, nil
+}
+
+// later reports whether an enrollment in the same course says more of today: access that
+// opens again begins when it did the first time, and may have begun before what has ended.
+func later(a, b *lyceum.Enrolled, now time.Time) bool {
+	if active := a.ActiveAt(now); active != b.ActiveAt(now) {
+		return active
+	}
+	return a.EnrolledAt.After(b.EnrolledAt)
 }
 
 // NewUser is what is said of a user who is to be created.

@@ -253,9 +253,12 @@ func (s *Service) follow(
 	if _, err := tx.Sales.Save(tx, sale); err != nil {
 		return id, err
 	}
+	until, err := accessUntil(tx, plan, due)
+	if err != nil {
+		return id, err
+	}
 	tx.Announce(lyceum.SaleCreated, int32(id), lyceum.SaleCreatedEvent, "")
 	return id, s.enroller.Grant(tx, now, lyceum.Entitlement{
-		User: old.UserID.Value, Product: plan.Product().Value, Sale: lyceum.Some(id), StartsAt: due,
-		EndsAt: accessUntil(plan, due),
+		User: old.UserID.Value, Product: plan.Product().Value, Sale: lyceum.Some(id), StartsAt: due, EndsAt: until,
 	})
 }

@@ -49,12 +49,19 @@ func renewalPrice(
 		return plan.Price, false, nil
 	}
 	coupons, err := tx.Coupons.Find(tx, sale.CouponID.Value)
+	if err != nil {
+		return 0, false, err
+	}
+	zone, err := zoneOf(tx)
+	if err != nil {
+		return 0, false, err
+	}
 	c := coupons[sale.CouponID.Value]
 	price, known := c.Lower(plan.Price, plan.Currency)
-	if known && c.Duration.Present && !c.Lowers(since, at) {
-		return plan.Price, true, err
+	if known && c.Duration.Present && !c.Lowers(since, at, zone) {
+		return plan.Price, true, nil
 	}
-	return price, false, err
+	return price, false, nil
 }
 
 // misfit is something about a purchase that does not fit.

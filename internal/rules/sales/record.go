@@ -120,8 +120,12 @@ func (s *Service) record(tx lyceum.Tx, now time.Time, n NewSale) (SaleDetail, er
 		detail.References[t.ID] = lyceum.Reference{Transaction: t.ID, Name: n.Reference.Value}
 	}
 	if product := plan.Product(); product.Present && !deal.erased {
-		err := s.enroller.Grant(tx, now, lyceum.Entitlement{
-			User: n.User, Product: product.Value, Sale: lyceum.Some(sale.ID), StartsAt: at, EndsAt: accessUntil(&plan, at),
+		until, err := accessUntil(tx, &plan, at)
+		if err != nil {
+			return SaleDetail{}, err
+		}
+		err = s.enroller.Grant(tx, now, lyceum.Entitlement{
+			User: n.User, Product: product.Value, Sale: lyceum.Some(sale.ID), StartsAt: at, EndsAt: until,
 		})
 		if err != nil {
 			return SaleDetail{}, err
@@ -254,16 +258,20 @@ func keepCharge(tx lyceum.Tx, t *lyceum.Transaction, reference lyceum.Opt[string
 
 // accessUntil returns when the access that a plan sells ends by itself. What is
 // paid for again and again ends by an act.
-func accessUntil(plan *lyceum.PricingPlan, at time.Time) lyceum.Opt[time.Time] {
+func accessUntil(from lyceum.Reads, plan *lyceum.PricingPlan, at time.Time) (lyceum.Opt[time.Time], error) {
 	switch {
 	case plan.Recurring():
 	case plan.AccessLimitDate.Present:
-		return plan.AccessLimitDate
+		return plan.AccessLimitDate, nil
 	case plan.AccessLimitDuration.Present && plan.AccessLimitInterval.Present:
-		limit := lyceum.Billing{
-			Anchor: at, Interval: plan.AccessLimitInterval.Value, Count: int(plan.AccessLimitDuration.Value), Zone: time.UTC,
+		zone, err := zoneOf(from)
+		if err != nil {
+			return lyceum.None[time.Time](), err
 		}
-		return lyceum.Some(limit.Begin(1))
+		limit := lyceum.Billing{
+			Anchor: at, Interval: plan.AccessLimitInterval.Value, Count: int(plan.AccessLimitDuration.Value), Zone: zone,
+		}
+		return lyceum.Some(limit.Begin(1)), nil
 	}
-	return lyceum.None[time.Time]()
+	return lyceum.None[time.Time](), nil
 }
