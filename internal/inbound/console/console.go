@@ -102,6 +102,7 @@ const maxForm = 64 << 10
 type console struct {
 	Options
 	mux   *http.ServeMux
+	acts  map[string]map[string]action // of the patterns of mux
 	pages *looks
 	sent  *sentForms
 }
@@ -138,11 +139,12 @@ func New(o Options) (http.Handler, error) {
 	if _, err := c.pages.of(lyceum.UTC, "home.gohtml"); err != nil {
 		return nil, err
 	}
-	for path, actions := range c.routes() {
-		c.mux.Handle(path, c.route(path, actions))
-	}
+	c.acts = c.routes()
 	if c.Moves != nil {
-		c.mux.Handle(clockPath, c.route(clockPath, map[string]action{"POST": c.moveClock}))
+		c.acts[clockPath] = map[string]action{"POST": c.moveClock}
+	}
+	for path, actions := range c.acts {
+		c.mux.Handle(path, c.route(path, actions))
 	}
 	c.mux.HandleFunc("/", c.staff(func(http.ResponseWriter, *http.Request, *visit) error { return errNoPage }))
 
@@ -329,42 +331,6 @@ func firstPage(role lyceum.StaffRole) string {
 	return peoplePath
 }
 
-// askIdentity leads who has not shown for a while who they are to a page that asks them,
-// before a door that a stolen session must not open.
-func (c *console) askIdentity(w http.ResponseWriter, r *http.Request, v *visit, door string) (bool, error) {
-	if !access.WantsFresh(door) {
-		return false, nil
-	}
-	fresh, err := c.Accounts.Fresh(r.Context(), v.School.ID, c.Site.Session(r))
-	if fresh || err != nil {
-		return false, err
-	}
-	c.leadAway(w, r, fmt.Sprintf("/secure/%d/identity/confirm?next=%s", v.School.ID, url.QueryEscape(backFrom(r))))
-	return true, nil
-}
-
-// backFrom is the page to go back to: that of a form, if one was sent.
-func backFrom(r *http.Request) string {
-	if r.Method != http.MethodPost {
-		return r.URL.Path
-	}
-	for _, room := range []string{appsPath, keysPath, webhooksPath, staffPath} {
-		if r.URL.Path == room || strings.HasPrefix(r.URL.Path, room+"/") {
-			return room
-		}
-	}
-	return peoplePath
-}
-
-// leadAway leads the whole page on, also from a part of it.
-func (c *console) leadAway(w http.ResponseWriter, r *http.Request, to string) {
-	if r.Header.Get("HX-Request") != "" {
-		w.Header().Set("HX-Redirect", to) // a part of a page must not become another one
-		return
-	}
-	http.Redirect(w, r, to, http.StatusSeeOther) // #nosec G710 -- always a page of this server
-}
-
 // unguarded reports whether somebody owns the school without the second factor that it
 // wants owners to have.
 func (c *console) unguarded(r *http.Request, v *visit) (bool, error) {
@@ -430,16 +396,6 @@ func (c *console) visitor(r *http.Request) (*visit, error) {
 		return nil, fmt.Errorf("read the time zone of school %d: %w", id, err)
 	}
 	return &visit{School: school, User: user, Role: role, session: access.HashSecret(text), zone: zone}, nil
-}
-
-// signIn leads to the sign-in, and from there back to the page that was asked
-// for. What was sent by a form is not sent again.
-func (c *console) signIn(w http.ResponseWriter, r *http.Request) {
-	next := homePath
-	if r.Method == http.MethodGet || r.Method == http.MethodHead {
-		next = r.URL.Path
-	}
-	c.leadAway(w, r, signInPath+"?next="+url.QueryEscape(next))
 }
 
 // parseID reads an id as the console writes it, so that a thing has one address.

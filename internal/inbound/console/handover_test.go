@@ -78,5 +78,5 @@ func TestHandingOverAPersonsData(t *testing.T) {
 	want(t, p.ask(p.owner, "POST", people+"/99/data", url.Values{}), 404)
 	p.stale = true
 	p.clock.Pass(access.FreshFor)
-	leads(t, p.ask(p.owner, "POST", people+"/11/data", url.Values{}), "/secure/1/identity/confirm?next=%2Fadmin%2Fpeople")
+	leads(t, p.ask(p.owner, "POST", people+"/11/data", url.Values{}), "/secure/1/identity/confirm?next=%2Fadmin%2Fpeople%2F11%3Fdone%3Dunconfirmed")
 }

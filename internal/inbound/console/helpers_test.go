@@ -268,7 +268,7 @@ var (
 )
 
 // addresses fills in the paths of the console's routes.
-var addresses = strings.NewReplacer("{id}", "1", "{type}", "course", "{product}", "1", "{delivery}", "1", "{$}", "")
+var addresses = strings.NewReplacer("{id}", "1", "{type}", "course", "{product}", "1", "{delivery}", "1", "{name}", "receipt", "{$}", "")
 
 func plain(page string) string {
 	return strings.TrimSpace(spaces.ReplaceAllString(html.UnescapeString(tags.ReplaceAllString(page, "")), " "))

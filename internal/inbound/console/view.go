@@ -21,7 +21,8 @@ type view struct {
 	Visit  *visit // absent where nobody is let in
 	Room   string // the path of the room, to mark it in the navigation
 	Notice string
-	Wrong  bool // a form was refused; its fields say why
+	Late   string // why a form did nothing
+	Wrong  bool   // a form was refused; its fields say why
 	Now    time.Time
 	Moves  bool // Now is the clock of a sandbox, which can be moved
 	Moving lyceum.Opt[time.Time]
@@ -274,8 +275,9 @@ func (c *console) show(
 	if err != nil {
 		return err
 	}
+	after := r.URL.Query().Get("done")
 	return web.Show(w, status, look, view{
-		Title: title, Visit: v, Room: rooms[page], Notice: notices[r.URL.Query().Get("done")],
+		Title: title, Visit: v, Room: rooms[page], Notice: notices[after], Late: late[after],
 		Wrong: status == http.StatusUnprocessableEntity, Now: c.Clock(), Moves: c.Moves != nil,
 		Moving: c.moving(), Data: data,
 	})

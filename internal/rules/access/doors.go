@@ -80,20 +80,24 @@ func May(role lyceum.StaffRole, door string) bool {
 	return known && Holds(role, right)
 }
 
+// mostlyRead are the pages about keys, apps and webhooks that are opened to look at them.
+var mostlyRead = []string{
+	"GET /admin/settings/oauth-apps", "GET /admin/settings/api-keys", "GET /admin/settings/webhooks",
+	"GET /admin/settings/webhooks/{id}", "GET /admin/settings/webhooks/{id}/deliveries/{delivery}",
+}
+
 // WantsFresh reports whether who opens a door must have shown a short while ago who
-// they are: before keys, apps, webhooks, roles and erasing.
+// they are: before keys, apps, webhooks, roles and erasing. The page of a form asks before
+// anything is typed into it.
 func WantsFresh(door string) bool {
-	method, path, _ := strings.Cut(door, " ")
+	_, path, _ := strings.Cut(door, " ")
 	if strings.HasPrefix(path, "/admin/people/") {
 		_, deed, _ := strings.Cut(strings.TrimPrefix(path, "/admin/people/"), "/")
 		return slices.Contains([]string{"erase", "data", "second-factor"}, deed)
 	}
-	if path == "/admin/settings/staff" {
-		return true
-	}
 	for _, room := range []string{"oauth-apps", "api-keys", "webhooks", "staff"} {
 		if path == "/admin/settings/"+room || strings.HasPrefix(path, "/admin/settings/"+room+"/") {
-			return method == "POST" || strings.HasSuffix(path, "/new") || strings.HasSuffix(path, "/edit")
+			return !slices.Contains(mostlyRead, door)
 		}
 	}
 	return false

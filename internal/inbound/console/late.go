@@ -1,0 +1,101 @@
+package console
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"path"
+	"strings"
+
+	"github.com/lyceum-school/lyceum/internal/rules/access"
+)
+
+// askIdentity leads who has not shown for a while who they are to a page that asks them,
+// before a door that a stolen session must not open.
+func (c *console) askIdentity(w http.ResponseWriter, r *http.Request, v *visit, door string) (bool, error) {
+	if !access.WantsFresh(door) {
+		return false, nil
+	}
+	fresh, err := c.Accounts.Fresh(r.Context(), v.School.ID, c.Site.Session(r))
+	if fresh || err != nil {
+		return false, err
+	}
+	next := url.QueryEscape(c.wayBack(r, "unconfirmed"))
+	c.leadAway(w, r, fmt.Sprintf("/secure/%d/identity/confirm?next=%s", v.School.ID, next))
+	return true, nil
+}
+
+// signIn leads to the sign-in, and from there back.
+func (c *console) signIn(w http.ResponseWriter, r *http.Request) {
+	c.leadAway(w, r, signInPath+"?next="+url.QueryEscape(c.wayBack(r, "signed-out")))
+}
+
+// leadAway leads the whole page on, also from a part of it.
+func (c *console) leadAway(w http.ResponseWriter, r *http.Request, to string) {
+	if r.Header.Get("HX-Request") != "" {
+		w.Header().Set("HX-Redirect", to) // a part of a page must not become another one
+		return
+	}
+	http.Redirect(w, r, to, http.StatusSeeOther) // #nosec G710 -- always a page of this server
+}
+
+// late are the sentences that a page begins with whose form was sent too late, by the value
+// of the parameter done. A form is not sent again by itself.
+var late = map[string]string{
+	"unconfirmed": "Nothing was done yet: you had to confirm that it is you first. Please do it again.",
+	"signed-out":  "Nothing was done yet: you had to sign in first. Please do it again.",
+}
+
+// wayBack is the page that was asked for, with its query. For a form it is the page on
+// which the form stands, which says by reason that nothing was done.
+func (c *console) wayBack(r *http.Request, reason string) string {
+	to := r.URL
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		to = c.formPage(r)
+	}
+	query := to.Query()
+	if query.Del("done"); to != r.URL {
+		query.Set("done", reason)
+	}
+	return (&url.URL{Path: to.Path, RawQuery: query.Encode()}).String()
+}
+
+// formPages are the pages of the forms that do not stand at the path that they are sent to,
+// nor at one above it.
+var formPages = map[string]string{
+	appsPath: "new", keysPath: "new", webhooksPath: "new", peoplePath + "/{id}/access": "..",
+}
+
+// formPage is the page on which the form stands that was sent. What the browser says it
+// came from decides only which of the console's pages that is.
+func (c *console) formPage(r *http.Request) *url.URL {
+	own := &url.URL{Path: c.pageAbove(path.Join(r.URL.Path, formPages[r.Pattern]))}
+	from, err := url.Parse(r.Referer())
+	switch {
+	case err != nil || !c.isPage(from.Path):
+		return own
+	case from.Path == own.Path:
+		return from
+	case from.Path == r.URL.Path: // a form that was refused; what is read there is another page
+		return own
+	case own.Path == r.URL.Path && !strings.HasPrefix(from.Path, own.Path+"/"):
+		return own // a question that was put into another page
+	}
+	return from
+}
+
+// pageAbove is the nearest page at a path or above it.
+func (c *console) pageAbove(at string) string {
+	for ; strings.HasPrefix(at, homePath+"/"); at = path.Dir(at) {
+		if c.isPage(at) {
+			return at
+		}
+	}
+	return homePath
+}
+
+// isPage reports whether the console has a page at a path.
+func (c *console) isPage(at string) bool {
+	_, pattern := c.mux.Handler(&http.Request{Method: http.MethodGet, URL: &url.URL{Path: at}})
+	return c.acts[pattern][http.MethodGet] != nil
+}
