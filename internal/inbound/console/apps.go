@@ -66,7 +66,7 @@ func (c *console) registerApp(w http.ResponseWriter, r *http.Request, v *visit) 
 	var secret string
 	f := &form{Action: appsPath, Once: r.PostForm.Get("form"), Values: map[string]string{}}
 	f.keep(r.PostForm.Get, appFields...)
-	before, err := c.sent.once(v.session, f.Once, func() (string, error) {
+	before, err := c.sent.once(v.sends(r), func() (string, error) {
 		var err error
 		app, secret, err = c.Apps.Register(r.Context(), v.by(), appForm(r))
 		return appPath(app.ID), err
@@ -169,7 +169,7 @@ func (c *console) rotateSecret(w http.ResponseWriter, r *http.Request, v *visit)
 	}
 	var rotated lyceum.OAuthApp
 	var secret string
-	before, err := c.sent.once(v.session, r.PostForm.Get("form"), func() (string, error) {
+	before, err := c.sent.once(v.sends(r), func() (string, error) {
 		chosen, err := chosenKeep(r.PostForm.Get("keep"))
 		if err != nil {
 			return "", err

@@ -55,7 +55,7 @@ func (c *console) createKey(w http.ResponseWriter, r *http.Request, v *visit) er
 	var text string
 	f := &form{Action: keysPath, Once: r.PostForm.Get("form"), Values: map[string]string{}}
 	f.keep(r.PostForm.Get, "name", "permissions")
-	before, err := c.sent.once(v.session, f.Once, func() (string, error) {
+	before, err := c.sent.once(v.sends(r), func() (string, error) {
 		var err error
 		key, text, err = c.Keys.Create(r.Context(), v.by(), r.PostForm.Get("name"),
 			permissionChoices[r.PostForm.Get("permissions")], access.NewEntropy())

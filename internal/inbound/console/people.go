@@ -26,7 +26,7 @@ func (c *console) makeLink(w http.ResponseWriter, r *http.Request, v *visit) err
 	f := linkForm(r.PostForm.Get("form"))
 	f.keep(r.PostForm.Get, "email")
 	made := c.Clock()
-	before, err := c.sent.once(v.session, f.Once, func() (string, error) {
+	before, err := c.sent.once(v.sends(r), func() (string, error) {
 		var err error
 		if user, err = c.person(r, v); err != nil {
 			return "", err

@@ -2,6 +2,7 @@ package console
 
 import (
 	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"net/http"
@@ -44,9 +45,16 @@ func refundPath(id lyceum.TransactionID) string {
 // isForm tells whether a text can be the name that newForm gave a form.
 func isForm(name string) bool { return name != "" && len(name) <= maxFormName && lyceum.IsText(name) }
 
-// once is the visitor as one who makes a change once for each sending of a form:
-// what was asked for is everything else in it.
+// once is the visitor as one who makes a change once, however often they send a form with
+// the same fields, which are what was asked for. With others it is another change.
 func (v *visit) once(form string, asked ...string) lyceum.By {
+	by := v.onlyOnce(form, asked...)
+	by.Once.Key += ":" + hex.EncodeToString(by.Once.Request[:])
+	return by
+}
+
+// onlyOnce is once for money: a form that has made a change is refused with other fields.
+func (v *visit) onlyOnce(form string, asked ...string) lyceum.By {
 	by := v.by()
 	by.Once = &lyceum.Once{
 		Key: "console:" + form, Request: sha256.Sum256(fmt.Appendf(nil, "%q", asked)),
@@ -135,7 +143,7 @@ func (c *console) keepRefund(w http.ResponseWriter, r *http.Request, v *visit) e
 	for _, name := range refundFields {
 		asked = append(asked, p.Form.Values[name])
 	}
-	by := v.once(p.Form.Once, asked...)
+	by := v.onlyOnce(p.Form.Once, asked...)
 	promised := err == nil && p.Form.Once == r.PostForm.Get("form") && p.Promise == r.PostForm.Get("promise")
 	if promised {
 		refund, _ := refundOf(r, &p.Transaction) // it was read before

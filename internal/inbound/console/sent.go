@@ -2,6 +2,8 @@ package console
 
 import (
 	"crypto/rand"
+	"crypto/sha256"
+	"net/http"
 	"sync"
 	"time"
 
@@ -19,10 +21,18 @@ type sentForms struct {
 	sent map[formName]*sending
 }
 
-// formName is one form of one session.
+// formName is a form of a session with what was typed into it: who goes back and types
+// something else wants another thing.
 type formName struct {
 	session lyceum.KeyHash
 	form    string
+	fields  [sha256.Size]byte
+}
+
+// sends names what a visitor sends.
+func (v *visit) sends(r *http.Request) formName {
+	fields := sha256.Sum256([]byte(r.URL.Path + "?" + r.PostForm.Encode()))
+	return formName{v.session, r.PostForm.Get("form"), fields}
 }
 
 type sending struct {
@@ -47,17 +57,14 @@ func newSentForms(clock func() time.Time) *sentForms {
 // newForm names a form that is about to be shown.
 func newForm() string { return rand.Text() }
 
-// once runs act for the first sending of a form and gives no path. For every
+// once runs act for the first sending of a form with its fields and gives no path. For every
 // other it gives the path that act gave, and waits for it if need be. After
 // act has failed the form may be sent again.
-func (s *sentForms) once(
-	session lyceum.KeyHash, form string, act func() (path string, err error),
-) (before string, err error) {
-	if !isForm(form) {
+func (s *sentForms) once(name formName, act func() (path string, err error)) (before string, err error) {
+	if !isForm(name.form) {
 		_, err := act()
 		return "", err
 	}
-	name := formName{session, form}
 	var mine *sending
 	for mine == nil {
 		s.mu.Lock()

@@ -20,7 +20,7 @@ func TestOnceAtTheSameMoment(t *testing.T) {
 		var all sync.WaitGroup
 		for range 50 {
 			all.Go(func() {
-				before, err := s.once(lyceum.KeyHash{1}, "form", func() (string, error) {
+				before, err := s.once(formName{form: "form"}, func() (string, error) {
 					if acts.Add(1) == 1 {
 						return "", errors.New("the first fails")
 					}
@@ -43,9 +43,9 @@ func TestOnceSurvivesPanic(t *testing.T) {
 	s := newSentForms(time.Now)
 	func() {
 		defer func() { _ = recover() }()
-		_, _ = s.once(lyceum.KeyHash{}, "form", func() (string, error) { panic("no") })
+		_, _ = s.once(formName{form: "form"}, func() (string, error) { panic("no") })
 	}()
-	if before, err := s.once(lyceum.KeyHash{}, "form", func() (string, error) { return "/x", nil }); before != "" || err != nil {
+	if before, err := s.once(formName{form: "form"}, func() (string, error) { return "/x", nil }); before != "" || err != nil {
 		t.Errorf("after a panic the form gives %q, %v", before, err)
 	}
 }
@@ -54,7 +54,7 @@ func TestFormsAreForgotten(t *testing.T) {
 	now := time.Unix(0, 0)
 	s := newSentForms(func() time.Time { now = now.Add(time.Second); return now })
 	send := func(form string) string {
-		before, _ := s.once(lyceum.KeyHash{}, form, func() (string, error) { return "/x", nil })
+		before, _ := s.once(formName{form: form}, func() (string, error) { return "/x", nil })
 		return before
 	}
 	for i := range maxForms + 10 {

@@ -84,7 +84,7 @@ func (c *console) inviteStaff(w http.ResponseWriter, r *http.Request, v *visit) 
 	}
 	var in access.Invited
 	made := c.Clock()
-	before, err := c.sent.once(v.session, f.Once, func() (string, error) {
+	before, err := c.sent.once(v.sends(r), func() (string, error) {
 		var err error
 		in, err = c.Staff.Invite(r.Context(), v.by(), n)
 		return staffPath, err

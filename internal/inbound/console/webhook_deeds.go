@@ -75,13 +75,7 @@ func (c *console) testWebhook(w http.ResponseWriter, r *http.Request, v *visit) 
 }
 
 // refused puts what was sent and what is wrong with it into a form of a page.
-// A form that made something else before becomes a new one.
 func refused(f *form, field, value string, err error) error {
-	if lyceum.Public(err).Code == "idempotency_key_reused" {
-		err = lyceum.InvalidFields(lyceum.FieldError{
-			Field: field, Message: "differs from what this form sent before; submit it again if you want this change too",
-		})
-	}
 	f.keep(func(string) string { return value }, field)
 	if !f.refuse(err) {
 		return err
@@ -241,12 +235,8 @@ func (c *console) keepResend(w http.ResponseWriter, r *http.Request, v *visit) e
 		return c.confirmResend(w, r, v)
 	}
 	_, err = c.Events.Resend(r.Context(), d.By, filter)
-	switch {
-	case err == nil || repeated(err):
-		return done(w, r, d.Path, "resent")
-	case lyceum.Public(err).Code == "idempotency_key_reused":
-		r.PostForm.Del("form") // another question, under a new name
-		return c.confirmResend(w, r, v)
+	if err != nil && !repeated(err) {
+		return c.refuseHook(w, r, v, "Nothing was sent", d.Path, err)
 	}
-	return c.refuseHook(w, r, v, "Nothing was sent", d.Path, err)
+	return done(w, r, d.Path, "resent")
 }

@@ -219,10 +219,6 @@ func (c *console) refuseHookForm(
 ) error {
 	f, e := p.Form, lyceum.Public(err)
 	switch {
-	case e.Code == "idempotency_key_reused":
-		f.Once = newForm()
-		p.Refused = "This form already created a different webhook. Check the list of webhooks, and continue only if " +
-			"you want another one."
 	case e.Code == "webhook_exists":
 		f.Order, f.Wrong = []string{"url"}, map[string]string{"url": sentence(e.Detail)}
 	case e.Code == "no_secret_key":

@@ -186,11 +186,6 @@ func TestWebhookOnce(t *testing.T) {
 	if n := len(p.hooks()); n != 1 {
 		t.Errorf("there are %d webhooks, want 1", n)
 	}
-	w := p.ask(p.owner, "POST", hooksPath, with(form, "url", "https://other.example.com/"))
-	want(t, w, 422, "This form already created a different webhook", `value="https://other.example.com/"`)
-	if name := once.FindStringSubmatch(w.Body.String()); name == nil || name[1] == form.Get("form") {
-		t.Error("the form has kept its name")
-	}
 	path := hookPath(1)
 	test := p.form(path, "event", "Sale.created")
 	for range 3 {
@@ -199,7 +194,6 @@ func TestWebhookOnce(t *testing.T) {
 	if n := p.deliveries(1, ""); n != 1 {
 		t.Errorf("there are %d tests, want 1", n)
 	}
-	want(t, p.ask(p.owner, "POST", path+"/test", with(test, "event", "User.created")), 422, "Event differs from what this form sent before")
 	if actors := p.actors(); actors["user:1"] < 2 {
 		t.Errorf("the journal has %v, want entries of user:1", actors)
 	}
