@@ -149,7 +149,12 @@ func (b *sandboxServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "the sandbox has ended", http.StatusServiceUnavailable)
 		return
 	}
-	ctx, cancel := context.WithCancel(r.Context())
+	from := r.Context()
+	if from.Err() != nil { // of the connection, whose request before was ended below
+		w.Header().Set("Connection", "close")
+		from = context.WithoutCancel(from)
+	}
+	ctx, cancel := context.WithCancel(from)
 	defer cancel()
 	stay := context.AfterFunc(b.now.gone, func() {
 		cancel()

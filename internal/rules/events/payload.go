@@ -170,10 +170,18 @@ func (r *reading) affiliate(id lyceum.Opt[lyceum.AffiliateID]) object {
 		return nil
 	}
 	partner, err := r.view.Affiliates.Get(r.view, id.Value)
-	if a, ok := found(r, partner, err); ok {
-		return object{"id": a.ID, "name": text(a.Name), "email": nil}
+	a, ok := found(r, partner, err)
+	if !ok {
+		return nil
 	}
-	return nil
+	told := object{"id": a.ID, "name": text(a.Name), "email": nil}
+	if a.UserID.Present {
+		user, err := r.view.Users.Get(r.view, a.UserID.Value)
+		if u, ok := found(r, user, err); ok {
+			told["email"] = u.Email
+		}
+	}
+	return told
 }
 
 func (r *reading) coupon(id lyceum.Opt[lyceum.CouponID]) object {

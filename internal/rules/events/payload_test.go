@@ -1,6 +1,7 @@
 package events_test
 
 import (
+	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/rules/events"
 	"github.com/lyceum-school/lyceum/internal/rules/learning"
+	"github.com/lyceum-school/lyceum/internal/rules/sales"
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
@@ -119,5 +121,43 @@ func TestPayloadsHaveEveryFieldSeen(t *testing.T) {
 		if diff := cmp.Diff([]string{"class", "description", "image_url", "name", "url"}, slices.Sorted(maps.Keys(bio["meta"].(map[string]any)))); diff != "" {
 			t.Errorf("the author's meta of %s (-want +got):\n%s", event, diff)
 		}
+	}
+}
+
+// An affiliate who is a user has an address, as long as there is somebody.
+func TestAffiliateOfASale(t *testing.T) {
+	t.Parallel()
+	p := newPost(t, openStore(t))
+	storetest.Write(t, p.store, p.school, func(tx lyceum.Tx) error {
+		_, failed := tx.Users.Save(tx,
+			lyceum.User{ID: 80, Email: "alf@example.com", Role: lyceum.Affiliate, CreatedAt: storetest.Begin},
+			lyceum.User{ID: 81, Email: lyceum.ErasedEmail(81), Role: lyceum.Affiliate, CreatedAt: storetest.Begin, ErasedAt: lyceum.Some(storetest.Begin)},
+		)
+		for id, user := range []lyceum.Opt[lyceum.UserID]{lyceum.Some[lyceum.UserID](80), lyceum.Some[lyceum.UserID](81), {}} {
+			_, err := tx.Affiliates.Save(tx, lyceum.AffiliatePartner{ID: lyceum.AffiliateID(id + 70), UserID: user, Name: lyceum.Some("Alf")})
+			failed = errors.Join(failed, err)
+		}
+		return failed
+	})
+	arrived := p.hook(t, events.WebhookForm{})
+	for id := range lyceum.AffiliateID(3) {
+		_, err := p.sales.Record(t.Context(), p.by(), sales.NewSale{User: 1, Plan: 1, Affiliate: lyceum.Some(id + 70)})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	p.clock.Pass(time.Second)
+	p.rounds(t)
+	want := map[float64]any{70: "alf@example.com", 71: nil, 72: nil}
+	for _, m := range arrived.letters() {
+		told := opened(t, m.Body).Object["affiliate"].(map[string]any)
+		id := told["id"].(float64)
+		if email, open := want[id]; !open || told["email"] != email || told["name"] != "Alf" {
+			t.Errorf("affiliate %v is %v, want the address %v", id, told, email)
+		}
+		delete(want, id)
+	}
+	if len(want) > 0 {
+		t.Errorf("nothing was told of %v", want)
 	}
 }

@@ -17,7 +17,7 @@ type NewFailure struct {
 	Reference     lyceum.Opt[string] // of the payment system
 }
 
-// furthestAttempt is how far ahead the next attempt may be.
+// furthestAttempt is how long after one that failed the next attempt may be.
 const furthestAttempt = 366 * 24 * time.Hour
 
 // FailPayment keeps that an attempt to charge a subscription or a payment plan
@@ -81,16 +81,17 @@ func buy(tx lyceum.Tx, sale *lyceum.Sale, plan *lyceum.PricingPlan) error {
 	return err
 }
 
-// checkTimes refuses what failed in the future, and what is tried again in the
-// past or too far ahead.
+// checkTimes refuses what failed in the future, and what is tried again before it failed
+// or too long after. What is recorded late may have been tried again since.
 func (n *NewFailure) checkTimes(now time.Time) error {
 	var wrong []lyceum.FieldError
 	if n.OccurredAt.Value.After(now) {
 		wrong = append(wrong, lyceum.FieldError{Field: "occurred_at", Message: "must not be in the future"})
 	}
-	if next := n.NextAttemptAt; next.Present && (next.Value.Before(now) || next.Value.Sub(now) > furthestAttempt) {
+	failed, next := n.OccurredAt.Else(now), n.NextAttemptAt
+	if next.Present && (next.Value.Before(failed) || next.Value.Sub(failed) > furthestAttempt) {
 		wrong = append(wrong, lyceum.FieldError{
-			Field: "next_attempt_at", Message: "must not be in the past, and at most 366 days ahead",
+			Field: "next_attempt_at", Message: "must not be before occurred_at, and at most 366 days after it",
 		})
 	}
 	if len(wrong) > 0 {
