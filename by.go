@@ -21,6 +21,9 @@ type By struct {
 	// where the school itself asks, as by an owner's key or a command.
 	Staff  StaffRole
 	Person UserID
+	// Shown is the fingerprint of what was shown of what is to be changed, where a change
+	// of something else is to be refused; see CheckShown.
+	Shown string
 	// Once is set where a change happens once, however often it is asked for.
 	Once *Once
 }

@@ -1,8 +1,6 @@
 package lyceum
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"strconv"
 	"strings"
@@ -30,8 +28,7 @@ func (c *Comment) Digest() string {
 	for _, a := range c.Attachments {
 		b = fmt.Appendf(b, "%+q", a)
 	}
-	sum := sha256.Sum256(b)
-	return hex.EncodeToString(sum[:16])
+	return Fingerprint(string(b))
 }
 
 // Parent is the comment that this one replies to.

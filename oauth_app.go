@@ -39,6 +39,11 @@ type OAuthApp struct {
 // Active tells whether the app may be used at all.
 func (a *OAuthApp) Active() bool { return !a.DisabledAt.Present && !a.DeletedAt.Present }
 
+// Shown is the fingerprint of what can be changed of an app.
+func (a *OAuthApp) Shown() string {
+	return Fingerprint(a.Name, a.RedirectURL, a.RequirePKCE, a.RotateRefreshTokens)
+}
+
 // OAuthAppFilter narrows OAuth apps; an absent part holds always.
 type OAuthAppFilter struct {
 	ClientID  Opt[string]

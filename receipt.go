@@ -16,6 +16,9 @@ type Seller struct {
 	Since     time.Time
 }
 
+// Shown is the fingerprint of what can be changed of a seller.
+func (s *Seller) Shown() string { return Fingerprint(s.Name, s.Address, s.TaxNumber, s.Prefix) }
+
 // SellerFilter narrows versions of a seller, which are listed newest first.
 type SellerFilter struct{}
 

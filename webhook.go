@@ -50,6 +50,11 @@ type Webhook struct {
 	DeletedAt        Opt[time.Time] // it stays for the audit trail and is shown nowhere
 }
 
+// Shown is the fingerprint of what can be changed of a webhook.
+func (w *Webhook) Shown() string {
+	return Fingerprint(w.URL, w.EventTrigger, w.AsArray, w.Schedule, w.RateLimit)
+}
+
 // Wants tells whether the webhook is told of an event.
 func (w *Webhook) Wants(event EventName) bool {
 	if w.EventTrigger == AllEvents {

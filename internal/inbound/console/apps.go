@@ -43,7 +43,10 @@ var keeps = []keep{
 
 const usualKeep = "1d"
 
-var appFields = []string{"name", "redirect_url", "version", "require_pkce", "rotate_refresh_tokens"}
+var (
+	appFields        = append([]string{"version"}, changeableFields...)
+	changeableFields = []string{"name", "redirect_url", "require_pkce", "rotate_refresh_tokens"}
+)
 
 // listApps serves GET /admin/settings/oauth-apps.
 func (c *console) listApps(w http.ResponseWriter, r *http.Request, v *visit) error {
@@ -128,7 +131,7 @@ func newAppPage(app lyceum.OAuthApp) appPage {
 	path := appPath(app.ID)
 	return appPage{
 		App: app, Path: path, Keeps: keeps,
-		Form:   &form{Action: path, Values: values},
+		Form:   &form{Action: path, Shown: app.Shown(), Values: values},
 		Rotate: &form{Action: path + "/rotate", Once: newForm(), Values: map[string]string{"keep": usualKeep}},
 	}
 }
@@ -144,20 +147,25 @@ func (c *console) showApp(w http.ResponseWriter, r *http.Request, v *visit) erro
 
 // changeApp serves POST /admin/settings/oauth-apps/{id}.
 func (c *console) changeApp(w http.ResponseWriter, r *http.Request, v *visit) error {
+	id, ok := parseID[lyceum.OAuthAppID](r.PathValue("id"))
+	if !ok {
+		return errNoPage
+	}
+	f := &form{Action: appPath(id), Shown: r.PostForm.Get("shown"), Values: map[string]string{}}
+	f.keep(r.PostForm.Get, changeableFields...)
+	_, wrong := c.Apps.Change(r.Context(), v.seeing(f), id, appForm(r))
+	if wrong == nil {
+		return done(w, r, f.Action, "changed")
+	}
 	app, err := c.app(r, v)
 	if err != nil {
 		return err
 	}
-	_, err = c.Apps.Change(r.Context(), v.by(), app.ID, appForm(r))
-	if err == nil {
-		return done(w, r, appPath(app.ID), "changed")
-	}
 	p := newAppPage(app)
-	p.Form.Values = map[string]string{}
-	p.Form.keep(r.PostForm.Get, appFields...)
-	if !p.Form.refuse(err) {
-		return err
+	if !f.overtaken(wrong, p.Form, changeableFields...) && !f.refuse(wrong) {
+		return wrong
 	}
+	p.Form = f
 	return c.show(w, r, http.StatusUnprocessableEntity, "app.gohtml", v, app.Name, p)
 }
 

@@ -123,6 +123,13 @@ func (v *visit) by() lyceum.By {
 	}
 }
 
+// seeing says who asks, and what they were shown of what a form changes.
+func (v *visit) seeing(f *form) lyceum.By {
+	by := v.by()
+	by.Shown = f.Shown
+	return by
+}
+
 // action answers one request. After it has shown a page it gives no error.
 type action func(w http.ResponseWriter, r *http.Request, v *visit) error
 

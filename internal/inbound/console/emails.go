@@ -2,7 +2,6 @@ package console
 
 import (
 	"net/http"
-	"strings"
 
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/rules/templates"
@@ -67,7 +66,7 @@ func (c *console) emailsPage(w http.ResponseWriter, r *http.Request, v *visit, f
 }
 
 func statusFor(f *form) int {
-	if len(f.Wrong) > 0 {
+	if len(f.Wrong) > 0 || len(f.Now) > 0 {
 		return http.StatusUnprocessableEntity
 	}
 	return http.StatusOK
@@ -114,6 +113,13 @@ func (c *console) deleteSecret(w http.ResponseWriter, r *http.Request, v *visit)
 	return done(w, r, emailsPath, "secret-deleted")
 }
 
+// emailForm is the form of an email as it is.
+func emailForm(e *email) *form {
+	return &form{
+		Action: e.Path, Shown: e.Shown(), Values: map[string]string{"subject": e.Subject, "body": e.Body},
+	}
+}
+
 // showEmail serves GET /admin/settings/emails/{name}.
 func (c *console) showEmail(w http.ResponseWriter, r *http.Request, v *visit) error {
 	e, err := c.Emails.Email(r.Context(), v.by(), templates.EmailName(r.PathValue("name")))
@@ -121,7 +127,7 @@ func (c *console) showEmail(w http.ResponseWriter, r *http.Request, v *visit) er
 		return err
 	}
 	p := emailPage{email: emailOf(e), Sends: c.Emails.Sends()}
-	p.Form = &form{Action: p.Path, Values: map[string]string{"subject": e.Subject, "body": e.Body}}
+	p.Form = emailForm(&p.email)
 	return c.show(w, r, http.StatusOK, "email.gohtml", v, p.Title, p)
 }
 
@@ -133,16 +139,15 @@ func (c *console) changeEmail(w http.ResponseWriter, r *http.Request, v *visit) 
 		return err
 	}
 	p := emailPage{email: emailOf(e), Sends: c.Emails.Sends()}
-	p.Form = &form{Action: p.Path, Values: map[string]string{}}
-	p.Form.keep(r.PostForm.Get, "subject", "body")
+	p.Form = &form{Action: p.Path, Shown: r.PostForm.Get("shown"), Values: map[string]string{}}
+	p.Form.keep(lines(r), "subject", "body")
 	draft := templates.Draft{
-		Name: e.Name, Subject: lyceum.Some(p.Form.Values["subject"]),
-		Body: lyceum.Some(strings.ReplaceAll(p.Form.Values["body"], "\r\n", "\n")), // as browsers send them
+		Name: e.Name, Subject: lyceum.Some(p.Form.Values["subject"]), Body: lyceum.Some(p.Form.Values["body"]),
 	}
 	switch r.PostForm.Get("do") {
 	case "on", "off":
 		on := r.PostForm.Get("do") == "on"
-		p.Form.Values = map[string]string{"subject": e.Subject, "body": e.Body}
+		p.Form = emailForm(&p.email)
 		_, err = c.Emails.Change(r.Context(), v.by(), templates.Draft{Name: e.Name, Enabled: lyceum.Some(on)})
 		if err == nil {
 			return done(w, r, p.Path, "changed")
@@ -153,10 +158,15 @@ func (c *console) changeEmail(w http.ResponseWriter, r *http.Request, v *visit) 
 		}
 		return done(w, r, p.Path, "email-standard")
 	case "save":
-		_, err = c.Emails.Change(r.Context(), v.by(), draft)
+		_, err = c.Emails.Change(r.Context(), v.seeing(p.Form), draft)
 		if err == nil {
 			return done(w, r, p.Path, "changed")
 		}
+		now, gone := c.Emails.Email(r.Context(), v.by(), e.Name)
+		if gone != nil {
+			return gone
+		}
+		p.email = emailOf(now)
 	case "test":
 		p.SentTo, err = c.Emails.Test(r.Context(), v.by(), draft)
 	default:
@@ -164,7 +174,7 @@ func (c *console) changeEmail(w http.ResponseWriter, r *http.Request, v *visit) 
 		made, err = c.Emails.Preview(r.Context(), v.by(), draft)
 		p.Preview = &made
 	}
-	if err != nil && !p.Form.refuse(err) {
+	if err != nil && !p.Form.overtaken(err, emailForm(&p.email), "subject", "body") && !p.Form.refuse(err) {
 		return err
 	}
 	if err != nil {

@@ -13,6 +13,14 @@ type form struct {
 	Values map[string]string
 	Wrong  map[string]string // by field, sentences
 	Order  []string          // of the fields that are wrong
+	Shown  string            // the fingerprint of what it changes, as it was shown
+	Now    []current         // what somebody else has changed since
+}
+
+// current is the value that a field has now.
+type current struct {
+	Label, Value string
+	Long         bool // several lines, or a long one
 }
 
 // labels are the fields' names as a person sees them.
@@ -32,7 +40,8 @@ var labels = map[string]string{
 	"request_id": "Request ID", "address": "Postal address", "tax_number": "Tax number", "receipt_prefix": "Prefix",
 	"find": "Find", "actor": "By", "id": "Number", "kind": "Kind of change", "before": "The page's start",
 	"after": "The page's start",
-	"state": "State", "replay": "Missed events",
+	"state": "State", "replay": "Missed events", "require_pkce": "Require PKCE",
+	"rotate_refresh_tokens": "Rotate refresh tokens", "as_array": "Send the body as an array",
 }
 
 // refuse puts the reasons of a refusal beside the fields. It is false for an
@@ -52,6 +61,35 @@ func (f *form) refuse(err error) bool {
 		f.Order = append(f.Order, wrong.Field)
 	}
 	return true
+}
+
+// overtaken puts into a form what it changes as it is now, if that was changed after it was
+// shown. The form may be sent again to replace that.
+func (f *form) overtaken(err error, now *form, names ...string) bool {
+	if lyceum.Public(err).Code != lyceum.ChangedMeanwhile {
+		return false
+	}
+	f.Shown = now.Shown
+	for _, name := range names {
+		value := now.Values[name]
+		if value == f.Values[name] {
+			continue
+		}
+		if word, ok := words[name][value]; ok {
+			value = word
+		}
+		f.Now = append(f.Now, current{labels[name], value, len(value) > 500 || strings.Contains(value, "\n")})
+	}
+	return true
+}
+
+var onOff = map[string]string{"": "off", "on": "on"}
+
+// words are how values of fields are said.
+var words = map[string]map[string]string{
+	"require_pkce": onOff, "rotate_refresh_tokens": onOff, "as_array": onOff,
+	"schedule":   {string(lyceum.ContractSchedule): "four attempts", string(lyceum.StandardSchedule): "ten attempts"},
+	"rate_limit": {"": "no limit"},
 }
 
 // Field gives one text field of the form for its template.

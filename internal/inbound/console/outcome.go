@@ -1,8 +1,6 @@
 package console
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"time"
 
@@ -35,8 +33,7 @@ func (o *outcome) promise(said ...string) string {
 			b = lyceum.AppendTime(b, line.Ends.Value)
 		}
 	}
-	sum := sha256.Sum256(b)
-	return hex.EncodeToString(sum[:16])
+	return lyceum.Fingerprint(string(b))
 }
 
 // outcomeRows is how many products a question names, at most.

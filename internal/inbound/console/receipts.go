@@ -3,7 +3,6 @@ package console
 import (
 	"context"
 	"net/http"
-	"strings"
 
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/rules/sales"
@@ -40,26 +39,35 @@ func (c *console) listReceipts(w http.ResponseWriter, r *http.Request, v *visit)
 	if err != nil {
 		return err
 	}
-	return c.receiptPage(w, r, v, &form{Action: receiptsPath, Values: map[string]string{
+	return c.receiptPage(w, r, v, sellerForm(&from))
+}
+
+// sellerForm is the form of a seller as it is.
+func sellerForm(from *lyceum.Seller) *form {
+	return &form{Action: receiptsPath, Shown: from.Shown(), Values: map[string]string{
 		"name": from.Name, "address": from.Address, "tax_number": from.TaxNumber, "receipt_prefix": from.Prefix,
-	}})
+	}}
 }
 
 // changeSeller serves POST /admin/settings/receipts.
 func (c *console) changeSeller(w http.ResponseWriter, r *http.Request, v *visit) error {
-	f := &form{Action: receiptsPath, Values: map[string]string{}}
-	f.keep(func(name string) string { return strings.ReplaceAll(r.PostForm.Get(name), "\r\n", "\n") }, sellerFields...)
+	f := &form{Action: receiptsPath, Shown: r.PostForm.Get("shown"), Values: map[string]string{}}
+	f.keep(lines(r), sellerFields...)
 	sent := func(name string) lyceum.Opt[string] { return lyceum.Some(f.Values[name]) }
-	_, err := c.Sales.ChangeSeller(r.Context(), v.by(), sales.SellerChange{
+	_, wrong := c.Sales.ChangeSeller(r.Context(), v.seeing(f), sales.SellerChange{
 		Name: sent("name"), Address: sent("address"), TaxNumber: sent("tax_number"), Prefix: sent("receipt_prefix"),
 	})
-	switch {
-	case err == nil:
+	if wrong == nil {
 		return done(w, r, receiptsPath, "changed")
-	case f.refuse(err):
-		return c.receiptPage(w, r, v, f)
 	}
-	return err
+	from, err := c.Sales.Seller(r.Context(), v.by(), struct{}{})
+	if err != nil {
+		return err
+	}
+	if !f.overtaken(wrong, sellerForm(&from), sellerFields...) && !f.refuse(wrong) {
+		return wrong
+	}
+	return c.receiptPage(w, r, v, f)
 }
 
 func (c *console) receiptPage(w http.ResponseWriter, r *http.Request, v *visit, f *form) error {

@@ -232,6 +232,12 @@ func trimmed(r *http.Request) func(string) string {
 	return func(name string) string { return strings.TrimSpace(r.PostForm.Get(name)) }
 }
 
+// lines gives what was typed into the fields of a form, with the ends of lines that are
+// kept: browsers send others.
+func lines(r *http.Request) func(string) string {
+	return func(name string) string { return strings.ReplaceAll(r.PostForm.Get(name), "\r\n", "\n") }
+}
+
 // refundOf reads the refund that a form asks for, as it was typed: a form keeps
 // what can be shown. Its amount is what the buyer gets back.
 func refundOf(r *http.Request, t *lyceum.Transaction) (sales.Refund, error) {

@@ -2,7 +2,6 @@ package console
 
 import (
 	"net/http"
-	"strings"
 
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/rules/templates"
@@ -22,8 +21,12 @@ func (c *console) showSnippet(w http.ResponseWriter, r *http.Request, v *visit) 
 	if err != nil {
 		return err
 	}
-	p := snippetPage{Snippet: s, Form: &form{Action: snippetPath, Values: map[string]string{"body": s.Body}}}
-	return c.snippetPage(w, r, v, p)
+	return c.snippetPage(w, r, v, snippetPage{Snippet: s, Form: snippetForm(&s)})
+}
+
+// snippetForm is the form of the snippet as it is.
+func snippetForm(s *templates.Snippet) *form {
+	return &form{Action: snippetPath, Shown: s.Shown(), Values: map[string]string{"body": s.Body}}
 }
 
 func (c *console) snippetPage(w http.ResponseWriter, r *http.Request, v *visit, p snippetPage) error {
@@ -33,26 +36,27 @@ func (c *console) snippetPage(w http.ResponseWriter, r *http.Request, v *visit, 
 // changeSnippet serves POST /admin/settings/page-snippet: it saves the snippet or shows
 // what it makes.
 func (c *console) changeSnippet(w http.ResponseWriter, r *http.Request, v *visit) error {
-	f := &form{Action: snippetPath, Values: map[string]string{}}
-	f.keep(r.PostForm.Get, "body")
-	body := lyceum.Some(strings.ReplaceAll(f.Values["body"], "\r\n", "\n")) // as browsers send them
+	f := &form{Action: snippetPath, Shown: r.PostForm.Get("shown"), Values: map[string]string{}}
+	f.keep(lines(r), "body")
+	body := lyceum.Some(f.Values["body"])
 	p := snippetPage{Form: f}
-	var err error
+	var wrong error
 	if r.PostForm.Get("do") == "save" {
-		if _, err = c.Emails.ChangeSnippet(r.Context(), v.by(), body); err == nil {
+		if _, wrong = c.Emails.ChangeSnippet(r.Context(), v.seeing(f), body); wrong == nil {
 			return done(w, r, snippetPath, "changed")
 		}
 	} else {
 		var html string
-		if html, err = c.Emails.PreviewSnippet(r.Context(), v.by(), body); err == nil {
+		if html, wrong = c.Emails.PreviewSnippet(r.Context(), v.by(), body); wrong == nil {
 			p.Preview = &html
 		}
 	}
-	if err != nil && !f.refuse(err) {
-		return err
-	}
+	var err error
 	if p.Snippet, err = c.Emails.Snippet(r.Context(), v.by(), struct{}{}); err != nil {
 		return err
+	}
+	if wrong != nil && !f.overtaken(wrong, snippetForm(&p.Snippet), "body") && !f.refuse(wrong) {
+		return wrong
 	}
 	return c.snippetPage(w, r, v, p)
 }

@@ -113,6 +113,7 @@ func readHook(r *http.Request, action, back string) (hookForm, events.WebhookFor
 	case len(names) == 0:
 		names = []string{""} // to the rules no name at all is all events
 	}
+	f.Values["events"] = namedEvents(names)
 	return p, events.WebhookForm{
 		URL: strings.TrimSpace(r.PostForm.Get("url")), Events: names, AsArray: f.Values["as_array"] != "",
 		Schedule: lyceum.Schedule(f.Values["schedule"]), RateLimit: limitOf(f.Values["rate_limit"]),
@@ -172,17 +173,11 @@ func (c *console) showHookSecret(
 	return c.show(w, r, http.StatusOK, "webhook_secret.gohtml", v, title, p)
 }
 
-// editWebhook serves GET /admin/settings/webhooks/{id}/edit.
-func (c *console) editWebhook(w http.ResponseWriter, r *http.Request, v *visit) error {
-	hook, err := c.hook(r, v)
-	if err != nil {
-		return err
-	}
-	path := hookPath(hook.ID)
-	f := &form{
-		Action: path + "/edit",
-		Values: map[string]string{"url": hook.URL, "which": "all", "schedule": string(hook.Schedule)},
-	}
+// formOf is the form of a webhook as it is.
+func formOf(hook *lyceum.Webhook) *form {
+	f := &form{Action: hookPath(hook.ID) + "/edit", Shown: hook.Shown(), Values: map[string]string{
+		"url": hook.URL, "which": "all", "schedule": string(hook.Schedule), "events": namedEvents(namesOf(hook)),
+	}}
 	if hook.EventTrigger != lyceum.AllEvents {
 		f.Values["which"] = "some"
 	}
@@ -192,8 +187,25 @@ func (c *console) editWebhook(w http.ResponseWriter, r *http.Request, v *visit) 
 	if hook.AsArray {
 		f.Values["as_array"] = "on"
 	}
+	return f
+}
+
+// namedEvents lists events for a person; no names are all events.
+func namedEvents(names []string) string {
+	if len(names) == 0 {
+		return "all"
+	}
+	return strings.Join(slices.Sorted(slices.Values(names)), ", ")
+}
+
+// editWebhook serves GET /admin/settings/webhooks/{id}/edit.
+func (c *console) editWebhook(w http.ResponseWriter, r *http.Request, v *visit) error {
+	hook, err := c.hook(r, v)
+	if err != nil {
+		return err
+	}
 	return c.show(w, r, http.StatusOK, "webhook_form.gohtml", v, fmt.Sprintf("Change webhook %d", hook.ID), hookForm{
-		Form: f, Groups: eventGroups(namesOf(&hook)), Back: path,
+		Form: formOf(&hook), Groups: eventGroups(namesOf(&hook)), Back: hookPath(hook.ID),
 	})
 }
 
@@ -204,13 +216,22 @@ func (c *console) changeWebhook(w http.ResponseWriter, r *http.Request, v *visit
 		return errNoPage
 	}
 	p, wanted := readHook(r, hookPath(id)+"/edit", hookPath(id))
-	_, err := c.Events.Update(
-		r.Context(), v.by(), id, func(f *events.WebhookForm) { *f = wanted },
+	p.Form.Shown = r.PostForm.Get("shown")
+	_, wrong := c.Events.Update(
+		r.Context(), v.seeing(p.Form), id, func(f *events.WebhookForm) { *f = wanted },
 	)
-	if err != nil {
-		return c.refuseHookForm(w, r, v, fmt.Sprintf("Change webhook %d", id), p, err)
+	if wrong == nil {
+		return done(w, r, hookPath(id), "changed")
 	}
-	return done(w, r, hookPath(id), "changed")
+	hook, err := c.hook(r, v)
+	if err != nil {
+		return err
+	}
+	title := fmt.Sprintf("Change webhook %d", id)
+	if p.Form.overtaken(wrong, formOf(&hook), "url", "events", "schedule", "rate_limit", "as_array") {
+		return c.show(w, r, http.StatusUnprocessableEntity, "webhook_form.gohtml", v, title, p)
+	}
+	return c.refuseHookForm(w, r, v, title, p, wrong)
 }
 
 // refuseHookForm shows a form of a webhook again with what is wrong.

@@ -131,12 +131,13 @@ func (a *Apps) Register(ctx context.Context, by lyceum.By, f AppForm) (lyceum.OA
 func (a *Apps) Change(ctx context.Context, by lyceum.By, id lyceum.OAuthAppID, f AppForm) (lyceum.OAuthApp, error) {
 	return a.edit(ctx, by, id, func(app *lyceum.OAuthApp, _ time.Time) error {
 		f.Version = app.Version
+		before := app.Shown()
 		if err := a.check(f); err != nil {
 			return err
 		}
 		app.Name, app.RedirectURL = strings.TrimSpace(f.Name), f.RedirectURL
 		app.RequirePKCE, app.RotateRefreshTokens = f.RequirePKCE, f.RotateRefreshTokens
-		return nil
+		return by.CheckShown(before, app.Shown())
 	})
 }
 

@@ -200,6 +200,7 @@ func (s *Service) Update(
 	ctx context.Context, by lyceum.By, id lyceum.WebhookID, apply func(*WebhookForm),
 ) (lyceum.Webhook, error) {
 	return change(ctx, s, by, id, itself, func(tx lyceum.Tx, w *lyceum.Webhook, _ time.Time) error {
+		before := w.Shown()
 		f := WebhookForm{URL: w.URL, AsArray: w.AsArray, Schedule: w.Schedule, RateLimit: w.RateLimit}
 		if w.EventTrigger != lyceum.AllEvents {
 			f.Events = strings.Split(w.EventTrigger, ",")
@@ -210,6 +211,9 @@ func (s *Service) Update(
 			return err
 		}
 		w.URL, w.EventTrigger, w.AsArray, w.Schedule, w.RateLimit = f.URL, trigger, f.AsArray, f.Schedule, f.RateLimit
+		if err := by.CheckShown(before, w.Shown()); err != nil {
+			return err
+		}
 		return overlap(tx, w)
 	})
 }

@@ -55,6 +55,9 @@ func (s *Service) ChangeSeller(ctx context.Context, by lyceum.By, c SellerChange
 		if err := checkSeller(&changed); err != nil {
 			return before, err
 		}
+		if err := by.CheckShown(before.Shown(), changed.Shown()); err != nil {
+			return before, err
+		}
 		if changed.ID, err = tx.Sellers.NextID(tx); err != nil {
 			return before, err
 		}

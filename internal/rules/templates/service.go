@@ -61,6 +61,9 @@ type Email struct {
 	ChangedAt lyceum.Opt[time.Time]
 }
 
+// Shown is the fingerprint of what can be written of an email.
+func (e *Email) Shown() string { return lyceum.Fingerprint(e.Subject, e.Body) }
+
 // Draft is a subject and a body that are not saved yet.
 type Draft struct {
 	Name          EmailName
@@ -148,7 +151,11 @@ func (s *Service) Change(ctx context.Context, by lyceum.By, d Draft) (email Emai
 		})
 	}
 	email = k.email(tried.own, tried.on)
+	shown := email.Shown()
 	if _, err := d.applied(ctx, k, &email, secrets); err != nil {
+		return Email{}, err
+	}
+	if err := by.CheckShown(shown, email.Shown()); err != nil {
 		return Email{}, err
 	}
 	now := s.clock()

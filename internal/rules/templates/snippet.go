@@ -31,6 +31,9 @@ func (s *Service) Snippet(ctx context.Context, by lyceum.By, _ struct{}) (Snippe
 	return found, err
 }
 
+// Shown is the fingerprint of what can be written of a snippet.
+func (s *Snippet) Shown() string { return lyceum.Fingerprint(s.Body) }
+
 // ChangeSnippet saves a template of at most MaxSource bytes; an empty one removes the
 // snippet. One that fails with the examples is refused. It fails with Conflict if what it was
 // tried with is changed meanwhile.
@@ -54,6 +57,9 @@ func (s *Service) ChangeSnippet(ctx context.Context, by lyceum.By, sent lyceum.O
 	}
 	now := s.clock()
 	changed := Snippet{Body: body, Variables: snippetVariables}
+	if err := by.CheckShown((&Snippet{Body: before}).Shown(), changed.Shown()); err != nil {
+		return Snippet{}, err
+	}
 	if body != "" {
 		changed.ChangedAt = lyceum.Some(now)
 	}
