@@ -62,6 +62,9 @@ func (c *listenCommand) Run(p *program) error {
 		Sender: webhook.New(webhook.Options{Loopback: true}),
 		Show:   func(h webhook.Heard) { fmt.Fprintln(p.stdout, heardLine(h)) },
 		Retry:  func(err error) { fmt.Fprintln(p.stderr, "lyceum:", lyceum.Public(err).Detail+"; trying again") },
+		Back: func(last int64) {
+			fmt.Fprintf(p.stderr, "the school was brought back to an earlier state; listening after change %d\n", last)
+		},
 	}
 	after, err := c.begin(p, l)
 	if err != nil || p.ctx.Err() != nil {

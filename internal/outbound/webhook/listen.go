@@ -28,6 +28,9 @@ type Listener struct {
 	Sender *Sender
 	Show   func(Heard) // is told of each event
 	Retry  func(error) // is told when the server cannot be asked; it is asked again
+	// Back is told when the school was brought back to an earlier state, with its last
+	// entry: numbers after it are given again, and what comes next has them.
+	Back func(last int64)
 
 	client *http.Client
 }
@@ -75,6 +78,11 @@ func (l *Listener) Run(ctx context.Context, after int64) error {
 		answer, err := l.patiently(ctx, "/lyceum/v1/events", q)
 		if err != nil || ctx.Err() != nil {
 			return err
+		}
+		if answer.Last < after {
+			l.Back(answer.Last)
+			after = answer.Last
+			continue
 		}
 		for _, e := range answer.Events {
 			heard := Heard{At: e.At, Type: e.Type, Resent: e.Resent}

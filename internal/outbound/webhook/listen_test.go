@@ -1,7 +1,10 @@
 package webhook
 
 import (
+	"context"
 	"net/http"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -30,6 +33,36 @@ func TestR44_ListenKeepsItsKeyFromRedirects(t *testing.T) {
 	lost := receive(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusFound) })
 	if _, err := (&Listener{Server: lost}).Now(t.Context()); !strings.Contains(lyceum.Public(err).Detail, "redirects (302 Found) without a location") {
 		t.Error(err)
+	}
+}
+
+// A listener hears what happens after a school was brought back to an earlier state.
+func TestListenAfterAReset(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	server := receive(t, func(w http.ResponseWriter, r *http.Request) {
+		answer := map[string]string{
+			"9": `{"events":[],"next":9,"last":4}`,
+			"4": `{"events":[{"number":5,"type":"Sale.created","body":{"id":1,"hook_event_id":5}}],"next":5,"last":5}`,
+		}[r.URL.Query().Get("after")]
+		if answer == "" {
+			answer = `{"events":[],"next":5,"last":5}`
+			cancel()
+		}
+		_, _ = w.Write([]byte(answer))
+	})
+	var told []string
+	l := &Listener{
+		Server: server, APIKey: "key",
+		Show: func(h Heard) { told = append(told, h.Type) },
+		Back: func(last int64) { told = append(told, "back to "+strconv.Itoa(int(last))) },
+	}
+	if err := l.Run(ctx, 9); err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"back to 4", "Sale.created"}; !slices.Equal(told, want) {
+		t.Errorf("%v, want %v", told, want)
 	}
 }
 
