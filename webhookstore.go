@@ -31,8 +31,8 @@ type WebhookChanges interface {
 	RenewDeliveries(claimed []WebhookEvent, until time.Time) ([]WebhookEventID, error)
 	UpdateDelivery(d WebhookEvent) error
 	// CancelDeliveries gives up what waits for a webhook, the next 500, as if it
-	// had answered 410.
-	CancelDeliveries(webhook WebhookID) error
+	// had answered 410, and reports whether there may be more.
+	CancelDeliveries(webhook WebhookID) (more bool, err error)
 	// ReplayDeliveries makes deliveries wait again whose events are still stored, up
 	// to limit of those that come after one by creation and id, and returns them in
 	// that order.

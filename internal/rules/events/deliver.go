@@ -51,7 +51,8 @@ func (s *Service) Claim(ctx context.Context, due lyceum.DueWebhook, limit int) (
 			return err
 		}
 		if !w.Live || w.DeletedAt.Present || w.State == lyceum.WebhookFailed {
-			return tx.CancelDeliveries(w.ID)
+			_, err = tx.CancelDeliveries(w.ID)
+			return err
 		}
 		// What this process cannot sign is left to one that can.
 		if secrets, err = s.secrets(due.School, &w, now); err != nil {
@@ -223,7 +224,8 @@ func (s *Service) follow(tx lyceum.Tx, p *Parcel, d lyceum.WebhookEvent, o Outco
 	if err := become(tx, p.Webhook.ID, lyceum.WebhookFailed, now); err != nil {
 		return err
 	}
-	return tx.CancelDeliveries(p.Webhook.ID)
+	_, err := tx.CancelDeliveries(p.Webhook.ID)
+	return err
 }
 
 // spread returns a number from 0 to 1 that is another one for each delivery and

@@ -10,6 +10,7 @@ import (
 
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/rules/events"
+	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
 // meanwhile is a store in which something happens between what the next write
@@ -221,6 +222,48 @@ func TestResumeWithoutReplay(t *testing.T) {
 	p.rounds(t)
 	if told, _ := p.states(t, to.ID); !slices.Equal(told, []string{"failed 410", "delivered 200"}) {
 		t.Error(told)
+	}
+}
+
+// What still waits when it is resumed is given up, however much that is, and nothing of a
+// webhook that was not failed.
+func TestResumeWithoutReplayOfMany(t *testing.T) {
+	t.Parallel()
+	p := newPost(t, openStore(t))
+	to := p.hook(t, events.WebhookForm{})
+	p.sell(t)
+	const most = 1200
+	storetest.Write(t, p.store, p.school, func(tx lyceum.Tx) error {
+		for range most - 1 {
+			tx.Announce(lyceum.SaleCreated, 1, lyceum.SaleCreatedEvent, "")
+		}
+		return nil
+	})
+	p.dispatch(t)
+	_, err := p.events.Resume(t.Context(), p.by(), to.ID, events.WithoutReplay)
+	if lyceum.Public(err).Code != "not_failed" {
+		t.Errorf("resumed before it failed: %v", err)
+	}
+	if told, _ := p.states(t, to.ID); len(told) != most || slices.ContainsFunc(told, func(s string) bool { return s != "pending 0" }) {
+		t.Fatalf("%d deliveries, of which not all wait", len(told))
+	}
+	claimed, err := p.events.Claim(t.Context(), lyceum.DueWebhook{School: p.school, Webhook: to.ID}, 1)
+	if err != nil || len(claimed) != 1 {
+		t.Fatal(claimed, err)
+	}
+	to.answer = status(410)
+	p.deliver(t, &claimed[0])
+	to.answer = status(200)
+	to.letters()
+	if _, err := p.events.Resume(t.Context(), p.by(), to.ID, events.WithoutReplay); err != nil {
+		t.Fatal(err)
+	}
+	p.rounds(t)
+	if came := to.letters(); len(came) != 0 {
+		t.Errorf("%d came that were given up", len(came))
+	}
+	if told, _ := p.states(t, to.ID); slices.ContainsFunc(told, func(s string) bool { return s != "failed 410" }) {
+		t.Errorf("the deliveries are %v", slices.Compact(told))
 	}
 }
 

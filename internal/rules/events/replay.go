@@ -72,8 +72,23 @@ func (r replay) brokenOff(err error, todo string) error {
 }
 
 // Resume switches a failed webhook on again. With replay everything that it
-// missed is sent, under the ids it had.
+// missed is sent, under the ids it had. Without it what still waits is given up.
 func (s *Service) Resume(ctx context.Context, by lyceum.By, id lyceum.WebhookID, with Replay) (lyceum.Webhook, error) {
+	for more := with == WithoutReplay; more; {
+		err := s.store.Write(ctx, by.Stamp(s.clock()), func(tx lyceum.Tx) error {
+			w, err := tx.Webhooks.Get(tx, id)
+			if err := own(&w, err); err != nil {
+				return err
+			}
+			if more = w.State == lyceum.WebhookFailed; more {
+				more, err = tx.CancelDeliveries(id)
+			}
+			return err
+		})
+		if err != nil {
+			return lyceum.Webhook{}, err
+		}
+	}
 	var r replay
 	done := true
 	w, err := change(ctx, s, by, id, itself, func(tx lyceum.Tx, w *lyceum.Webhook, now time.Time) error {

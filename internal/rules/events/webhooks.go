@@ -223,7 +223,8 @@ func (s *Service) Delete(ctx context.Context, by lyceum.By, id lyceum.WebhookID)
 	_, err := change(ctx, s, by, id, itself, func(tx lyceum.Tx, w *lyceum.Webhook, now time.Time) error {
 		w.DeletedAt = lyceum.Some(lyceum.Second(now))
 		tx.Note(lyceum.WebhookDeleted, int32(id))
-		return tx.CancelDeliveries(id)
+		_, err := tx.CancelDeliveries(id)
+		return err
 	})
 	return err
 }

@@ -170,18 +170,19 @@ func (t *tx) UpdateDelivery(d lyceum.WebhookEvent) error {
 // cancelSize is how many deliveries one change gives up at most.
 const cancelSize = 500
 
-func (t *tx) CancelDeliveries(webhook lyceum.WebhookID) error {
+func (t *tx) CancelDeliveries(webhook lyceum.WebhookID) (more bool, err error) {
 	var id lyceum.WebhookEventID
-	err := t.q.each(`UPDATE webhook_events SET state = 'failed', response_status = 410, next_attempt_at = NULL
+	left := cancelSize
+	err = t.q.each(`UPDATE webhook_events SET state = 'failed', response_status = 410, next_attempt_at = NULL
 		WHERE school_id = $1 AND webhook_event_id IN (
 		SELECT webhook_event_id FROM webhook_events WHERE school_id = $2 AND webhook_id = $3
 		AND next_attempt_at IS NOT NULL ORDER BY next_attempt_at LIMIT $4) RETURNING webhook_event_id`,
 		[]any{int64(t.stamp.School), int64(t.stamp.School), int64(webhook), int64(cancelSize)}, []any{scanInt(&id)},
-		func() error { t.touch(id, deliverySettled); return nil })
+		func() error { left--; t.touch(id, deliverySettled); return nil })
 	if err != nil {
-		return fmt.Errorf("cancel deliveries: %w", err)
+		return false, fmt.Errorf("cancel deliveries: %w", err)
 	}
-	return nil
+	return left == 0, nil
 }
 
 func (t *tx) ReplayDeliveries(

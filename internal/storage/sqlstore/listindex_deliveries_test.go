@@ -41,7 +41,8 @@ func (h *history) deliver(t *testing.T) {
 	h.change(t, func(tx lyceum.Tx) error {
 		switch h.IntN(6) {
 		case 0:
-			return tx.CancelDeliveries(hook)
+			_, err := tx.CancelDeliveries(hook)
+			return err
 		case 1:
 			_, err := tx.ReplayDeliveries(lyceum.ResendFilter{Webhook: hook}, lyceum.None[lyceum.WebhookEvent](), 2, h.now)
 			return err

@@ -271,7 +271,8 @@ func deliveriesAreClaimedOnce(t *testing.T, store lyceum.Store) {
 		if moved, err := tx.MoveCursor("c", 4, 6); err != nil || moved {
 			t.Errorf("a cursor moves from where it is not: %v", err)
 		}
-		return tx.CancelDeliveries(1)
+		_, err := tx.CancelDeliveries(1)
+		return err
 	})
 	if due(Begin.Add(time.Hour)) != 0 {
 		t.Error("what was given up is due")
