@@ -66,7 +66,7 @@ func (m *union) sold(d sales.SaleDetail) *deal {
 	why := &reason{user: user, course: kept.course(), sale: d.ID, start: d.CreatedAt}
 	switch plan {
 	case 3:
-		why.end = later(m.b.now, 6)
+		why.end = m.monthsLater(m.b.now, 6)
 	case 8:
 		why.bundle = true
 	case 9, 11:
