@@ -261,7 +261,7 @@ func TestSendAgain(t *testing.T) {
 		t.Errorf("%d are pending, want 2", pending)
 	}
 	p.happen(taken)
-	// With a name that is none, the form asks again.
+	// With an invalid name, the form asks again.
 	want(t, p.ask(p.owner, "POST", path+"/resend/keep", with(form, "form", "")), 200, "Send 2 deliveries again?")
 	want(t, p.ask(p.owner, "POST", path+"/resend/keep", with(form, "from", "x")), 422, "From must be a day")
 	if pending := p.deliveries(1, "pending"); pending != 0 {

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"net/http"
 	"strings"
 
 	"github.com/lyceum-school/lyceum"
@@ -136,4 +137,16 @@ func (f *form) keep(get func(string) string, names ...string) {
 	for _, name := range names {
 		f.Values[name] = strings.ToValidUTF8(get(name), "\uFFFD")
 	}
+}
+
+// trimmed gives what was typed into the fields of a form, without the spaces
+// around it.
+func trimmed(r *http.Request) func(string) string {
+	return func(name string) string { return strings.TrimSpace(r.PostForm.Get(name)) }
+}
+
+// lines gives what was typed into the fields of a form, with the ends of lines that are
+// kept: browsers send others.
+func lines(r *http.Request) func(string) string {
+	return func(name string) string { return strings.ReplaceAll(r.PostForm.Get(name), "\r\n", "\n") }
 }

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/rules/sales"
@@ -224,18 +223,6 @@ func (p *refundPage) sent(r *http.Request) {
 		p.Form.Once = newForm()
 	}
 	p.Form.keep(trimmed(r), refundFields...)
-}
-
-// trimmed gives what was typed into the fields of a form, without the spaces
-// around it.
-func trimmed(r *http.Request) func(string) string {
-	return func(name string) string { return strings.TrimSpace(r.PostForm.Get(name)) }
-}
-
-// lines gives what was typed into the fields of a form, with the ends of lines that are
-// kept: browsers send others.
-func lines(r *http.Request) func(string) string {
-	return func(name string) string { return strings.ReplaceAll(r.PostForm.Get(name), "\r\n", "\n") }
 }
 
 // refundOf reads the refund that a form asks for, as it was typed: a form keeps

@@ -66,14 +66,10 @@ func (t *tx) erasePayload(e *eraser, key string) error {
 		return err
 	}
 	const one = " WHERE school_id = $1 AND number = $2"
-	var texts []string
-	var text string
+	var text string // stays empty if it is gone
 	err = t.q.each("SELECT object FROM event_payloads"+one, []any{int64(t.stamp.School), number},
-		[]any{scanPacked(&text)}, func() error {
-			texts = append(texts, text)
-			return nil
-		})
-	if err != nil || len(texts) == 0 {
+		[]any{scanPacked(&text)}, func() error { return nil })
+	if err != nil {
 		return err
 	}
 	erased := e.json(text)
@@ -121,14 +117,10 @@ func (t *tx) eraseAttempt(e *eraser, key string) error {
 		return err
 	}
 	const one = " WHERE school_id = $1 AND webhook_event_id = $2 AND attempt = $3"
-	var found []lyceum.Attempt
-	var a lyceum.Attempt
+	var a lyceum.Attempt // stays empty if it is gone
 	err = t.q.each("SELECT "+attemptColumns+" FROM webhook_attempts"+one, []any{int64(t.stamp.School), delivery, number},
-		scanAttempt(&a), func() error {
-			found = append(found, a)
-			return nil
-		})
-	if err != nil || len(found) == 0 || !emptyFound(&a, e.echoFinder()) {
+		scanAttempt(&a), func() error { return nil })
+	if err != nil || !emptyFound(&a, e.echoFinder()) {
 		return err
 	}
 	return t.q.exec("UPDATE webhook_attempts SET problem = $4, exchange = $5"+one, int64(t.stamp.School), delivery, number,
