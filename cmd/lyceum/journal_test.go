@@ -278,6 +278,56 @@ func TestTheFeedMissesNothing(t *testing.T) {
 	}
 }
 
+// TestACopyAfterARestore: what was sold after the backup is gone from the copy, too, and no
+// id of it is given to another sale.
+func TestACopyAfterARestore(t *testing.T) {
+	t.Parallel()
+	if !installed(t, "node") {
+		t.Skip("node is not installed")
+	}
+	s := openShop(t, filepath.Join(t.TempDir(), "data"))
+	sell := func(key string) (id int32) {
+		var sale soldBy
+		s.insist(http.MethodPost, "/lyceum/v1/sales", key, map[string]any{"user_id": 1, "pricing_plan_id": 1}, &sale)
+		path := fmt.Sprintf("/lyceum/v1/transactions/%d/refunds", sale.Sale.Transactions[0].ID)
+		s.insist(http.MethodPost, path, key+"r", map[string]any{"amount": 1}, nil)
+		return sale.Sale.ID
+	}
+	script, err := filepath.Abs("../../docs/samples/copy.mjs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, backup := filepath.Join(t.TempDir(), "copy.json"), filepath.Join(t.TempDir(), "backup.db")
+	follow := func() {
+		t.Helper()
+		var end struct {
+			Last int64 `json:"last"`
+		}
+		s.insist(http.MethodGet, "/lyceum/v1/changes?limit=1", "", nil, &end)
+		p, err := launch(exec.Command("node", script, "http://"+s.addr, s.key, file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		await(func() bool { return reached(file) >= end.Last || !p.running() })
+		p.kill(t)
+	}
+	s.serve(t)
+	sell("kept")
+	command(t, "backup", "--data", s.place, backup)
+	lost := sell("lost")
+	follow()
+	s.server.kill(t)
+	command(t, "restore", "--data", s.place, "--force", backup)
+	s.serve(t)
+	if id := sell("new"); id <= lost {
+		t.Errorf("a sale after the restore has the id %d; %d is that of a lost one", id, lost)
+	}
+	follow()
+	if total := s.compare(t, file); total != 2 {
+		t.Errorf("%d sales, want 2", total)
+	}
+}
+
 // reached gives how far a copy has come.
 func reached(file string) int64 {
 	var copied struct {
@@ -314,7 +364,7 @@ func (s *shop) compare(t *testing.T, file string) int {
 		}
 		for _, want := range list.Transactions {
 			total++
-			if got := copied.Objects[fmt.Sprint("transaction ", want["id"])]; !reflect.DeepEqual(got, want) {
+			if got := copied.Objects[fmt.Sprintf("transaction %.0f", want["id"])]; !reflect.DeepEqual(got, want) {
 				t.Errorf("the copy has %v, the school %v", got, want)
 			}
 		}

@@ -7,6 +7,11 @@ for (;;) {
     { headers: { apiKey }, redirect: 'manual' }); // send the key only to this server
   if (!answer.ok) throw new Error(`${answer.status} ${answer.headers.get('location') ?? await answer.text()}`);
   const { changes, next } = await answer.json();
+  const restored = changes.findLast(({ type, number }) => type === 'school.restored' && number > (copy.restored ?? 0));
+  if (restored) { // what the backup did not have is gone: begin again
+    Object.assign(copy, { next: 0, objects: {}, restored: restored.number });
+    continue;
+  }
   for (const { type, id, object } of changes) copy.objects[`${type.split('.')[0]} ${id}`] = object ?? undefined;
   copy.next = next;
   writeFileSync(`${file}.new`, JSON.stringify(copy));

@@ -368,6 +368,7 @@ var ownRows = slicesOf(
 	own("listEvents",
 		asking{name: "of sales", query: "types=Sale.created&limit=2", says: `"type":"Sale.created","body":{"type":"Sale.created","livemode":true,`},
 		asking{name: "sent again", query: "types=Sale.created&limit=1000", says: `"resent":true`},
+		asking{name: "beyond the last", query: "after=9000000000", status: 409, says: `"code":"unknown_number"`},
 		asking{name: "every mistake is named", query: "after=-1&limit=1001&wait=31&types=Sale", status: 400, says: "types must be names of events separated by commas"},
 	),
 	own("deleteWebhook",
@@ -382,7 +383,7 @@ var ownRows = slicesOf(
 	own("listChanges",
 		asking{name: "of sales and their money", query: "types=sale,transaction,movement,dispute,order&limit=100", golden: "lyceum/changes.json"},
 		asking{name: "one after another", query: "types=sale.created&limit=1", says: `"more":true,"last":`},
-		asking{name: "beyond the last", query: "after=9000000000", says: `{"changes":[],"next":9000000000,"more":false,"last":`},
+		asking{name: "beyond the last", query: "after=9000000000", status: 409, says: `{"code":"unknown_number","message":"no change has the number 9000000000 yet: the last one is`},
 		asking{name: "every mistake is named", query: "after=-1&limit=10001&wait=31&types=sales", status: 400, golden: "lyceum/changes_mistakes.json"},
 	),
 )

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/rules/events"
 )
 
 // Listener brings the events of a school on another server to a program on this
@@ -76,13 +77,14 @@ func (l *Listener) Run(ctx context.Context, after int64) error {
 			q.Set("types", strings.Join(l.Types, ","))
 		}
 		answer, err := l.patiently(ctx, "/lyceum/v1/events", q)
+		if err != nil && lyceum.Public(err).Code == events.UnknownNumber {
+			if after, err = l.Now(ctx); err == nil && ctx.Err() == nil {
+				l.Back(after)
+				continue
+			}
+		}
 		if err != nil || ctx.Err() != nil {
 			return err
-		}
-		if answer.Last < after {
-			l.Back(answer.Last)
-			after = answer.Last
-			continue
 		}
 		for _, e := range answer.Events {
 			heard := Heard{At: e.At, Type: e.Type, Resent: e.Resent}
@@ -175,11 +177,14 @@ func (l *Listener) ask(ctx context.Context, path string, q url.Values) (listenin
 		return listening{}, lyceum.Errorf(lyceum.Unavailable, "the server answered %s", answer.Status)
 	default:
 		var refusal struct {
+			Code    string `json:"code"`
 			Message string `json:"message"`
 		}
 		_ = json.Unmarshal(text, &refusal) // a server that is none of Lyceum's says something else
-		return listening{}, lyceum.Errorf(lyceum.Invalid, "the server refused: %s",
-			strings.TrimSpace(answer.Status+" "+refusal.Message))
+		return listening{}, &lyceum.Error{
+			Kind: lyceum.Invalid, Code: refusal.Code,
+			Detail: "the server refused: " + strings.TrimSpace(answer.Status+" "+refusal.Message),
+		}
 	}
 	var read listening
 	if err := json.Unmarshal(text, &read); err != nil || read.Next == nil {

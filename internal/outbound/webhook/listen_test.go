@@ -42,15 +42,18 @@ func TestListenAfterAReset(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	server := receive(t, func(w http.ResponseWriter, r *http.Request) {
-		answer := map[string]string{
-			"9": `{"events":[],"next":9,"last":4}`,
-			"4": `{"events":[{"number":5,"type":"Sale.created","body":{"id":1,"hook_event_id":5}}],"next":5,"last":5}`,
-		}[r.URL.Query().Get("after")]
-		if answer == "" {
-			answer = `{"events":[],"next":5,"last":5}`
+		switch after := r.URL.Query().Get("after"); {
+		case strings.HasSuffix(r.URL.Path, "/changes"):
+			_, _ = w.Write([]byte(`{"changes":[],"next":1,"last":4}`))
+		case after == "9":
+			w.WriteHeader(http.StatusConflict)
+			_, _ = w.Write([]byte(`{"code":"unknown_number","message":"no change has the number 9 yet","errors":[]}`))
+		case after == "4":
+			_, _ = w.Write([]byte(`{"events":[{"number":5,"type":"Sale.created","body":{"id":1,"hook_event_id":5}}],"next":5,"last":5}`))
+		default:
+			_, _ = w.Write([]byte(`{"events":[],"next":5,"last":5}`))
 			cancel()
 		}
-		_, _ = w.Write([]byte(answer))
 	})
 	var told []string
 	l := &Listener{

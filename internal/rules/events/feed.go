@@ -2,6 +2,7 @@ package events
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/lyceum-school/lyceum"
@@ -40,6 +41,9 @@ func (f *Feed) Changes(ctx context.Context, by lyceum.By, q ChangesAsked) (lyceu
 	for {
 		changed := f.store.Changed(by.School) // before looking: what comes after is not missed
 		listing, err := v.FindChanges(filter)
+		if err == nil && listing.Last < filter.After {
+			err = notYet(filter.After, listing.Last)
+		}
 		if err != nil || len(listing.Changes) > 0 || wait <= 0 {
 			return listing, err
 		}
@@ -63,6 +67,17 @@ func (f *Feed) Changes(ctx context.Context, by lyceum.By, q ChangesAsked) (lyceu
 			}
 		}
 	}
+}
+
+// UnknownNumber is the code of the error for a number that no change has yet.
+const UnknownNumber = "unknown_number"
+
+// notYet refuses a number that no change has: who waits for what comes after it would miss
+// all changes up to it.
+func notYet(after, last int64) error {
+	return &lyceum.Error{Kind: lyceum.Conflict, Code: UnknownNumber, Detail: fmt.Sprintf("no change has the number %d "+
+		"yet: the last one is %d. The number is of another school, or this one was brought back to an earlier state; "+
+		"go on after %d, or after 0 for all changes", after, last, last)}
 }
 
 // Told is an event as a webhook is told of it.

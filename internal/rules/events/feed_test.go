@@ -184,3 +184,27 @@ func TestWhoWaitsForChanges(t *testing.T) {
 		})
 	}
 }
+
+// A number that no change has yet is refused: who waited for what comes after it would miss
+// what comes before.
+func TestFeedOfAnUnknownNumber(t *testing.T) {
+	t.Parallel()
+	onBothEngines(t, func(t *testing.T, store lyceum.Store) {
+		p := newPost(t, store)
+		p.sell(t)
+		last, err := store.In(t.Context(), p.school).LastEntry()
+		if err != nil {
+			t.Fatal(err)
+		}
+		feed := p.feed(nil)
+		for after, code := range map[int64]string{0: "", last: "", last + 1: events.UnknownNumber} {
+			_, changesErr := feed.Changes(t.Context(), p.by(), asked(after))
+			_, eventsErr := feed.Events(t.Context(), p.by(), asked(after))
+			for what, err := range map[string]error{"changes": changesErr, "events": eventsErr} {
+				if got := lyceum.Public(err).Code; got != code {
+					t.Errorf("%s after %d of %d: %v", what, after, last, err)
+				}
+			}
+		}
+	})
+}

@@ -210,6 +210,16 @@ type RestoreOptions struct {
 	Told    func(progress string) // hears what an upgrade is about to do
 }
 
+// prepare passes over the numbers that were given out after the backup, changes the
+// database, and closes it.
+func (o *RestoreOptions) prepare(ctx context.Context, store *Store) error {
+	err := store.leap(ctx)
+	if err == nil {
+		err = o.Prepare(store)
+	}
+	return errors.Join(err, store.Close())
+}
+
 // Restore puts a verified backup in the place of the database of a data
 // folder. Nothing may have that database open. Without force a database that
 // is there is left alone. The old one is gone only when the new one stands in
@@ -272,7 +282,7 @@ func prepared(ctx context.Context, backup, path string, o *RestoreOptions) (Upgr
 	if err != nil {
 		return done, err
 	}
-	if err := errors.Join(o.Prepare(store), store.Close()); err != nil {
+	if err := o.prepare(ctx, store); err != nil {
 		return done, err
 	}
 	if err := unused(ctx, path); err != nil { // which leaves the log's mode

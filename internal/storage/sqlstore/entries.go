@@ -146,10 +146,7 @@ func (e *entrySearch) firstAt(at time.Time, last int64) (int64, error) {
 	from, until := int64(1), last+1
 	for from < until {
 		middle := from + (until-from)/2
-		var made int64
-		_, err := e.session.one("SELECT COALESCE((SELECT at FROM journal WHERE school_id = $1 AND number = $2), "+
-			"(SELECT at FROM journal_runs WHERE school_id = $1 AND last >= $2 ORDER BY last LIMIT 1), 0)",
-			[]any{int64(e.view.school), middle}, scanInt(&made))
+		_, made, err := e.near(firstFrom, middle)
 		if err != nil {
 			return 0, err
 		}
@@ -174,12 +171,14 @@ func (e *entrySearch) shorten() error {
 	switch {
 	case e.byType() || !narrowed || e.byUser() && e.Kind == "" && !e.Object.Present:
 		return nil // an index has these alone
-	case !e.byUser() && e.up:
-		e.high = min(e.high, e.low+lyceum.EntriesScanned-1)
-		return nil
 	case !e.byUser():
-		e.low = max(e.low, e.high-lyceum.EntriesScanned+1)
-		return nil
+		err := e.passOver()
+		if e.up {
+			e.high = min(e.high, e.low+lyceum.EntriesScanned-1)
+		} else {
+			e.low = max(e.low, e.high-lyceum.EntriesScanned+1)
+		}
+		return err
 	}
 	w := e.where()
 	w.and(userEntries)
@@ -198,6 +197,41 @@ func (e *entrySearch) shorten() error {
 }
 
 // where wants the entries from low to high.
+// passOver begins where the first entry is: after a restore a million numbers have none.
+func (e *entrySearch) passOver() error {
+	from, nearest := e.high, lastUntil
+	if e.up {
+		from, nearest = e.low, firstFrom
+	}
+	number, _, err := e.near(nearest, from)
+	switch {
+	case err != nil || number == 0:
+	case e.up:
+		e.low = max(e.low, number)
+	default:
+		e.high = min(e.high, number)
+	}
+	return err
+}
+
+const (
+	// firstFrom finds the first entry of a school from a number on, or the run that it is in.
+	firstFrom = "SELECT number, at FROM (SELECT number, at FROM journal WHERE school_id = $1 AND number >= $2 " +
+		"ORDER BY number LIMIT 1) j UNION ALL SELECT number, at FROM (SELECT number, at FROM journal_runs " +
+		"WHERE school_id = $1 AND last >= $2 ORDER BY last LIMIT 1) r ORDER BY number LIMIT 1"
+	// lastUntil finds the last one up to a number, or the end of its run.
+	lastUntil = "SELECT number, at FROM (SELECT number, at FROM journal WHERE school_id = $1 AND number <= $2 " +
+		"ORDER BY number DESC LIMIT 1) j UNION ALL SELECT number, at FROM (SELECT last AS number, at FROM journal_runs " +
+		"WHERE school_id = $1 AND number <= $2 ORDER BY last DESC LIMIT 1) r ORDER BY number DESC LIMIT 1"
+)
+
+// near returns the number and the time, in microseconds, of an entry near a number; 0 if
+// there is none.
+func (e *entrySearch) near(text string, number int64) (found, at int64, err error) {
+	_, err = e.session.one(text, []any{int64(e.view.school), number}, scanInt(&found), scanInt(&at))
+	return found, at, err
+}
+
 func (e *entrySearch) where() *where {
 	w := &where{}
 	w.and("school_id = ?", int64(e.view.school))

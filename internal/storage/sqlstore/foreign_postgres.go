@@ -30,7 +30,7 @@ func RestorePostgres(ctx context.Context, address string, o RestoreOptions) erro
 	if err != nil {
 		return err
 	}
-	return errors.Join(o.Prepare(store), store.Close())
+	return o.prepare(ctx, store)
 }
 
 // restorable fails when a database is in use, is not Lyceum's, or has what the

@@ -65,7 +65,11 @@ func TestRestoreBesideAHotJournal(t *testing.T) {
 	if head, err := os.ReadFile(filepath.Join(dir, FileName+"-journal")); err != nil || len(head) == 0 || head[0] == 0 {
 		t.Fatalf("the journal is not hot, %v", err)
 	}
-	if _, err := Restore(t.Context(), backup, dir, restoring(func(*Store) error { return nil })); err != nil {
+	noted := restoring(func(s *Store) error {
+		by := lyceum.Stamp{School: 7, At: upgradeTime, Actor: "restore"}
+		return s.Write(t.Context(), by, func(tx lyceum.Tx) error { tx.Note(lyceum.SchoolRestored, 7); return nil })
+	})
+	if _, err := Restore(t.Context(), backup, dir, noted); err != nil {
 		t.Fatal(err)
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) != 1 {

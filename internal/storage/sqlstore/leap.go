@@ -1,0 +1,43 @@
+package sqlstore
+
+import (
+	"context"
+	"fmt"
+)
+
+const (
+	// leap is how many ids and journal numbers are passed over after a restore: more than a
+	// school gives out between two backups.
+	leap = "1000000"
+	// leapOfLeft is the leap where few ids are left: a thousandth of them.
+	leapOfLeft = "(2147483647 - value) / 1000"
+
+	// skippedCounter holds how many journal numbers of a school were passed over.
+	skippedCounter = "journal skipped"
+	// receiptCounter numbers receipts, which have no gaps.
+	receiptCounter = "receipt_id"
+)
+
+// leap passes over the ids and the journal numbers that a restored database may have given
+// out after its backup was made, so that none means two things to whoever keeps them. The
+// store was just opened, and nothing else uses the database. Each school needs an entry
+// afterwards.
+func (s *Store) leap(ctx context.Context) error {
+	tx, err := s.writes.db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback() }() // without effect after a commit
+	for _, text := range []string{
+		"INSERT INTO counters (school_id, name, value) SELECT school_id, '" + skippedCounter + "', " + leap +
+			" FROM counters WHERE name = '" + journalCounter + "'" + addCounters,
+		"UPDATE counters SET value = value + " + leap + " WHERE name = '" + journalCounter + "'",
+		"UPDATE counters SET value = value + CASE WHEN " + leapOfLeft + " < " + leap + " THEN " + leapOfLeft +
+			" ELSE " + leap + ` END WHERE school_id > 0 AND name LIKE '%\_id' ESCAPE '\' AND name <> '` + receiptCounter + "'",
+	} {
+		if _, err := tx.ExecContext(ctx, text); err != nil {
+			return fmt.Errorf("pass over numbers: %w", err)
+		}
+	}
+	return tx.Commit()
+}
