@@ -87,7 +87,9 @@ func (e *entrySearch) find() (listing lyceum.EntryListing, err error) {
 		return listing, err
 	}
 	low, high := e.low, e.high
-	listing.Span = high - low + 1
+	if listing.Span, err = e.span(); err != nil {
+		return listing, err
+	}
 	if err := e.shorten(); err != nil {
 		return listing, err
 	}
@@ -197,6 +199,34 @@ func (e *entrySearch) shorten() error {
 }
 
 // where wants the entries from low to high.
+// span counts the entries between low and high, without the numbers that restores passed
+// over.
+func (e *entrySearch) span() (int64, error) {
+	span := e.high - e.low + 1
+	if span <= leap {
+		return span, nil
+	}
+	restored := entrySearch{
+		EntryQuery: lyceum.EntryQuery{Limit: leap}, session: e.session, view: e.view, low: e.low, high: e.high,
+	}
+	entries, err := restored.readNarrowed(func(w *where) {
+		w.and(scarceEntries)
+		w.and("type = ?", string(lyceum.SchoolRestored))
+	})
+	ends := []int64{e.high} // after which numbers were passed over
+	for i := range entries {
+		ends = append(ends, entries[i].Number-1)
+	}
+	for _, end := range ends {
+		last, _, failed := e.near(lastUntil, end)
+		if failed != nil {
+			return 0, failed
+		}
+		span -= max(0, end-max(last, e.low-1))
+	}
+	return span, err
+}
+
 // passOver begins where the first entry is: after a restore a million numbers have none.
 func (e *entrySearch) passOver() error {
 	from, nearest := e.high, lastUntil

@@ -3,12 +3,13 @@ package sqlstore
 import (
 	"context"
 	"fmt"
+	"strconv"
 )
 
 const (
 	// leap is how many ids and journal numbers are passed over after a restore: more than a
 	// school gives out between two backups.
-	leap = "1000000"
+	leap = 1_000_000
 	// leapOfLeft is the leap where few ids are left: a thousandth of them.
 	leapOfLeft = "(2147483647 - value) / 1000"
 
@@ -28,12 +29,13 @@ func (s *Store) leap(ctx context.Context) error {
 		return err
 	}
 	defer func() { _ = tx.Rollback() }() // without effect after a commit
+	most := strconv.Itoa(leap)
 	for _, text := range []string{
-		"INSERT INTO counters (school_id, name, value) SELECT school_id, '" + skippedCounter + "', " + leap +
+		"INSERT INTO counters (school_id, name, value) SELECT school_id, '" + skippedCounter + "', " + most +
 			" FROM counters WHERE name = '" + journalCounter + "'" + addCounters,
-		"UPDATE counters SET value = value + " + leap + " WHERE name = '" + journalCounter + "'",
-		"UPDATE counters SET value = value + CASE WHEN " + leapOfLeft + " < " + leap + " THEN " + leapOfLeft +
-			" ELSE " + leap + ` END WHERE school_id > 0 AND name LIKE '%\_id' ESCAPE '\' AND name <> '` + receiptCounter + "'",
+		"UPDATE counters SET value = value + " + most + " WHERE name = '" + journalCounter + "'",
+		"UPDATE counters SET value = value + CASE WHEN " + leapOfLeft + " < " + most + " THEN " + leapOfLeft +
+			" ELSE " + most + ` END WHERE school_id > 0 AND name LIKE '%\_id' ESCAPE '\' AND name <> '` + receiptCounter + "'",
 	} {
 		if _, err := tx.ExecContext(ctx, text); err != nil {
 			return fmt.Errorf("pass over numbers: %w", err)

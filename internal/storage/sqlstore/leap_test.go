@@ -102,7 +102,7 @@ func TestLeap(t *testing.T) {
 		} {
 			q.Limit = 10
 			want := map[string]int{"downwards": 2, "upwards": 1, "of a period": 1}[name]
-			if listing, err := v.FindEntries(q); err != nil || len(listing.Entries) != want || listing.More {
+			if listing, err := v.FindEntries(q); err != nil || len(listing.Entries) != want || listing.More || listing.Span != int64(want) {
 				t.Errorf("%s: %+v, %v", name, listing, err)
 			}
 		}
