@@ -2,6 +2,7 @@ package lyceum
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -102,12 +103,16 @@ func (e *Error) Sentences() []string {
 	return sentences
 }
 
-// Public gives the part of err that may be told to the caller. An error that
-// is not an *Error comes back as Internal, so that nothing leaks by being
-// forgotten.
+// Public gives the part of err that may be told to the caller. The end of a context is
+// Unavailable. Any other error that is not an *Error comes back as Internal, so that
+// nothing leaks by being forgotten.
 func Public(err error) *Error {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e
+	}
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return &Error{Kind: Unavailable, Code: OutcomeUnknown, Err: err, Detail: "the answer took too long; if something " +
+			"was to be changed, check whether it was before you try again"}
 	}
 	return &Error{Kind: Internal, Detail: "internal error", Err: err}
 }

@@ -1,6 +1,8 @@
 package lyceum_test
 
 import (
+	"context"
+	"fmt"
 	"testing"
 
 	"github.com/lyceum-school/lyceum"
@@ -11,6 +13,16 @@ func TestErrorsNameSomeMistakes(t *testing.T) {
 		err := lyceum.InvalidFields(make([]lyceum.FieldError, n)...)
 		if len(err.Fields) != want || len(err.Sentences()) != want {
 			t.Errorf("%d mistakes: %d fields and %d sentences, want %d", n, len(err.Fields), len(err.Sentences()), want)
+		}
+	}
+}
+
+// The end of a context is no fault of the program, wherever it is met.
+func TestPublicOfAnEndedContext(t *testing.T) {
+	for _, err := range []error{context.Canceled, context.DeadlineExceeded} {
+		e := lyceum.Public(fmt.Errorf("read a folder: %w", err))
+		if e.Kind != lyceum.Unavailable || e.Code != lyceum.OutcomeUnknown {
+			t.Errorf("%v is %v, %q", err, e.Kind, e.Code)
 		}
 	}
 }

@@ -138,6 +138,9 @@ func (b *sandboxServer) Close() error {
 	return b.now.close()
 }
 
+// errWentBack ends the requests that are in progress when a sandbox goes back.
+var errWentBack = errors.New("the sandbox is brought back to another state")
+
 // staying keeps a request going while the others are ended.
 type staying struct{}
 
@@ -154,10 +157,10 @@ func (b *sandboxServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Connection", "close")
 		from = context.WithoutCancel(from)
 	}
-	ctx, cancel := context.WithCancel(from)
-	defer cancel()
+	ctx, cancel := context.WithCancelCause(from)
+	defer cancel(nil)
 	stay := context.AfterFunc(b.now.gone, func() {
-		cancel()
+		cancel(errWentBack)
 		_ = http.NewResponseController(w).SetReadDeadline(time.Now()) // of a body that is slow to come
 	})
 	defer stay()

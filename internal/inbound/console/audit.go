@@ -352,7 +352,7 @@ func (c *console) exportAudit(w http.ResponseWriter, r *http.Request, v *visit) 
 	header.Set("Content-Disposition", `attachment; filename="audit-log.csv"`)
 	ctx := context.WithoutCancel(r.Context()) // as of sales, the file ends when its reader goes
 	if err := c.writeAudit(ctx, w, v, q, first); err != nil {
-		web.Logger(c.Log, w, r).WarnContext(ctx, "export of the audit log was cut off", "err", err)
+		web.Logger(c.Log, w, r).Log(ctx, wire.RefusalLevel(r), "export of the audit log was cut off", "err", err)
 		panic(http.ErrAbortHandler) // the browser must see that the file is not whole
 	}
 	return nil

@@ -57,7 +57,7 @@ func (c *console) exportSales(w http.ResponseWriter, r *http.Request, v *visit) 
 	// The file may take longer than a page: it ends when its reader goes, or waits.
 	ctx := context.WithoutCancel(r.Context())
 	if err := c.writeSales(ctx, w, v, ids); err != nil {
-		web.Logger(c.Log, w, r).WarnContext(ctx, "export of sales was cut off", "err", err)
+		web.Logger(c.Log, w, r).Log(ctx, wire.RefusalLevel(r), "export of sales was cut off", "err", err)
 		panic(http.ErrAbortHandler) // the browser must see that the file is not whole
 	}
 	return nil

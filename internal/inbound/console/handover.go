@@ -12,6 +12,7 @@ import (
 
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/inbound/web"
+	"github.com/lyceum-school/lyceum/internal/inbound/wire"
 )
 
 // handedOver says what is in the file that a person is handed.
@@ -52,7 +53,7 @@ func (c *console) handOver(w http.ResponseWriter, r *http.Request, v *visit) err
 			return nil
 		}
 		if err != nil {
-			web.Logger(c.Log, w, r).WarnContext(r.Context(), "a person's data was cut off", "err", err)
+			web.Logger(c.Log, w, r).Log(r.Context(), wire.RefusalLevel(r), "a person's data was cut off", "err", err)
 			panic(http.ErrAbortHandler) // the browser must see that the file is not whole
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/inbound/web"
+	"github.com/lyceum-school/lyceum/internal/inbound/wire"
 	"github.com/lyceum-school/lyceum/internal/rules/access"
 	users "github.com/lyceum-school/lyceum/internal/rules/people"
 )
@@ -285,7 +286,7 @@ func (c *console) show(
 
 // done leads to where a person sees what was done.
 func done(w http.ResponseWriter, r *http.Request, path, notice string) error {
-	http.Redirect(w, r, path+"?done="+notice, http.StatusSeeOther)
+	http.Redirect(w, r, path+"?done="+notice, http.StatusSeeOther) // #nosec G710 -- always a page of this server
 	return nil
 }
 
@@ -309,7 +310,8 @@ func (c *console) apologize(w http.ResponseWriter, r *http.Request, v *visit, er
 	case lyceum.NotFound:
 		sentence = errNoPage.Detail
 	case lyceum.Unavailable:
-		web.Logger(c.Log, w, r).WarnContext(r.Context(), "console request cannot be answered now", "err", err)
+		web.Logger(c.Log, w, r).Log(r.Context(), wire.RefusalLevel(r), "console request cannot be answered now",
+			"err", err)
 		sentence = web.Unavailable(e)
 	default:
 	}

@@ -217,7 +217,7 @@ func cleanName(name string) string {
 // browser, or a program that shows the text.
 func (o Options) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	e := lyceum.Public(err)
-	if e.Kind == lyceum.Internal || e.Kind == lyceum.Unavailable && e.Err != nil { // else the server is only busy
+	if e.Kind == lyceum.Internal || e.Kind == lyceum.Unavailable && e.Err != nil && !wire.Gone(r) { // else it is only busy
 		o.Log.ErrorContext(r.Context(), "a file was neither taken nor sent", "err", err)
 	}
 	if e.Kind == lyceum.Unavailable || e.Code == learning.BusyUpload {

@@ -1,6 +1,7 @@
 package files
 
 import (
+	"context"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -33,7 +34,7 @@ func (o Options) take(w http.ResponseWriter, r *http.Request) {
 		received, err = o.Learning.Receive(r.Context(), wire.ReadUploadURL(r), sent, content)
 	}
 	_ = moving.SetWriteDeadline(time.Now().Add(pause)) // where it cannot be set there is none
-	if body.err != nil && lyceum.KindOf(err) != lyceum.Unavailable {
+	if body.err != nil && (lyceum.KindOf(err) != lyceum.Unavailable || errors.Is(err, context.Canceled)) {
 		err = lyceum.Invalidf("the request did not come whole; %d bytes of the file have come, continue with byte %[1]d",
 			received.Size)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/inbound/web"
+	"github.com/lyceum-school/lyceum/internal/inbound/wire"
 )
 
 // view is what every page is shown with.
@@ -84,7 +85,7 @@ func (p *pages) apologize(w http.ResponseWriter, r *http.Request, err error) {
 		web.Logger(p.Log, w, r).ErrorContext(r.Context(), "page failed", "err", err)
 		sentence = "The server’s log has the details. Try again; if the problem remains, contact the school."
 	case lyceum.Unavailable:
-		web.Logger(p.Log, w, r).WarnContext(r.Context(), "page cannot be shown now", "err", err)
+		web.Logger(p.Log, w, r).Log(r.Context(), wire.RefusalLevel(r), "page cannot be shown now", "err", err)
 		w.Header().Set("Retry-After", "2")
 		sentence = web.Unavailable(e)
 	case lyceum.RateLimited:

@@ -193,6 +193,9 @@ func (h *handler) finish(x *exchange, r *http.Request) {
 			h.sendFailure(x, r, &lyceum.Error{Kind: lyceum.Internal}, 0)
 		}
 	}
+	if x.status == http.StatusServiceUnavailable && wire.Gone(r) {
+		x.left()
+	}
 	took := time.Since(x.begin)
 	h.Metrics.count(x, took)
 	if x.wrong != nil && h.Failures != nil && x.school() != 0 {
@@ -203,6 +206,16 @@ func (h *handler) finish(x *exchange, r *http.Request) {
 			"request_id", x.id, "method", r.Method, "path", x.pattern(r), "status", x.status,
 			"address", wire.AddressOf(r).String(), "bytes", x.bytes, "took_us", took.Microseconds(), "school", x.school(),
 			"api_key_id", x.who.By.Key)
+	}
+}
+
+// left notes that nobody has read the answer.
+func (x *exchange) left() {
+	x.status = wire.StatusGone
+	if x.wrong != nil {
+		x.wrong = &lyceum.Error{
+			Kind: x.wrong.Kind, Detail: "the client closed the connection before the response: " + x.wrong.Detail,
+		}
 	}
 }
 

@@ -1,8 +1,12 @@
 package server_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -75,4 +79,43 @@ func TestR60FailedRequests(t *testing.T) {
 		t.Errorf("%d are kept, want the 6 that failed with a key", len(all))
 	}
 	secrets.wantAbsent(t, "what is kept", fmt.Sprintf("%+v", all))
+}
+
+// A client that closes its connection is no failure of the server: nobody is warned of
+// it, and it is counted as what it is. Where the server ends a request, it is one.
+func TestClientsThatLeave(t *testing.T) {
+	ended := errors.New("ended by the server")
+	for name, tc := range map[string]struct {
+		cause         error
+		counted, says string
+		warned        bool
+	}{
+		"the client left":  {nil, "499", "the client closed the connection before the response: ", false},
+		"the server ended": {ended, "503", "", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t, keepsFailures)
+			write := s.issue(t, s.ours, lyceum.Read|lyceum.Write)
+			s.list(t, write) // so that the key is known
+			ctx, cancel := context.WithCancelCause(t.Context())
+			cancel(tc.cause)
+			w := s.do(request(http.MethodPost, "/v1/users", strings.NewReader(`{"email":"left@example.com"}`), "apiKey: "+write,
+				"Content-Type: application/json", "X-Request-Id: left").WithContext(ctx))
+			if w.Code != http.StatusServiceUnavailable {
+				t.Errorf("whoever still reads gets %d", w.Code)
+			}
+			found := s.failures(t, s.ours, "left")
+			if len(found) != 1 || strconv.Itoa(int(found[0].Status)) != tc.counted || !strings.HasPrefix(found[0].Message, tc.says+"the answer took too long") {
+				t.Errorf("kept: %+v", found)
+			}
+			metrics := httptest.NewRecorder()
+			s.options.Metrics.Handler().ServeHTTP(metrics, request(http.MethodGet, "/metrics", nil))
+			if !strings.Contains(metrics.Body.String(), `operation="CreateUser",status="`+tc.counted+`"} 1`) {
+				t.Errorf("not counted as %s", tc.counted)
+			}
+			if got := strings.Contains(s.log.String(), `"WARN"`); got != tc.warned {
+				t.Errorf("warned %v, want %v: %s", got, tc.warned, s.log)
+			}
+		})
+	}
 }

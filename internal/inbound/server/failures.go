@@ -26,7 +26,7 @@ func (h *handler) sendFailure(x *exchange, r *http.Request, err error, status in
 			Kind: lyceum.Internal, Detail: "internal error; look for the X-Request-Id in the server's log",
 		}
 	case lyceum.Unavailable:
-		h.Log.With(roomLacked(err)...).WarnContext(r.Context(), "request refused",
+		h.Log.With(roomLacked(err)...).Log(r.Context(), wire.RefusalLevel(r), "request refused",
 			"request_id", x.id, "path", x.pattern(r), "err", err)
 		x.Header().Set("Retry-After", "2")
 	}
