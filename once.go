@@ -3,6 +3,7 @@ package lyceum
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/json"
 	"time"
 )
 
@@ -55,15 +56,87 @@ func Change[T any](ctx context.Context, store Store, stamp Stamp, change func(Tx
 		if result, err = change(tx); err != nil || stamp.Once == nil {
 			return err
 		}
-		body, err := stamp.Once.Render(result)
-		if err != nil {
-			return err
-		}
-		return tx.Answers.Insert(tx, KeptAnswer{
-			Hash: answerHash(stamp.Actor, stamp.Once.Key), Request: stamp.Once.Request, CreatedAt: stamp.At, Body: string(body),
-		})
+		return answer(tx, stamp, result)
 	})
 	return result, err
+}
+
+// answer keeps the answer to a change that happens once.
+func answer(tx Tx, stamp Stamp, result any) error {
+	body, err := stamp.Once.Render(result)
+	if err != nil {
+		return err
+	}
+	return tx.Answers.Insert(tx, KeptAnswer{
+		Hash: answerHash(stamp.Actor, stamp.Once.Key), Request: stamp.Once.Request, CreatedAt: stamp.At, Body: string(body),
+	})
+}
+
+// progressHash names how far a change in parts has come.
+func progressHash(stamp Stamp) KeyHash { return answerHash(stamp.Actor, stamp.Once.Key+"\x00progress") }
+
+// ChangeInParts runs a change that is too long for one transaction, in several, until a
+// part is not followed by more, and returns how far it came. With stamp.Once that is
+// kept with each part as JSON: whoever asks with the key meanwhile, or after a crash,
+// goes on from there. The error is that of Change; result is what Render is given.
+func ChangeInParts[P, T any](ctx context.Context, store Store, stamp Stamp,
+	part func(Tx, P) (next P, more bool, err error), result func(P) T,
+) (P, error) {
+	var come P
+	for more := true; more; {
+		var next P
+		err := store.Write(ctx, stamp, func(tx Tx) error {
+			from := come
+			if stamp.Once != nil {
+				if err := resume(tx, stamp, &from); err != nil {
+					return err
+				}
+			}
+			var err error
+			if next, more, err = part(tx, from); err != nil || stamp.Once == nil {
+				return err
+			}
+			if !more {
+				return answer(tx, stamp, result(next))
+			}
+			body, err := json.Marshal(next)
+			if err != nil {
+				return err
+			}
+			_, err = tx.Answers.Save(tx, KeptAnswer{
+				Hash: progressHash(stamp), Request: stamp.Once.Request, CreatedAt: stamp.At, Body: string(body),
+			})
+			return err
+		})
+		if err != nil {
+			return come, err
+		}
+		come = next
+	}
+	return come, nil
+}
+
+// resume reads how far a change in parts has come. It fails as Change would if it was
+// made before.
+func resume(tx Tx, stamp Stamp, come any) error {
+	if err := unanswered(tx.Tables, tx, stamp); err != nil {
+		return err
+	}
+	kept, err := tx.Answers.Find(tx, progressHash(stamp))
+	progress, begun := kept[progressHash(stamp)]
+	if err != nil || !begun {
+		return err
+	}
+	if progress.Request != stamp.Once.Request {
+		return errKeyReused
+	}
+	return json.Unmarshal([]byte(progress.Body), come)
+}
+
+var errKeyReused = &Error{
+	Kind: Invalid, Code: "idempotency_key_reused",
+	Detail: "this Idempotency-Key was used for a different request; use a new key for each request, and the same key " +
+		"only to retry it",
 }
 
 // CheckOnce fails as Change would if the change with the key of stamp.Once, which must be
@@ -89,8 +162,7 @@ func unanswered(tables *Tables, from Source, stamp Stamp) error {
 	case !found:
 		return nil
 	case kept.Request != stamp.Once.Request:
-		return &Error{Kind: Invalid, Code: "idempotency_key_reused", Detail: "this Idempotency-Key was used for a " +
-			"different request; use a new key for each request, and the same key only to retry it"}
+		return errKeyReused
 	}
 	return &RepeatError{Body: []byte(kept.Body)}
 }

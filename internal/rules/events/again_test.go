@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -177,6 +178,54 @@ func TestR49_AResumeThatIsBrokenOff(t *testing.T) {
 		t.Errorf("%d of the rest are sent again, %v; want %d", sent, err, many-500)
 	}
 	o.wantResent(t, 1)
+}
+
+// TestR18_ManyAreSentAgainOnce: requests with one key at once, one that is broken off and
+// is repeated, and another one with its key, send every delivery again once.
+func TestR18_ManyAreSentAgainOnce(t *testing.T) {
+	t.Parallel()
+	resend := func(s *events.Service, by lyceum.By, o *office) error {
+		_, err := s.Resend(t.Context(), by, lyceum.ResendFilter{Webhook: o.hook.ID})
+		return err
+	}
+	resume := func(s *events.Service, by lyceum.By, o *office) error {
+		_, err := s.Resume(t.Context(), by, o.hook.ID, events.WithReplay)
+		return err
+	}
+	for name, ask := range map[string]func(*events.Service, lyceum.By, *office) error{"resend": resend, "resume": resume} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			store := openStore(t)
+			o := openOffice(t, store, 700)
+			if name == "resume" {
+				storetest.Write(t, store, o.school, o.become(lyceum.WebhookFailed))
+				o.giveUp(t, store)
+			}
+			service := events.New(store, now, options())
+			by := o.by
+			by.Once = &lyceum.Once{Key: "again", Render: func(any) ([]byte, error) { return []byte("done"), nil }}
+			broken := ask(events.New(&busyAfter{Store: store, writes: 1}, now, options()), by, o)
+			if e := lyceum.Public(broken); e.Kind != lyceum.Unavailable || !strings.Contains(e.Detail, "250 deliveries") {
+				t.Errorf("a request that is broken off: %v", broken)
+			}
+			other := by
+			other.Once = &lyceum.Once{Key: "again", Request: lyceum.KeyHash{1}, Render: by.Once.Render}
+			if e := lyceum.Public(ask(service, other, o)); e.Code != "idempotency_key_reused" {
+				t.Errorf("another request with its key: %v", e)
+			}
+			var group sync.WaitGroup
+			for range 4 {
+				group.Go(func() {
+					var before *lyceum.RepeatError
+					if err := ask(service, by, o); err != nil && (!errors.As(err, &before) || string(before.Body) != "done") {
+						t.Error(err)
+					}
+				})
+			}
+			group.Wait()
+			o.wantResent(t, 1)
+		})
+	}
 }
 
 // busyAfter is a store that does so many writes and is busy afterwards.

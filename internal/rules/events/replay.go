@@ -2,7 +2,6 @@ package events
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -15,43 +14,26 @@ const replaySize = 250
 
 // replay is how far a change of many deliveries has come.
 type replay struct {
-	filter lyceum.ResendFilter
-	at     time.Time
-	last   lyceum.Opt[lyceum.WebhookEvent]
-	sent   int
+	Last lyceum.Opt[lyceum.WebhookEvent]
+	Sent int
+
+	webhook lyceum.Webhook // as the part before left it
 }
 
 // part begins the next deliveries anew, tells those who listen, and returns how
-// far it came and whether that was all.
-func (r replay) part(tx lyceum.Tx) (_ replay, done bool, err error) {
-	again, err := tx.ReplayDeliveries(r.filter, r.last, replaySize, r.at)
+// far it came and whether there are more.
+func (r replay) part(tx lyceum.Tx, f lyceum.ResendFilter, at time.Time) (_ replay, more bool, err error) {
+	again, err := tx.ReplayDeliveries(f, r.Last, replaySize, at)
 	if err != nil {
 		return r, false, err
 	}
 	if n := len(again); n > 0 {
-		r.sent += n
-		r.last = lyceum.Some(again[n-1])
+		r.Sent += n
+		r.Last = lyceum.Some(again[n-1])
 	}
-	done = len(again) < replaySize
+	more = len(again) == replaySize
 	_, err = tellAgain(tx, again)
-	return r, done, err
-}
-
-// rest does what is left of a replay, write by write. An error says what to do
-// about what is left then.
-func (s *Service) rest(ctx context.Context, by lyceum.By, r replay, todo string) (replay, error) {
-	for done := false; !done; {
-		var next replay
-		err := s.store.Write(ctx, lyceum.Stamp{School: by.School, At: r.at, Actor: by.Actor}, func(tx lyceum.Tx) (err error) {
-			next, done, err = r.part(tx)
-			return err
-		})
-		if err != nil {
-			return r, r.brokenOff(err, todo)
-		}
-		r = next
-	}
-	return r, nil
+	return r, more, err
 }
 
 // What to do about the rest of a replay that was broken off. A webhook that was
@@ -64,9 +46,9 @@ const (
 // brokenOff says of an error after some parts what became of them, and what to
 // do about the rest.
 func (r replay) brokenOff(err error, todo string) error {
-	if e := lyceum.Public(err); e.Kind == lyceum.Unavailable && r.sent > 0 {
+	if e := lyceum.Public(err); e.Kind == lyceum.Unavailable && r.Sent > 0 {
 		return &lyceum.Error{Kind: e.Kind, Err: err, Detail: fmt.Sprintf(
-			"%d deliveries will be sent again; then the database could not be reached or was busy; %s", r.sent, todo)}
+			"%d deliveries will be sent again; then the database could not be reached or was busy; %s", r.Sent, todo)}
 	}
 	return err
 }
@@ -89,30 +71,35 @@ func (s *Service) Resume(ctx context.Context, by lyceum.By, id lyceum.WebhookID,
 			return lyceum.Webhook{}, err
 		}
 	}
-	var r replay
-	done := true
-	w, err := change(ctx, s, by, id, itself, func(tx lyceum.Tx, w *lyceum.Webhook, now time.Time) error {
-		done = true
-		if w.State != lyceum.WebhookFailed {
-			return &lyceum.Error{
-				Kind: lyceum.Conflict, Code: "not_failed",
-				Detail: fmt.Sprintf("webhook %d is %s, not failed", id, w.State),
+	now := s.clock()
+	missed := lyceum.ResendFilter{Webhook: id, State: lyceum.Some(lyceum.DeliveryFailed)}
+	r, err := lyceum.ChangeInParts(ctx, s.store, by.Stamp(now), func(tx lyceum.Tx, r replay) (replay, bool, error) {
+		var err error
+		r.webhook, err = tx.Webhooks.Get(tx, id)
+		if err := own(&r.webhook, err); err != nil {
+			return r, false, err
+		}
+		if r.Sent == 0 {
+			if err := switchOn(tx, &r.webhook); err != nil || with == WithoutReplay {
+				return r, false, err
 			}
 		}
-		w.State, w.FailedAt = lyceum.WebhookPending, lyceum.None[time.Time]()
-		if with == WithoutReplay {
-			return nil
+		return r.part(tx, missed, now)
+	}, func(r replay) lyceum.Webhook { return r.webhook })
+	return r.webhook, r.brokenOff(err, fmt.Sprintf(resendRest, id))
+}
+
+// switchOn switches a failed webhook on again.
+func switchOn(tx lyceum.Tx, w *lyceum.Webhook) error {
+	if w.State != lyceum.WebhookFailed {
+		return &lyceum.Error{
+			Kind: lyceum.Conflict, Code: "not_failed",
+			Detail: fmt.Sprintf("webhook %d is %s, not failed", w.ID, w.State),
 		}
-		r = replay{filter: lyceum.ResendFilter{Webhook: id, State: lyceum.Some(lyceum.DeliveryFailed)}, at: now}
-		var err error
-		r, done, err = r.part(tx)
-		return err
-	})
-	if err != nil || done {
-		return w, err
 	}
-	_, err = s.rest(ctx, by, r, fmt.Sprintf(resendRest, id))
-	return w, err
+	w.State, w.FailedAt = lyceum.WebhookPending, lyceum.None[time.Time]()
+	_, err := tx.Webhooks.Save(tx, *w)
+	return err
 }
 
 // Replay says what becomes of what a failed webhook missed.
@@ -124,32 +111,16 @@ const (
 	WithoutReplay
 )
 
-// errMany tells that there is more to do than one write may.
-var errMany = errors.New("more than one write")
-
 // Resend sends the deliveries of a webhook that pass the filter again, under
-// the ids they had. Of many the last write keeps the answer to the request's
-// key.
+// the ids they had.
 func (s *Service) Resend(ctx context.Context, by lyceum.By, f lyceum.ResendFilter) (int, error) {
-	begin := replay{filter: f, at: s.clock()}
-	sent, err := lyceum.Change(ctx, s.store, by.Stamp(begin.at), func(tx lyceum.Tx) (int, error) {
+	now := s.clock()
+	r, err := lyceum.ChangeInParts(ctx, s.store, by.Stamp(now), func(tx lyceum.Tx, r replay) (replay, bool, error) {
 		w, err := tx.Webhooks.Get(tx, f.Webhook)
 		if err := sending(&w, err); err != nil {
-			return 0, err
+			return r, false, err
 		}
-		r, done, err := begin.part(tx)
-		if err == nil && !done {
-			err = errMany
-		}
-		return r.sent, err
-	})
-	if !errors.Is(err, errMany) {
-		return sent, err
-	}
-	r, err := s.rest(ctx, by, begin, repeat)
-	if err != nil {
-		return r.sent, err
-	}
-	sent, err = lyceum.Change(ctx, s.store, by.Stamp(begin.at), func(lyceum.Tx) (int, error) { return r.sent, nil })
-	return sent, r.brokenOff(err, repeat)
+		return r.part(tx, f, now)
+	}, func(r replay) int { return r.Sent })
+	return r.Sent, r.brokenOff(err, repeat)
 }
