@@ -131,8 +131,8 @@ func (c *Courier) deliver(ctx context.Context, e *email) {
 	claimed := e.Value
 	e.Unlock()
 	defer c.claims.Done(emailKey{claimed.School, claimed.ID})
-	o := c.attempt(ctx, &claimed)
-	if o.Problem != "" && ctx.Err() != nil {
+	o, tried := c.attempt(ctx, e, &claimed)
+	if !tried || o.Problem != "" && ctx.Err() != nil {
 		return // it is due again when its claim is over
 	}
 	e.Lock()
@@ -144,26 +144,33 @@ func (c *Courier) deliver(ctx context.Context, e *email) {
 	}
 }
 
-func (c *Courier) attempt(ctx context.Context, claimed *templates.Claimed) templates.Outcome {
+// attempt makes an email and hands it over, unless its claim was not renewed in time.
+func (c *Courier) attempt(ctx context.Context, e *email, claimed *templates.Claimed) (o templates.Outcome, tried bool) {
 	m, canceled, err := c.Emails.Make(ctx, claimed)
 	if canceled != "" {
-		return templates.Outcome{Canceled: canceled}
+		return templates.Outcome{Canceled: canceled}, true
 	}
 	if err != nil {
 		c.failed.Add(1)
 		c.note(ctx, "make an email", err)
-		return templates.Outcome{Problem: "the email could not be made; the server's log has the details"}
+		return templates.Outcome{Problem: "the email could not be made; the server's log has the details"}, true
+	}
+	e.Lock()
+	held := c.Emails.Holds(&e.Value)
+	e.Unlock()
+	if !held {
+		return templates.Outcome{}, false
 	}
 	if err := c.Send(ctx, m); err != nil {
 		c.failed.Add(1)
 		c.note(ctx, "send an email", err)
 		if lyceum.KindOf(err) == lyceum.Invalid {
-			return templates.Outcome{Problem: "the mail server does not know the address", ForGood: true}
+			return templates.Outcome{Problem: "the mail server does not know the address", ForGood: true}, true
 		}
-		return templates.Outcome{Problem: "the mail server did not take the email; the server's log has the details"}
+		return templates.Outcome{Problem: "the mail server did not take the email; the server's log has the details"}, true
 	}
 	c.sent.Add(1)
-	return templates.Outcome{}
+	return templates.Outcome{}, true
 }
 
 // maxNoted bounds the troubles that are remembered as logged.

@@ -135,6 +135,49 @@ func TestCouriersSendOnce(t *testing.T) {
 	}
 }
 
+// pausing is a store that is asked something while its process is paused.
+type pausing struct {
+	lyceum.Store
+
+	pause func()
+}
+
+func (p *pausing) In(ctx context.Context, school lyceum.SchoolID) lyceum.View {
+	p.pause()
+	return p.Store.In(ctx, school)
+}
+
+// A courier that was paused for longer than its claim leaves an email that another one has
+// sent meanwhile.
+func TestAPausedCourierDoesNotSend(t *testing.T) {
+	o := newOffice(t)
+	paused := make(chan struct{})
+	others := o.emails
+	pause := sync.OnceFunc(func() {
+		o.clock.Pass(2 * lyceum.ClaimLifetime)
+		claimed, err := others.Claim(t.Context(), o.ids[0], 10)
+		if err != nil || len(claimed) != 1 {
+			t.Errorf("another courier claims %d, %v", len(claimed), err)
+		}
+		for i := range claimed {
+			if _, err := others.Report(t.Context(), &claimed[i], templates.Outcome{}); err != nil {
+				t.Error(err)
+			}
+		}
+		close(paused)
+	})
+	o.queue(t, o.ids[0], "mira@example.com")
+	o.emails = templates.New(&pausing{o.store, pause}, o.clock.Now, templates.Options{
+		Ring: lyceum.NewKeyring(lyceum.SecretKey{1}), Log: slog.New(slog.DiscardHandler), Send: o.send,
+	})
+	_, stop := o.run(t)
+	<-paused
+	stop()
+	if sent := o.count(t, o.ids[0], lyceum.EmailSent); sent != 1 || len(o.sent) != 0 {
+		t.Errorf("%d are kept as sent, and %d were sent after the pause", sent, len(o.sent))
+	}
+}
+
 // What the mail server did not take waits, and what it never takes is given up. The
 // log has no address.
 func TestCourierTriesAgain(t *testing.T) {

@@ -251,13 +251,14 @@ func (c *Courier) take(ctx, sends context.Context, hook lyceum.DueWebhook, p *pa
 }
 
 // deliver sends a parcel and keeps what became of it. Where it does not, it is due again
-// when its claim is over: a courier that stops leaves those that waited to others.
+// when its claim is over: a courier that stops leaves those that waited to others, and
+// so does one that did not renew its claim in time.
 func (c *Courier) deliver(ctx, sends context.Context, p *parcel) {
 	p.Lock()
 	sent := p.Value
 	p.Unlock()
 	defer c.claims.Done(parcelKey{sent.School, sent.ID})
-	if ctx.Err() != nil {
+	if ctx.Err() != nil || !c.Events.Holds(&sent) {
 		return
 	}
 	o := c.send(sends, c.Sender, &sent, time.Now())

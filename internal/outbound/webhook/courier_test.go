@@ -152,6 +152,13 @@ func (r *receiver) letters() []letter {
 	return came
 }
 
+// reached tells whether something has come.
+func (r *receiver) reached() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.came) > 0
+}
+
 // envelope is the body of a letter as a receiver reads it.
 type envelope struct {
 	Type        string         `json:"type"`
@@ -370,42 +377,50 @@ func sendingSlowly(t *testing.T) (p *post, to *receiver, w events.WithSecret, re
 	return p, to, w, release
 }
 
-// TestR17_StoppedCourierLeavesWhatWaits: what a courier that stops had claimed ahead is
-// sent once its claims are over, also by the same one.
-func TestR17_StoppedCourierLeavesWhatWaits(t *testing.T) {
+// TestR17_WhatWaitsIsLeft: what a courier that stops, or that was paused for longer than
+// its claims, had claimed ahead is left to others, and sent by the same one if it is due.
+func TestR17_WhatWaitsIsLeft(t *testing.T) {
 	t.Parallel()
-	p := newPost(t, openStore(t))
-	to := newReceiver(t, nil)
-	w := p.hook(t, events.WebhookForm{URL: to.URL, Events: []string{"Sale.created"}})
-	const sold = perWebhook + 8
-	for range sold {
-		p.sell(t)
-	}
-	p.courier.begin()
-	p.courier.dispatch(t.Context())
-	p.courier.lines[lyceum.DueWebhook{School: p.school, Webhook: w.ID}] = &line{quick: true}
-	stopped, stop := context.WithCancel(t.Context())
-	stop()
-	due, err := p.events.Due(t.Context())
-	if err != nil || len(due) != 1 {
-		t.Fatal(due, err)
-	}
-	parcels, err := p.events.Claim(t.Context(), due[0], p.courier.room(due[0]))
-	if err != nil || len(parcels) != sold {
-		t.Fatal(len(parcels), err)
-	}
-	for i := range parcels {
-		held := p.courier.claims.Hold(parcelKey{parcels[i].School, parcels[i].ID}, parcels[i])
-		p.courier.take(stopped, t.Context(), due[0], held)
-	}
-	p.courier.work.Wait()
-	if came := to.letters(); len(came) > 0 || p.courier.total != 0 {
-		t.Errorf("a courier that stops sent %d, and counts %d under way", len(came), p.courier.total)
-	}
-	p.clock.Pass(2 * lyceum.ClaimLifetime)
-	p.rounds(t)
-	if came := to.letters(); len(came) != sold {
-		t.Errorf("%d came afterwards, want %d", len(came), sold)
+	pause := func(p *post, _ func()) { p.clock.Pass(2 * lyceum.ClaimLifetime) }
+	stop := func(_ *post, stop func()) { stop() }
+	for name, leave := range map[string]func(*post, func()){"stopped": stop, "paused": pause} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPost(t, openStore(t))
+			to := newReceiver(t, nil)
+			w := p.hook(t, events.WebhookForm{URL: to.URL, Events: []string{"Sale.created"}})
+			const sold = perWebhook + 8
+			for range sold {
+				p.sell(t)
+			}
+			p.courier.begin()
+			p.courier.dispatch(t.Context())
+			p.courier.lines[lyceum.DueWebhook{School: p.school, Webhook: w.ID}] = &line{quick: true}
+			due, err := p.events.Due(t.Context())
+			if err != nil || len(due) != 1 {
+				t.Fatal(due, err)
+			}
+			parcels, err := p.events.Claim(t.Context(), due[0], p.courier.room(due[0]))
+			if err != nil || len(parcels) != sold {
+				t.Fatal(len(parcels), err)
+			}
+			running, stop := context.WithCancel(t.Context())
+			defer stop()
+			leave(p, stop)
+			for i := range parcels {
+				held := p.courier.claims.Hold(parcelKey{parcels[i].School, parcels[i].ID}, parcels[i])
+				p.courier.take(running, t.Context(), due[0], held)
+			}
+			p.courier.work.Wait()
+			if came := to.letters(); len(came) > 0 || p.courier.total != 0 {
+				t.Errorf("%d were sent, and %d are counted as under way", len(came), p.courier.total)
+			}
+			p.clock.Pass(2 * lyceum.ClaimLifetime)
+			p.rounds(t)
+			if came := to.letters(); len(came) != sold {
+				t.Errorf("%d came afterwards, want %d", len(came), sold)
+			}
+		})
 	}
 }
 
@@ -457,6 +472,9 @@ func TestR17_AClaimThatEndedIsTakenUpAgain(t *testing.T) {
 	p.courier.dispatch(t.Context())
 	for range 2 {
 		p.courier.claim(t.Context(), t.Context())
+		if !storetest.Await(to.reached) {
+			t.Fatal("nothing is sent")
+		}
 		p.clock.Pass(2 * lyceum.ClaimLifetime)
 	}
 	close(release)

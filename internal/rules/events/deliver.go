@@ -137,6 +137,10 @@ func (s *Service) Renew(ctx context.Context, parcels []*Parcel) error {
 	return nil
 }
 
+// Holds tells whether a parcel is still claimed by who claimed or renewed it last. Where
+// that is not so, because the process was paused, another one may have sent it.
+func (s *Service) Holds(p *Parcel) bool { return s.clock().Before(p.NextAttemptAt.Value) }
+
 // Outcome is what became of an attempt.
 type Outcome struct {
 	Delivered      bool

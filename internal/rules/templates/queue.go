@@ -165,6 +165,10 @@ func (s *Service) Renew(ctx context.Context, claimed []*Claimed) error {
 	return nil
 }
 
+// Holds tells whether an email is still claimed by who claimed or renewed it last. Where
+// that is not so, because the process was paused, another one may have sent it.
+func (s *Service) Holds(c *Claimed) bool { return s.clock().Before(c.NextAttemptAt.Value) }
+
 // Make makes a claimed email. Where there is no reason left to send it, it returns why.
 func (s *Service) Make(ctx context.Context, c *Claimed) (m Message, canceled string, err error) {
 	k, err := storedKind(c.Kind)
