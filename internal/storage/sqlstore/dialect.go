@@ -314,6 +314,9 @@ func sqliteFault(err error) fault {
 }
 
 func postgresFault(err error) fault {
+	if _, connect := errors.AsType[*pgconn.ConnectError](err); connect {
+		return faultDown
+	}
 	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
 		switch {
 		case e.Code == "40001", e.Code == "40P01":
@@ -332,9 +335,8 @@ func postgresFault(err error) fault {
 		}
 		return faultOther
 	}
-	_, connect := errors.AsType[*pgconn.ConnectError](err)
 	_, network := errors.AsType[net.Error](err)
-	if connect || network || pgconn.SafeToRetry(err) || pgconn.Timeout(err) ||
+	if network || pgconn.SafeToRetry(err) || pgconn.Timeout(err) ||
 		errors.Is(err, driver.ErrBadConn) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return faultDown
 	}

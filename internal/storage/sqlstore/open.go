@@ -216,11 +216,8 @@ func OpenPostgres(ctx context.Context, address string, o Options) (*Store, error
 	writes := postgresPool(config, d.writers+d.followers+d.slow, lock, within("statement_timeout", wait/2),
 		within("idle_in_transaction_session_timeout", wait))
 	store, err := start(ctx, d, nil, reads, writes, o)
-	if e := lyceum.Public(err); err != nil && e.Kind == lyceum.Unavailable && d.fault(err) == faultDown {
-		return nil, unreachable(config, e.Err)
-	}
 	if err != nil {
-		return nil, err
+		return nil, unopened(config, err)
 	}
 	counting := postgresPool(config, tallyConnections, within("statement_timeout", tallyPatience),
 		"SET synchronous_commit = off")
@@ -250,7 +247,31 @@ func postgresConfig(address string) (*pgx.ConnConfig, error) {
 	if config.ConnectTimeout == 0 {
 		config.ConnectTimeout = 2 * time.Second
 	}
+	// What is stored is read by connections that do not know how it was written.
+	config.RuntimeParams["client_encoding"] = "UTF8"
+	config.RuntimeParams["standard_conforming_strings"] = "on"
 	return config, nil
+}
+
+// unopened says of an error with which a database could not be opened what to do.
+func unopened(config *pgx.ConnConfig, err error) error {
+	if refused, is := errors.AsType[*pgconn.PgError](err); is && (refused.Code == "42501" || refused.Code == "3F000") {
+		return &lyceum.Error{Kind: lyceum.Unavailable, Err: err, Detail: fmt.Sprintf("the role %s lacks rights in the "+
+			"database %s; it must own the database and the tables in it", config.User, config.Database)}
+	}
+	if e := lyceum.Public(err); e.Kind == lyceum.Unavailable && postgresFault(err) == faultDown {
+		return unreachable(config, e.Err)
+	}
+	return err
+}
+
+// utf8Only refuses a database that would change text, or not take it.
+func utf8Only(conn *pgconn.PgConn) error {
+	if encoding := conn.ParameterStatus("server_encoding"); encoding != "UTF8" && encoding != "" {
+		return lyceum.Errorf(lyceum.Unavailable, "the database has the encoding %s; create one with ENCODING 'UTF8' "+
+			"TEMPLATE template0", encoding)
+	}
+	return nil
 }
 
 func unreachable(config *pgx.ConnConfig, err error) error {
@@ -278,6 +299,9 @@ func (s *Store) findOrigin(ctx context.Context) error {
 func postgresPool(config *pgx.ConnConfig, n int, begin ...string) *sql.DB {
 	begin = append(begin, "SET jit = off")
 	db := stdlib.OpenDB(*config, stdlib.OptionAfterConnect(func(ctx context.Context, conn *pgx.Conn) error {
+		if err := utf8Only(conn.PgConn()); err != nil {
+			return err
+		}
 		_, err := conn.PgConn().Exec(ctx, strings.Join(begin, "; ")).ReadAll()
 		return err
 	}))

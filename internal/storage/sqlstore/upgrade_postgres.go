@@ -29,7 +29,7 @@ func UpgradePostgres(ctx context.Context, address string, o UpgradeOptions) (Upg
 	db := postgresPool(config, 1, "SET statement_timeout = 0", "SET idle_in_transaction_session_timeout = 0")
 	defer db.Close()
 	if err := db.PingContext(ctx); err != nil {
-		return Upgraded{}, unreachable(config, err)
+		return Upgraded{}, unopened(config, d.public(err))
 	}
 	u, err := d.beginUpgrade(ctx, db, &o)
 	if err != nil {
