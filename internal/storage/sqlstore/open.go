@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -302,12 +303,25 @@ func postgresPool(config *pgx.ConnConfig, n int, begin ...string) *sql.DB {
 		if err := utf8Only(conn.PgConn()); err != nil {
 			return err
 		}
+		conn.PgConn().CustomData()[openedAt] = time.Now()
 		_, err := conn.PgConn().Exec(ctx, strings.Join(begin, "; ")).ReadAll()
 		return err
-	}))
+	}), stdlib.OptionResetSession(writableAgain))
 	db.SetMaxOpenConns(n)
 	db.SetMaxIdleConns(n)
 	return db
+}
+
+const openedAt = "opened"
+
+// writableAgain gives up a connection that was opened while the database was set to be
+// read-only, which it would be for as long as it is open.
+func writableAgain(_ context.Context, conn *pgx.Conn) error {
+	opened, _ := conn.PgConn().CustomData()[openedAt].(time.Time)
+	if conn.PgConn().ParameterStatus("default_transaction_read_only") == "on" && time.Since(opened) > time.Second {
+		return driver.ErrBadConn
+	}
+	return nil
 }
 
 func (o *Options) patience() time.Duration { return cmp.Or(o.Patience, patience) }

@@ -85,3 +85,46 @@ func TestPostgresSettings(t *testing.T) {
 		})
 	}
 }
+
+// TestPostgresIsWritableAgain: a store that was open while its database was read-only writes
+// again afterwards.
+func TestPostgresIsWritableAgain(t *testing.T) {
+	t.Parallel()
+	place := storetest.Postgres(t)
+	store, err := sqlstore.OpenPostgres(t.Context(), place, sqlstore.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	school := storetest.MakeSchool(t, store)
+	db, err := sql.Open("pgx", place)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	execute := func(statement string) {
+		if _, err := db.ExecContext(t.Context(), "SET default_transaction_read_only = off; "+statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write := func() error {
+		return store.Write(t.Context(), lyceum.Stamp{School: school, At: storetest.Begin, Actor: "test"}, func(tx lyceum.Tx) error {
+			tx.Note(lyceum.SchoolUpdated, int32(school))
+			return nil
+		})
+	}
+	at, err := url.Parse(place)
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := strings.Trim(at.Path, "/")
+	execute("ALTER DATABASE " + name + " SET default_transaction_read_only = on")
+	execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '" + name + "' AND pid <> pg_backend_pid()")
+	if !storetest.Await(func() bool { return strings.Contains(lyceum.Public(write()).Detail, "the database is read-only") }) {
+		t.Fatal("the database is not read-only")
+	}
+	execute("ALTER DATABASE " + name + " RESET default_transaction_read_only")
+	if !storetest.Await(func() bool { return write() == nil }) {
+		t.Error("the store is read-only for good:", write())
+	}
+}
