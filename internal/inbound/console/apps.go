@@ -65,22 +65,18 @@ func (c *console) newApp(w http.ResponseWriter, r *http.Request, v *visit) error
 
 // registerApp serves POST /admin/settings/oauth-apps.
 func (c *console) registerApp(w http.ResponseWriter, r *http.Request, v *visit) error {
-	var app lyceum.OAuthApp
-	var secret string
 	f := &form{Action: appsPath, Once: r.PostForm.Get("form"), Values: map[string]string{}}
 	f.keep(r.PostForm.Get, appFields...)
-	before, err := c.sent.once(v.sends(r), func() (string, error) {
-		var err error
-		app, secret, err = c.Apps.Register(r.Context(), v.by(), appForm(r))
-		return appPath(app.ID), err
-	})
+	by := leaving(v.sends(r), func(app lyceum.OAuthApp) lyceum.OAuthAppID { return app.ID })
+	app, secret, err := c.Apps.Register(r.Context(), by, appForm(r))
+	if before, ok := madeBefore[lyceum.OAuthAppID](err); ok {
+		return done(w, r, appPath(before), "registered")
+	}
 	switch {
 	case err != nil && f.refuse(err):
 		return c.show(w, r, http.StatusUnprocessableEntity, "app_new.gohtml", v, "Register an app", f)
 	case err != nil:
 		return err
-	case before != "":
-		return done(w, r, before, "registered")
 	}
 	return c.showSecret(w, r, v, "Your app is registered", secretPage{App: app, Secret: secret, New: true})
 }
@@ -177,22 +173,18 @@ func (c *console) rotateSecret(w http.ResponseWriter, r *http.Request, v *visit)
 	}
 	var rotated lyceum.OAuthApp
 	var secret string
-	before, err := c.sent.once(v.sends(r), func() (string, error) {
-		chosen, err := chosenKeep(r.PostForm.Get("keep"))
-		if err != nil {
-			return "", err
-		}
-		rotated, secret, err = c.Apps.Rotate(r.Context(), v.by(), app.ID, chosen)
-		return appPath(app.ID), err
-	})
+	chosen, err := chosenKeep(r.PostForm.Get("keep"))
+	if err == nil {
+		rotated, secret, err = c.Apps.Rotate(r.Context(), v.sends(r), app.ID, chosen)
+	}
 	p := newAppPage(app)
 	switch {
+	case repeated(err):
+		return done(w, r, appPath(app.ID), "rotated")
 	case err != nil && p.Rotate.refuse(err):
 		return c.show(w, r, http.StatusUnprocessableEntity, "app.gohtml", v, app.Name, p)
 	case err != nil:
 		return err
-	case before != "":
-		return done(w, r, before, "rotated")
 	}
 	return c.showSecret(w, r, v, "The new client secret", secretPage{App: rotated, Secret: secret})
 }

@@ -104,7 +104,6 @@ type console struct {
 	mux   *http.ServeMux
 	acts  map[string]map[string]action // of the patterns of mux
 	pages *looks
-	sent  *sentForms
 }
 
 // visit is one request of a person who is signed in.
@@ -141,7 +140,7 @@ func New(o Options) (http.Handler, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	c := &console{Options: o, mux: http.NewServeMux(), sent: newSentForms(o.Clock)}
+	c := &console{Options: o, mux: http.NewServeMux()}
 	c.pages = &looks{byZone: map[lyceum.TimeZone]map[string]*template.Template{}}
 	if _, err := c.pages.of(lyceum.UTC, "home.gohtml"); err != nil {
 		return nil, err

@@ -10,7 +10,7 @@ import (
 // form is a form as it is shown: empty, or as it was sent with what is wrong.
 type form struct {
 	Action string
-	Once   string // its name for sentForms; empty where sending twice does no harm
+	Once   string // its name, by which it is told from another; empty where sending twice does no harm
 	Values map[string]string
 	Wrong  map[string]string // by field, sentences
 	Order  []string          // of the fields that are wrong

@@ -51,23 +51,17 @@ func (c *console) newKey(w http.ResponseWriter, r *http.Request, v *visit) error
 
 // createKey serves POST /admin/settings/api-keys.
 func (c *console) createKey(w http.ResponseWriter, r *http.Request, v *visit) error {
-	var key lyceum.APIKey
-	var text string
 	f := &form{Action: keysPath, Once: r.PostForm.Get("form"), Values: map[string]string{}}
 	f.keep(r.PostForm.Get, "name", "permissions")
-	before, err := c.sent.once(v.sends(r), func() (string, error) {
-		var err error
-		key, text, err = c.Keys.Create(r.Context(), v.by(), r.PostForm.Get("name"),
-			permissionChoices[r.PostForm.Get("permissions")], access.NewEntropy())
-		return keysPath, err
-	})
+	key, text, err := c.Keys.Create(r.Context(), v.sends(r), r.PostForm.Get("name"),
+		permissionChoices[r.PostForm.Get("permissions")], access.NewEntropy())
 	switch {
+	case repeated(err):
+		return done(w, r, keysPath, "created")
 	case err != nil && f.refuse(err):
 		return c.show(w, r, http.StatusUnprocessableEntity, "key_new.gohtml", v, "Create an API key", f)
 	case err != nil:
 		return err
-	case before != "":
-		return done(w, r, before, "created")
 	}
 	return c.show(w, r, http.StatusOK, "key_secret.gohtml", v, "Your API key", keyPage{
 		Key: key, Path: keysPath, Text: text, Base: c.Site.BaseURL,

@@ -21,26 +21,21 @@ const maxEmail = 320
 
 // makeLink serves POST /admin/people.
 func (c *console) makeLink(w http.ResponseWriter, r *http.Request, v *visit) error {
-	var user lyceum.User
 	var link string
 	f := linkForm(r.PostForm.Get("form"))
 	f.keep(r.PostForm.Get, "email")
 	made := c.Clock()
-	before, err := c.sent.once(v.sends(r), func() (string, error) {
-		var err error
-		if user, err = c.person(r, v); err != nil {
-			return "", err
-		}
-		link, err = c.Accounts.NewPasswordLink(r.Context(), v.by(), user.ID)
-		return peoplePath, err
-	})
+	user, err := c.person(r, v)
+	if err == nil {
+		link, err = c.Accounts.NewPasswordLink(r.Context(), v.sends(r), user.ID)
+	}
 	switch {
+	case repeated(err):
+		return done(w, r, peoplePath, "linked")
 	case err != nil && f.refuse(err):
 		return c.peoplePage(w, r, v, http.StatusUnprocessableEntity, f)
 	case err != nil:
 		return err
-	case before != "":
-		return done(w, r, before, "linked")
 	}
 	return c.show(w, r, http.StatusOK, "link.gohtml", v, "A link to set a password", linkPage{
 		User: user, Path: peoplePath, URL: c.linkURL(v.School.ID, link),

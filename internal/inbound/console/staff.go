@@ -82,20 +82,15 @@ func (c *console) inviteStaff(w http.ResponseWriter, r *http.Request, v *visit) 
 			})
 		}
 	}
-	var in access.Invited
 	made := c.Clock()
-	before, err := c.sent.once(v.sends(r), func() (string, error) {
-		var err error
-		in, err = c.Staff.Invite(r.Context(), v.by(), n)
-		return staffPath, err
-	})
+	in, err := c.Staff.Invite(r.Context(), v.sends(r), n)
 	switch {
+	case repeated(err):
+		return done(w, r, staffPath, "staff-linked")
 	case err != nil && f.refuse(err):
 		return c.staffPage(w, r, v, http.StatusUnprocessableEntity, f)
 	case err != nil:
 		return err
-	case before != "":
-		return done(w, r, before, "staff-linked")
 	case in.Sent:
 		return done(w, r, staffPath, "staff-invited")
 	case in.Link == "":

@@ -115,13 +115,13 @@ func (a *Apps) Register(ctx context.Context, by lyceum.By, f AppForm) (lyceum.OA
 		ClientID: ClientID(by.School, a.entropy()), SecretHash: HashSecret(secret), CreatedAt: lyceum.Second(now),
 		RequirePKCE: f.RequirePKCE, RotateRefreshTokens: f.RotateRefreshTokens,
 	}
-	err := a.store.Write(ctx, by.Stamp(now), func(tx lyceum.Tx) error {
+	app, err := lyceum.Change(ctx, a.store, by.Stamp(now), func(tx lyceum.Tx) (lyceum.OAuthApp, error) {
 		id, err := tx.OAuthApps.NextID(tx)
 		if err != nil {
-			return err
+			return app, err
 		}
 		app.ID = id
-		return tx.OAuthApps.Insert(tx, app)
+		return app, tx.OAuthApps.Insert(tx, app)
 	})
 	return app, secret, err
 }
@@ -213,23 +213,19 @@ func (a *Apps) edit(
 		return lyceum.OAuthApp{}, err
 	}
 	now := a.clock()
-	var app lyceum.OAuthApp
-	err := a.store.Write(ctx, by.Stamp(now), func(tx lyceum.Tx) error {
-		changed, err := tx.OAuthApps.Get(tx, id)
+	app, err := lyceum.Change(ctx, a.store, by.Stamp(now), func(tx lyceum.Tx) (lyceum.OAuthApp, error) {
+		app, err := tx.OAuthApps.Get(tx, id)
 		if err != nil {
-			return err
+			return lyceum.OAuthApp{}, err
 		}
-		if changed.DeletedAt.Present {
-			return lyceum.Errorf(lyceum.NotFound, "there is no OAuth app %d in school %d", id, by.School)
+		if app.DeletedAt.Present {
+			return lyceum.OAuthApp{}, lyceum.Errorf(lyceum.NotFound, "there is no OAuth app %d in school %d", id, by.School)
 		}
-		if err := change(&changed, now); err != nil {
-			return err
+		if err := change(&app, now); err != nil {
+			return lyceum.OAuthApp{}, err
 		}
-		if _, err := tx.OAuthApps.Save(tx, changed); err != nil {
-			return err
-		}
-		app = changed
-		return nil
+		_, err = tx.OAuthApps.Save(tx, app)
+		return app, err
 	})
 	a.oauth.forgetAll()
 	return app, err

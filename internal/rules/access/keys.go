@@ -207,13 +207,13 @@ func (k *Keys) Create(
 		Name: name, Permissions: p, Hash: HashSecret(text),
 		LastFour: text[len(text)-4:], CreatedAt: lyceum.Second(now), UserID: maker(by),
 	}
-	err := k.store.Write(ctx, by.Stamp(now), func(tx lyceum.Tx) error {
+	key, err := lyceum.Change(ctx, k.store, by.Stamp(now), func(tx lyceum.Tx) (lyceum.APIKey, error) {
 		id, err := tx.APIKeys.NextID(tx)
 		if err != nil {
-			return err
+			return key, err
 		}
 		key.ID = id
-		return tx.APIKeys.Insert(tx, key)
+		return key, tx.APIKeys.Insert(tx, key)
 	})
 	if err != nil {
 		return lyceum.APIKey{}, "", err

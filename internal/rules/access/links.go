@@ -24,29 +24,28 @@ func (a *Accounts) newLink(
 ) (string, error) {
 	now := a.clock()
 	text := secretText(linkPrefix, by.School, a.entropy())
-	err := a.store.Write(ctx, by.Stamp(now), func(tx lyceum.Tx) error {
+	return lyceum.Change(ctx, a.store, by.Stamp(now), func(tx lyceum.Tx) (string, error) {
 		kept, err := tx.Users.Get(tx, user)
 		if err != nil {
-			return err
+			return "", err
 		}
 		if err := by.PermitOver(tx.Tables, tx, &kept); err != nil {
-			return err
+			return "", err
 		}
 		if kept.DisabledAt.Present {
-			return lyceum.Errorf(lyceum.Conflict, "This user is disabled and cannot sign in with any password.")
+			return "", lyceum.Errorf(lyceum.Conflict, "This user is disabled and cannot sign in with any password.")
 		}
 		if err := trimLinks(tx, user, purpose, maxOpenLinks-1); err != nil {
-			return err
+			return "", err
 		}
 		err = makeLink(tx, lyceum.Link{
 			Hash: HashSecret(text), User: user, Purpose: purpose, CreatedAt: now, ExpiresAt: now.Add(LinkLifetime),
 		})
 		if err != nil {
-			return err
+			return "", err
 		}
-		return pass(tx, kept, text)
+		return text, pass(tx, kept, text)
 	})
-	return text, err
 }
 
 // makeLink keeps a link, with an entry about the user: it lets its bearer in.

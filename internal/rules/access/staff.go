@@ -113,31 +113,29 @@ func (s *Staff) Invite(ctx context.Context, by lyceum.By, n Invitation) (Invited
 		return Invited{}, err
 	}
 	now, text := s.Clock(), secretText(linkPrefix, by.School, s.Accounts.entropy())
-	var in Invited
-	err := s.Store.Write(ctx, by.Stamp(now), func(tx lyceum.Tx) error {
-		in = Invited{}
+	in, err := lyceum.Change(ctx, s.Store, by.Stamp(now), func(tx lyceum.Tx) (in Invited, err error) {
 		id, err := s.People.Register(tx, now, n.Email, lyceum.None[string]())
 		if err != nil {
-			return err
+			return in, err
 		}
 		if in.User, err = tx.Users.Get(tx, id); err != nil {
-			return err
+			return in, err
 		}
 		if err := s.mayJoin(tx, &in.User); err != nil {
-			return err
+			return in, err
 		}
 		if err := give(tx, &in.User, "", n.Role, now); err != nil || in.User.PasswordHash.Present {
-			return err
+			return in, err
 		}
 		err = makeLink(tx, lyceum.Link{
 			Hash: HashSecret(text), User: id, Purpose: lyceum.SetPassword, CreatedAt: now, ExpiresAt: now.Add(LinkLifetime),
 		})
 		if err != nil || n.Send == nil {
 			in.Link = text
-			return err
+			return in, err
 		}
 		in.Sent = true
-		return n.Send(tx, in.User, text)
+		return in, n.Send(tx, in.User, text)
 	})
 	s.forget()
 	return in, err
