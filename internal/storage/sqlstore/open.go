@@ -266,13 +266,16 @@ func unopened(config *pgx.ConnConfig, err error) error {
 	return err
 }
 
-// utf8Only refuses a database that would change text, or not take it.
-func utf8Only(conn *pgconn.PgConn) error {
-	if encoding := conn.ParameterStatus("server_encoding"); encoding != "UTF8" && encoding != "" {
+// keepsText refuses a database that would change text, or not take it. SQL_ASCII keeps
+// it as it is.
+func keepsText(conn *pgconn.PgConn) error {
+	switch encoding := conn.ParameterStatus("server_encoding"); encoding {
+	case "UTF8", "SQL_ASCII", "":
+		return nil
+	default:
 		return lyceum.Errorf(lyceum.Unavailable, "the database has the encoding %s; create one with ENCODING 'UTF8' "+
 			"TEMPLATE template0", encoding)
 	}
-	return nil
 }
 
 func unreachable(config *pgx.ConnConfig, err error) error {
@@ -300,7 +303,7 @@ func (s *Store) findOrigin(ctx context.Context) error {
 func postgresPool(config *pgx.ConnConfig, n int, begin ...string) *sql.DB {
 	begin = append(begin, "SET jit = off")
 	db := stdlib.OpenDB(*config, stdlib.OptionAfterConnect(func(ctx context.Context, conn *pgx.Conn) error {
-		if err := utf8Only(conn.PgConn()); err != nil {
+		if err := keepsText(conn.PgConn()); err != nil {
 			return err
 		}
 		conn.PgConn().CustomData()[openedAt] = time.Now()

@@ -21,6 +21,7 @@ func TestPostgresSettings(t *testing.T) {
 		{name: "strings", alter: "standard_conforming_strings = off"},
 		{name: "no schema", alter: "search_path = nowhere", want: " lacks rights in the database "},
 		{name: "encoding", encoding: "LATIN1", want: "the database has the encoding LATIN1; create one with ENCODING 'UTF8'"},
+		{name: "no encoding", encoding: "SQL_ASCII"},
 		{name: "no database", encoding: "none", want: " cannot be reached; start it, create the database, or correct "},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -46,8 +47,8 @@ func TestPostgresSettings(t *testing.T) {
 			if test.encoding != "" {
 				at.Path = "/lyceum_" + strings.ToLower(rand.Text())
 			}
-			if test.encoding == "LATIN1" {
-				execute("CREATE DATABASE " + at.Path[1:] + " TEMPLATE template0 ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C'")
+			if test.encoding != "" && test.encoding != "none" {
+				execute("CREATE DATABASE " + at.Path[1:] + " TEMPLATE template0 ENCODING '" + test.encoding + "' LC_COLLATE 'C' LC_CTYPE 'C'")
 				defer execute("DROP DATABASE " + at.Path[1:] + " WITH (FORCE)")
 			}
 			store, err := sqlstore.OpenPostgres(t.Context(), at.String(), sqlstore.Options{})
