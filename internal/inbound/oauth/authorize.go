@@ -75,16 +75,14 @@ func (p *pages) readAuthorization(r *http.Request, v *visit, raw string) (*autho
 	return a, nil
 }
 
-// origin is where the app is sent back to, as a form's target.
-func (a *authorization) origin() string { return originOf(a.app.RedirectURL) }
-
-// originOf gives the origin of an address, or this server's own.
-func originOf(address string) string {
+// target is where a form may lead that ends at an address: to whatever has its scheme.
+// Chromium holds to it also where the app itself leads on to, which nobody knows here.
+func target(address string) string {
 	to, err := url.Parse(address)
-	if err != nil || to.Host == "" || strings.ContainsAny(to.Host, ";, '") {
+	if err != nil || to.Host == "" {
 		return "'self'"
 	}
-	return to.Scheme + "://" + to.Host
+	return to.Scheme + ":"
 }
 
 // issuer names who answers, by the version of the app (RFC 9207).
@@ -124,11 +122,15 @@ func (p *pages) askConsent(w http.ResponseWriter, r *http.Request, v *visit) err
 	if a.problem != nil {
 		return p.sendProblem(w, r, a)
 	}
-	web.Protect(w.Header(), a.origin(), originOf(from)) // where the two buttons lead
+	to, err := url.Parse(a.app.RedirectURL)
+	if err != nil {
+		return fmt.Errorf("read the address of an app: %w", err)
+	}
+	web.Protect(w.Header(), target(a.app.RedirectURL), target(from)) // where the two buttons lead
 	page := consent{
 		App: web.Plain(a.app.Name), Action: v.path("oauth_provider/authorize"), Request: seal(v, a.raw),
 		Required: scopes(a.app.Version, a.request.Required), Optional: scopes(a.app.Version, a.request.Optional),
-		Host: strings.TrimPrefix(strings.TrimPrefix(a.origin(), "https://"), "http://"),
+		Host: to.Host,
 	}
 	return p.show(w, http.StatusOK, "consent.gohtml", v, view{Title: "Authorize “" + page.App + "”?", Data: page})
 }
@@ -141,6 +143,18 @@ func scopes(version lyceum.InterfaceVersion, list lyceum.Scopes) []scope {
 		}
 	}
 	return shown
+}
+
+// allowProblem lets a form lead on to the app if it leads to a wrong authorization
+// request, which the app is told of after the sign-in.
+func (p *pages) allowProblem(w http.ResponseWriter, r *http.Request, v *visit, next string) {
+	raw, ok := strings.CutPrefix(next, v.path("oauth_provider/authorize")+"?")
+	if !ok {
+		return
+	}
+	if a, err := p.readAuthorization(r, v, raw); err == nil && a.problem != nil {
+		web.Protect(w.Header(), target(a.app.RedirectURL))
+	}
 }
 
 func (p *pages) toSignIn(w http.ResponseWriter, r *http.Request, v *visit, raw string) error {

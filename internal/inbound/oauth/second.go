@@ -53,6 +53,7 @@ func (p *pages) stepPage(
 		return err
 	}
 	v.User = lyceum.User{}
+	p.allowProblem(w, r, v, next)
 	return p.show(w, status, "step.gohtml", v, view{Title: "Second factor", Error: problem, Data: form})
 }
 

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/lyceum-school/lyceum"
-	"github.com/lyceum-school/lyceum/internal/inbound/web"
 	"github.com/lyceum-school/lyceum/internal/rules/access"
 )
 
@@ -56,13 +55,7 @@ func (p *pages) showSignIn(w http.ResponseWriter, r *http.Request, v *visit) err
 func (p *pages) signInPage(
 	w http.ResponseWriter, r *http.Request, v *visit, status int, shown view, email, next string,
 ) error {
-	if raw, ok := strings.CutPrefix(next, v.path("oauth_provider/authorize")+"?"); ok {
-		// A wrong request leads on to the app after the sign-in; the browser
-		// holds that to the form's targets.
-		if a, err := p.readAuthorization(r, v, raw); err == nil {
-			web.Protect(w.Header(), a.origin())
-		}
-	}
+	p.allowProblem(w, r, v, next)
 	form := signInForm{Action: v.path("sign_in"), Email: email, Next: next, Forgotten: v.path("forgot_password")}
 	if _, here := p.party(v); here {
 		some, err := p.Accounts.HasPasskeys(r.Context(), v.School.ID)

@@ -59,9 +59,9 @@ func Logger(log *slog.Logger, w http.ResponseWriter, r *http.Request) *slog.Logg
 	return log.With("request_id", w.Header().Get("X-Request-Id"), "path", path)
 }
 
-// Protect puts the headers on an answer that every page has. FormTargets are
-// the origins besides this one that a form of the page may lead to in the end:
-// browsers hold the redirect after a form to that list too.
+// Protect puts the headers on an answer that every page has. FormTargets are what
+// a form of the page may lead to in the end besides this origin, an origin or a
+// scheme: browsers hold the redirects after a form to that list too.
 func Protect(header http.Header, formTargets ...string) {
 	targets := append([]string{"'self'"}, formTargets...)
 	header.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; "+
