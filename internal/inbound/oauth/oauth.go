@@ -111,8 +111,8 @@ func Pages(o Options) (map[string]http.Handler, error) {
 		"GET " + receiptsPath + "/{receipt}":                      p.signedIn(p.showReceipt),
 		"GET " + profilePath:                                      p.signedIn(p.showProfile),
 		"POST " + profilePath:                                     p.signedIn(p.changeProfile),
-		"GET " + emailPath:                                        p.freshFor(emailPath, p.showEmail),
-		"POST " + emailPath:                                       p.freshFor(emailPath, p.changeEmail),
+		"GET " + emailPath:                                        p.fresh(p.showEmail),
+		"POST " + emailPath:                                       p.fresh(p.changeEmail),
 		"GET /.well-known/oauth-authorization-server/v1":          p.metadata(lyceum.V1),
 		"GET /.well-known/oauth-authorization-server/v2":          p.metadata(lyceum.V2),
 		"/": p.nothing,
@@ -223,10 +223,6 @@ func (p *pages) visit(r *http.Request, id lyceum.SchoolID) (*visit, error) {
 // signedIn finds the school that a browser is signed in to.
 func (p *pages) signedIn(act func(http.ResponseWriter, *http.Request, *visit) error) action {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		next := accountPath
-		if r.Method == http.MethodGet && strings.HasPrefix(r.URL.Path, accountPath+"/") {
-			next = r.URL.Path
-		}
 		if id, ok := access.SchoolOfSession(p.Site.Session(r)); ok {
 			v, err := p.visit(r, id)
 			if err != nil && lyceum.KindOf(err) != lyceum.NotFound {
@@ -241,9 +237,22 @@ func (p *pages) signedIn(act func(http.ResponseWriter, *http.Request, *visit) er
 				return act(w, r, v)
 			}
 		}
-		see(w, r, "/secure/sign_in?next="+url.QueryEscape(next))
+		see(w, r, "/secure/sign_in?next="+url.QueryEscape(wayBack(r, "not-signed-in")))
 		return nil
 	}
+}
+
+// wayBack is the page of the account that was asked for. For a form it is the page on
+// which the form stands, which says by reason that nothing was done.
+func wayBack(r *http.Request, reason string) string {
+	page := r.URL.Path
+	if r.Method != http.MethodPost {
+		return page
+	}
+	if room, _, deeper := strings.Cut(strings.TrimPrefix(page, accountPath+"/"), "/"); deeper && page != emailPath {
+		page = accountPath + "/" + room
+	}
+	return page + "?done=" + reason
 }
 
 // readForm reads the form of a page.

@@ -60,8 +60,8 @@ func (p *pages) changeProfile(w http.ResponseWriter, r *http.Request, v *visit) 
 }
 
 // showEmail serves GET /account/profile/email.
-func (p *pages) showEmail(w http.ResponseWriter, _ *http.Request, v *visit) error {
-	return p.emailPage(w, v, http.StatusOK, view{Data: p.profileOf(v)})
+func (p *pages) showEmail(w http.ResponseWriter, r *http.Request, v *visit) error {
+	return p.emailPage(w, v, http.StatusOK, view{Notice: notices[r.URL.Query().Get("done")], Data: p.profileOf(v)})
 }
 
 func (p *pages) emailPage(w http.ResponseWriter, v *visit, status int, shown view) error {

@@ -182,22 +182,16 @@ type secondPage struct {
 	Longest  int    // name of a passkey, in characters
 }
 
-// fresh lets an action through for who showed a short while ago who they are, and asks
-// others to.
+// fresh lets an action through for who showed a short while ago who they are, asks others
+// to, and leads them back.
 func (p *pages) fresh(act func(http.ResponseWriter, *http.Request, *visit) error) action {
-	return p.freshFor(secondFactorPath, act)
-}
-
-// freshFor leads who has not shown for a while who they are to a page that asks them, and
-// from there to the page next.
-func (p *pages) freshFor(next string, act func(http.ResponseWriter, *http.Request, *visit) error) action {
 	return p.signedIn(func(w http.ResponseWriter, r *http.Request, v *visit) error {
 		fresh, err := p.Accounts.Fresh(r.Context(), v.School.ID, v.secret)
 		if err != nil {
 			return err
 		}
 		if !fresh {
-			see(w, r, v.path("confirm")+"?next="+url.QueryEscape(next))
+			see(w, r, v.path("confirm")+"?next="+url.QueryEscape(wayBack(r, "unconfirmed")))
 			return nil
 		}
 		return act(w, r, v)

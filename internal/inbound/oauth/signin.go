@@ -184,4 +184,6 @@ var notices = map[string]string{
 	"profile":         "Your profile is saved.",
 	"asked":           "We sent a link to the new address. It takes effect when you open the link, within 48 hours.",
 	"cancelled":       "Nothing was granted.",
+	"not-signed-in":   "Nothing was done yet: you had to sign in first. Please do it again.",
+	"unconfirmed":     "Nothing was done yet: you had to confirm that it is you first. Please do it again.",
 }

@@ -415,3 +415,42 @@ func TestFailingPagesAreLogged(t *testing.T) {
 	}
 	hold(http.StatusServiceUnavailable, "WARN", "console request cannot be answered now", "page cannot be shown now")
 }
+
+// TestR58_LateForms: a form that is sent after the session has ended, or where people
+// must show again who they are, does nothing, and its page says so afterwards.
+func TestR58_LateForms(t *testing.T) {
+	c := newCampus(t)
+	const second = "/account/second-factor" // which is not shown here, for want of a secret key
+	for form, page := range map[string]string{
+		"/account/apps/1/revoke": "/account/apps", "/account/sessions/end": "/account/sessions", "/account/sessions/ab/end": "/account/sessions",
+		"/account/profile": "/account/profile", "/account/profile/email": "/account/profile/email",
+		second: second, second + "/remove": second, second + "/passkeys/ab/remove": second,
+	} {
+		says := func(b *browser, reason string) {
+			t.Helper()
+			if w := b.get(page + "?done=" + reason); page != second && !strings.Contains(w.Body.String(), "Nothing was done yet") {
+				t.Errorf("%s does not say that nothing was done: %s", page, w.Body)
+			}
+		}
+		b := c.browse()
+		if got, want := leads(b.post(form, nil)), "/secure/sign_in?next="+url.QueryEscape(page+"?done=not-signed-in"); got != want {
+			t.Errorf("%s leads to %s, want %s", form, got, want)
+		}
+		b.signIn(t, c.ours, learnerEmail)
+		says(b, "not-signed-in")
+		if page != second && page != "/account/profile/email" {
+			continue
+		}
+		c.clock.Pass(access.FreshFor)
+		if got, want := leads(b.post(form, nil)), c.ours.path("confirm")+"?next="+url.QueryEscape(page+"?done=unconfirmed"); got != want {
+			t.Errorf("%s leads to %s, want %s", form, got, want)
+		}
+		b.post(c.ours.path("confirm"), url.Values{"password": {goodPassword}})
+		says(b, "unconfirmed")
+	}
+	if got := leads(c.browse().get("/account/receipts")); got != "/secure/sign_in?next=%2Faccount%2Freceipts" {
+		t.Errorf("a page leads to %s", got)
+	}
+}
+
+func leads(w *httptest.ResponseRecorder) string { return w.Header().Get("Location") }
