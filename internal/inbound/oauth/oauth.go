@@ -279,11 +279,13 @@ func readForm(r *http.Request) (parameters, url.Values, error) {
 }
 
 // local keeps a way back to this server: another one would be an open
-// redirector (RFC 9700, section 4.11).
+// redirector (RFC 9700, section 4.11). To browsers a backslash is a slash in the
+// path; in the query, such as in the state of an app, it is a character.
 func local(next string) string {
 	to, err := url.Parse(next)
+	path, _, _ := strings.Cut(next, "?")
 	if err != nil || !strings.HasPrefix(next, "/") || strings.HasPrefix(next, "//") || to.Host != "" ||
-		to.Scheme != "" || strings.ContainsAny(next, "\\\r\n\t") {
+		to.Scheme != "" || strings.ContainsAny(next, "\r\n\t") || strings.Contains(path, `\`) {
 		return ""
 	}
 	return next

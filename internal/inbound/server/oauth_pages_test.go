@@ -211,7 +211,7 @@ func TestB7_SessionFixation(t *testing.T) {
 func TestSignInLeadsNowhereElse(t *testing.T) {
 	c := newCampus(t)
 	for next, want := range map[string]string{
-		"/account/apps?x=1": "/account/apps?x=1", "": "/account", "https://evil.example/": "/account", "//evil.example/": "/account",
+		"/account/apps?x=1": "/account/apps?x=1", `/account/apps?state=a\b`: `/account/apps?state=a\b`, "": "/account", "https://evil.example/": "/account", "//evil.example/": "/account",
 		"/\\evil.example": "/account", "\\\\evil.example": "/account", "javascript:alert(1)": "/account", "/a\r\nSet-Cookie: x=y": "/account",
 		"evil": "/account", "/\t/evil.example": "/account", "http:/account": "/account",
 	} {
