@@ -1,13 +1,17 @@
 package oauth_test
 
 import (
+	"html"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/descope/virtualwebauthn"
+	"github.com/pquerna/otp/totp"
 )
 
 // client is a browser without JavaScript: it keeps cookies and sends forms.
@@ -109,4 +113,28 @@ func TestPasskeysNeedAnAddress(t *testing.T) {
 	c.want(c.ask("POST", "/secure/1/identity/sign_in", url.Values{"email": {email}, "password": {password}}), 303, "/account")
 	c.want(c.ask("GET", "/account/second-factor", nil), 200, "The school’s pages are at http://192.0.2.7:8080")
 	c.want(c.ask("POST", "/account/second-factor/passkeys/options", nil), 409, "do not work at this address")
+}
+
+// A form that sets up an app and is sent twice, as by a double click, says how to get the
+// recovery codes that nobody has seen then.
+func TestSecondFactorSentTwice(t *testing.T) {
+	t.Parallel()
+	c := &client{window: serve(t, "http://192.0.2.7:8080"), cookies: map[string]*http.Cookie{}}
+	const second = "/account/second-factor"
+	c.want(c.ask("POST", "/secure/1/identity/sign_in", url.Values{"email": {email}, "password": {password}}), 303, "/account")
+	page := c.ask("GET", second, nil).Body.String()
+	sealed := regexp.MustCompile(`name="sealed" value="([^"]*)"`).FindStringSubmatch(page)
+	secret := regexp.MustCompile(`<code class="whole">(\w*)</code>`).FindStringSubmatch(page)
+	if sealed == nil || secret == nil {
+		t.Fatalf("there is no form: %s", page)
+	}
+	code, err := totp.GenerateCode(secret[1], time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	form := url.Values{"sealed": {html.UnescapeString(sealed[1])}, "code": {code}}
+	c.want(c.ask("POST", second, form), 200, "Keep your recovery codes")
+	again := c.ask("POST", second, form)
+	c.want(again, 409, "create new ones")
+	c.want(again, 409, "/recovery-codes")
 }

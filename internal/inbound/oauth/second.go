@@ -273,6 +273,9 @@ func (p *pages) enableSecond(w http.ResponseWriter, r *http.Request, v *visit) e
 		}
 		return p.secondPage(w, r, v, http.StatusUnprocessableEntity, view{Error: e.Detail}, setup)
 	}
+	if e := lyceum.Public(err); err != nil && e.Kind == lyceum.Conflict { // the form may have been sent twice
+		return p.factorsPage(w, r, v, http.StatusConflict, view{Error: e.Detail})
+	}
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
@@ -99,6 +100,20 @@ func TestR35_PasswordsOnPages(t *testing.T) {
 		w := c.browse().post(c.ours.path("set_password/"+c.link(t, c.ours)), url.Values{"password": {password}})
 		if w.Code != http.StatusUnprocessableEntity || !strings.Contains(w.Body.String(), want) {
 			t.Errorf("%q is a %d", password, w.Code)
+		}
+	}
+}
+
+// A link whose form is sent twice, as by a double click, or that is opened again, tells who
+// has set a password with it that they can sign in.
+func TestPasswordLinkUsedTwice(t *testing.T) {
+	c := newCampus(t)
+	path := c.ours.path("set_password/" + c.link(t, c.ours))
+	form := url.Values{"password": {"another four words entirely"}}
+	wantStatus(t, c.browse().post(path, form), http.StatusSeeOther)
+	for _, again := range []*httptest.ResponseRecorder{c.browse().post(path, form), c.browse().get(path)} {
+		if wantStatus(t, again, http.StatusNotFound); !strings.Contains(again.Body.String(), "If you have set your password with it, sign in") {
+			t.Errorf("the page says %s", again.Body)
 		}
 	}
 }

@@ -72,7 +72,8 @@ func trimLinks(tx lyceum.Tx, user lyceum.UserID, purpose lyceum.LinkPurpose, new
 	return nil
 }
 
-var errLink = lyceum.Errorf(lyceum.NotFound, "This link is no longer valid. Ask for a new one.")
+var errLink = lyceum.Errorf(lyceum.NotFound, "This link is no longer valid: it was used, or it is too old. If you "+
+	"have set your password with it, sign in; if not, ask for a new one.")
 
 // Link tells whose a one-time link is, without spending it.
 func (a *Accounts) Link(ctx context.Context, school lyceum.SchoolID, text string) (lyceum.User, error) {

@@ -115,7 +115,8 @@ func (a *Accounts) Enable(
 			return err
 		}
 		if len(kept) > 0 {
-			return lyceum.Errorf(lyceum.Conflict, "You have an app already. Remove it first.")
+			return lyceum.Errorf(lyceum.Conflict, "You have an app already, and it stays. Remove it before you set up "+
+				"another one. If you have not seen your recovery codes, create new ones.")
 		}
 		if err := endOthers(tx, user, here); err != nil {
 			return err
