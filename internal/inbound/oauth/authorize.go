@@ -31,6 +31,7 @@ type consent struct {
 	Request            string // sealed
 	Required, Optional []scope
 	Host               string // where Authorize leads
+	Again              string // this page, for somebody else
 }
 
 type scope struct{ Name, Text string }
@@ -130,7 +131,7 @@ func (p *pages) askConsent(w http.ResponseWriter, r *http.Request, v *visit) err
 	page := consent{
 		App: web.Plain(a.app.Name), Action: v.path("oauth_provider/authorize"), Request: seal(v, a.raw),
 		Required: scopes(a.app.Version, a.request.Required), Optional: scopes(a.app.Version, a.request.Optional),
-		Host: to.Host,
+		Host: to.Host, Again: v.path("oauth_provider/authorize") + "?" + a.raw,
 	}
 	return p.show(w, http.StatusOK, "consent.gohtml", v, view{Title: "Authorize “" + page.App + "”?", Data: page})
 }

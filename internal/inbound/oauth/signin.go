@@ -119,15 +119,24 @@ func (p *pages) signIn(w http.ResponseWriter, r *http.Request, v *visit) error {
 	return p.seeNext(w, r, v, &in.User, next)
 }
 
-// signOut serves POST /secure/{school}/identity/sign_out.
+// signOut serves POST /secure/{school}/identity/sign_out. The consent page sends with it
+// where to go on as somebody else.
 func (p *pages) signOut(w http.ResponseWriter, r *http.Request, v *visit) error {
+	form, _, err := readForm(r)
+	if err != nil {
+		return err
+	}
 	p.Site.End(w)
 	if v.secret != "" {
 		if err := p.Accounts.SignOut(r.Context(), v.School.ID, v.secret); err != nil {
 			return err
 		}
 	}
-	see(w, r, v.path("sign_in")+"?done=signed_out")
+	to := v.path("sign_in") + "?done=signed_out"
+	if next := local(form.get("next")); next != "" {
+		to += "&next=" + url.QueryEscape(next)
+	}
+	see(w, r, to)
 	return nil
 }
 

@@ -1,8 +1,10 @@
 package server_test
 
 import (
+	"html"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -353,4 +355,38 @@ func TestB11_Cancel(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Who is signed in as somebody else signs out on the consent page and goes on as who they
+// are. Cancel leads back to where they came from then, too.
+func TestSignOutOnTheConsentPage(t *testing.T) {
+	c := newCampus(t)
+	b := c.browse()
+	b.signIn(t, c.ours, ownerEmail)
+	b.referer = "https://blog.example.org/post"
+	path := c.ours.authorize(lyceum.V2)
+	next := regexp.MustCompile(`name="next" value="([^"]*)"`).FindStringSubmatch(b.get(path).Body.String())
+	b.referer = ""
+	if next == nil || html.UnescapeString(next[1]) != path {
+		t.Fatalf("the sign-out leads on to %q", next)
+	}
+	out := b.post(c.ours.path("sign_out"), url.Values{"next": {path}})
+	if want := c.ours.path("sign_in") + "?done=signed_out&next=" + url.QueryEscape(path); leads(out) != want {
+		t.Errorf("the sign-out leads to %q, want %q", leads(out), want)
+	}
+	if !strings.Contains(b.get(leads(out)).Body.String(), "You are signed out") {
+		t.Error("the sign-out is not told")
+	}
+	in := b.post(c.ours.path("sign_in"), url.Values{"email": {learnerEmail}, "password": {goodPassword}, "next": {path}})
+	if form := b.consent(t, leads(in)); !strings.Contains(b.get(path).Body.String(), learnerEmail) {
+		t.Error("it is not the learner who is asked")
+	} else {
+		form.Set("answer", "cancel")
+		if got := leads(b.post(c.ours.path("oauth_provider/authorize"), form)); got != "https://blog.example.org/post" {
+			t.Errorf("Cancel leads to %q", got)
+		}
+	}
+	if got := leads(b.post(c.ours.path("sign_out"), url.Values{"next": {"https://evil.example/"}})); got != c.ours.path("sign_in")+"?done=signed_out" {
+		t.Errorf("the sign-out leads to %q", got)
+	}
 }
