@@ -40,6 +40,18 @@ func TestWrongProfile(t *testing.T) {
 	c.want(w, 422, `value="nobody"`)
 }
 
+// An address that gets no link for now stays in the form.
+func TestTooManyLinksForAddresses(t *testing.T) {
+	t.Parallel()
+	c := learner(t)
+	for range 5 {
+		c.want(c.ask("POST", "/account/profile/email", url.Values{"email": {"new@example.com"}}), 303, "done=asked")
+	}
+	w := c.ask("POST", "/account/profile/email", url.Values{"email": {"newer@example.com"}})
+	c.want(w, 429, "Too many links were sent within an hour. Wait and try again.")
+	c.want(w, 429, `value="newer@example.com"`)
+}
+
 // Without mail there is no form that would not do what it says.
 func TestAddressWithoutMail(t *testing.T) {
 	t.Parallel()

@@ -89,6 +89,10 @@ func (p *pages) changeEmail(w http.ResponseWriter, r *http.Request, v *visit) er
 		return nil
 	case !asked.Mail && e.Kind == lyceum.Conflict:
 		return p.emailPage(w, v, http.StatusConflict, view{Data: asked}) // which says what to do instead
+	case e.Kind == lyceum.RateLimited:
+		return p.emailPage(w, v, http.StatusTooManyRequests, view{
+			Error: "Too many links were sent within an hour. Wait and try again.", Data: asked,
+		})
 	case e.Kind == lyceum.Invalid:
 		asked.Email = web.Plain(asked.Email)
 		return p.emailPage(w, v, http.StatusUnprocessableEntity, view{Error: worded(e), Data: asked})

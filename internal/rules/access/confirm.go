@@ -18,7 +18,8 @@ func (a *Accounts) OfferEmail(tx lyceum.Tx, user lyceum.UserID, email string, no
 		return "", err
 	}
 	if len(made) >= maxOpenLinks && now.Sub(made[maxOpenLinks-1].CreatedAt) < time.Hour {
-		return "", lyceum.Errorf(lyceum.RateLimited, "too many email addresses were to be confirmed within an hour")
+		return "", lyceum.Errorf(lyceum.RateLimited, "too many links that confirm an email address were "+
+			"sent within an hour; wait and try again")
 	}
 	for _, link := range made { // which are counted, but only the last one is good
 		if link.UsedAt.Present {
