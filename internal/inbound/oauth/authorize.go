@@ -76,16 +76,6 @@ func (p *pages) readAuthorization(r *http.Request, v *visit, raw string) (*autho
 	return a, nil
 }
 
-// target is where a form may lead that ends at an address: to whatever has its scheme.
-// Chromium holds to it also where the app itself leads on to, which nobody knows here.
-func target(address string) string {
-	to, err := url.Parse(address)
-	if err != nil || to.Host == "" {
-		return "'self'"
-	}
-	return to.Scheme + ":"
-}
-
 // issuer names who answers, by the version of the app (RFC 9207).
 func (p *pages) issuer(version lyceum.InterfaceVersion) string {
 	return fmt.Sprintf("%s/v%d", p.Site.BaseURL, version)
@@ -116,7 +106,7 @@ func (p *pages) askConsent(w http.ResponseWriter, r *http.Request, v *visit) err
 	if err != nil {
 		return err
 	}
-	from := p.rememberFrom(w, r, a.raw)
+	p.rememberFrom(w, r, a.raw)
 	if v.User.ID == 0 {
 		return p.toSignIn(w, r, v, r.URL.RawQuery)
 	}
@@ -127,7 +117,7 @@ func (p *pages) askConsent(w http.ResponseWriter, r *http.Request, v *visit) err
 	if err != nil {
 		return fmt.Errorf("read the address of an app: %w", err)
 	}
-	web.Protect(w.Header(), target(a.app.RedirectURL), target(from)) // where the two buttons lead
+	web.LetFormsLeave(w.Header())
 	page := consent{
 		App: web.Plain(a.app.Name), Action: v.path("oauth_provider/authorize"), Request: seal(v, a.raw),
 		Required: scopes(a.app.Version, a.request.Required), Optional: scopes(a.app.Version, a.request.Optional),
@@ -154,7 +144,7 @@ func (p *pages) allowProblem(w http.ResponseWriter, r *http.Request, v *visit, n
 		return
 	}
 	if a, err := p.readAuthorization(r, v, raw); err == nil && a.problem != nil {
-		web.Protect(w.Header(), target(a.app.RedirectURL))
+		web.LetFormsLeave(w.Header())
 	}
 }
 
@@ -251,23 +241,20 @@ func (p *pages) authorizeAnywhere(w http.ResponseWriter, r *http.Request) error 
 	return nil
 }
 
-// rememberFrom notes the page that a person comes from, for Cancel, and gives
-// it. It is what the browser says, not what the address says: that could lead
-// anywhere. Whoever comes back with the same request, from the sign-in say, comes
+// rememberFrom notes the page that a person comes from, for Cancel. It is what
+// the browser says, not what the address says: that could lead anywhere. Whoever comes back with the same request, from the sign-in say, comes
 // from where they came from at first, also in a browser that says nothing then.
-func (p *pages) rememberFrom(w http.ResponseWriter, r *http.Request, request string) string {
+func (p *pages) rememberFrom(w http.ResponseWriter, r *http.Request, request string) {
 	referer := r.Header.Get("Referer")
 	from, err := url.Parse(referer)
 	if err != nil || len(referer) > 2000 || from.Scheme != "https" && from.Scheme != "http" || p.Site.Own(referer) ||
 		from.Host == r.Host {
-		kept := p.Site.Remembered(r, request)
-		if kept == "" {
+		if p.Site.Remembered(r, request) == "" {
 			p.Site.Forget(w)
 		}
-		return kept
+		return
 	}
 	p.Site.Remember(w, referer, request)
-	return referer
 }
 
 // from gives the page that a person came from with a request.

@@ -59,18 +59,24 @@ func Logger(log *slog.Logger, w http.ResponseWriter, r *http.Request) *slog.Logg
 	return log.With("request_id", w.Header().Get("X-Request-Id"), "path", path)
 }
 
-// Protect puts the headers on an answer that every page has. FormTargets are what
-// a form of the page may lead to in the end besides this origin, an origin or a
-// scheme: browsers hold the redirects after a form to that list too.
-func Protect(header http.Header, formTargets ...string) {
-	targets := append([]string{"'self'"}, formTargets...)
+// Protect puts the headers on an answer that every page has.
+func Protect(header http.Header) {
 	header.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; "+
-		"img-src 'self' data:; font-src 'self'; form-action "+strings.Join(targets, " ")+
-		"; base-uri 'none'; frame-ancestors 'none'")
+		"img-src 'self' data:; font-src 'self'; "+formsStay+"base-uri 'none'; frame-ancestors 'none'")
 	header.Set("X-Frame-Options", "DENY")
 	header.Set("X-Content-Type-Options", "nosniff")
 	header.Set("Referrer-Policy", "same-origin")
 	header.Set("Cache-Control", "no-store")
+}
+
+const formsStay = "form-action 'self'; "
+
+// LetFormsLeave lets the forms of a protected page lead away from this server in the
+// end. Browsers hold every redirect after a form to the policy, also those of others: to
+// the app on a phone, say, that a page of its maker leads on to. Nobody knows these here.
+func LetFormsLeave(header http.Header) {
+	const name = "Content-Security-Policy"
+	header.Set(name, strings.Replace(header.Get(name), formsStay, "", 1))
 }
 
 // Show renders a page into a buffer and sends it, so that a page that cannot be
