@@ -52,6 +52,16 @@ func TestTooManyLinksForAddresses(t *testing.T) {
 	c.want(w, 429, `value="newer@example.com"`)
 }
 
+// Who asks for a link again and again is told that there are no more than three.
+func TestForgottenPasswordSaysHowMany(t *testing.T) {
+	t.Parallel()
+	c := &client{window: serve(t, "https://school.example.com:443"), cookies: map[string]*http.Cookie{}}
+	for _, who := range []string{email, "nobody@example.com"} {
+		w := c.ask("POST", "/secure/1/identity/forgot_password", url.Values{"email": {who}})
+		c.want(w, 200, "we have sent a link to it, at most three within an hour")
+	}
+}
+
 // Without mail there is no form that would not do what it says.
 func TestAddressWithoutMail(t *testing.T) {
 	t.Parallel()
