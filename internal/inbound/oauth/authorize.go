@@ -2,6 +2,7 @@ package oauth
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
@@ -106,7 +107,7 @@ func (p *pages) askConsent(w http.ResponseWriter, r *http.Request, v *visit) err
 	if err != nil {
 		return err
 	}
-	p.rememberFrom(w, r, a.raw)
+	from := p.rememberFrom(w, r, a.raw)
 	if v.User.ID == 0 {
 		return p.toSignIn(w, r, v, r.URL.RawQuery)
 	}
@@ -119,7 +120,7 @@ func (p *pages) askConsent(w http.ResponseWriter, r *http.Request, v *visit) err
 	}
 	web.LetFormsLeave(w.Header())
 	page := consent{
-		App: web.Plain(a.app.Name), Action: v.path("oauth_provider/authorize"), Request: seal(v, a.raw),
+		App: web.Plain(a.app.Name), Action: v.path("oauth_provider/authorize"), Request: seal(v, a.raw, from),
 		Required: scopes(a.app.Version, a.request.Required), Optional: scopes(a.app.Version, a.request.Optional),
 		Host: to.Host, Again: v.path("oauth_provider/authorize") + "?" + a.raw,
 	}
@@ -163,7 +164,7 @@ func (p *pages) answerConsent(w http.ResponseWriter, r *http.Request, v *visit) 
 	if err != nil {
 		return err
 	}
-	raw, sealed, err := unseal(v, form.get("request"))
+	raw, from, sealed, err := unseal(v, form.get("request"))
 	if err != nil {
 		return err
 	}
@@ -184,7 +185,7 @@ func (p *pages) answerConsent(w http.ResponseWriter, r *http.Request, v *visit) 
 	switch form.get("answer") {
 	case "authorize":
 	case "cancel":
-		see(w, r, p.from(r, a.raw))
+		see(w, r, cmp.Or(from, "/account/apps?done=cancelled"))
 		return nil
 	default:
 		return lyceum.Invalidf("The form does not say whether to authorize the app, so nothing was changed. Go back " +
@@ -201,28 +202,33 @@ func (p *pages) answerConsent(w http.ResponseWriter, r *http.Request, v *visit) 
 	return p.sendBack(w, r, a, url.Values{"code": {code}})
 }
 
-// seal binds a request to a session and a school.
-func seal(v *visit, raw string) string {
-	return base64.RawURLEncoding.EncodeToString([]byte(raw)) + "." + base64.RawURLEncoding.EncodeToString(sealOf(v, raw))
+// seal binds a request, and where the person came from with it, to a session and a
+// school.
+func seal(v *visit, raw, from string) string {
+	encode := base64.RawURLEncoding.EncodeToString
+	return encode([]byte(raw)) + "." + encode([]byte(from)) + "." + encode(sealOf(v, raw, from))
 }
 
-func sealOf(v *visit, raw string) []byte {
+func sealOf(v *visit, raw, from string) []byte {
 	mac := hmac.New(sha256.New, []byte("consent "+v.secret))
-	fmt.Fprintf(mac, "%d %s", v.School.ID, raw)
+	fmt.Fprintf(mac, "%d %s %s", v.School.ID, raw, from) // no raw has a space
 	return mac.Sum(nil)
 }
 
-// unseal gives the request of a page, and whether it is one that this session
-// was shown.
-func unseal(v *visit, text string) (raw string, sealed bool, err error) {
-	body, mac, _ := strings.Cut(text, ".")
-	query, err1 := base64.RawURLEncoding.DecodeString(body)
-	sum, err2 := base64.RawURLEncoding.DecodeString(mac)
-	if err1 != nil || err2 != nil || len(query) == 0 || bytes.ContainsAny(query, "\r\n #") {
-		return "", false, lyceum.Invalidf("The form does not say what the app asks for, so nothing was changed. Go " +
+// unseal gives what a page sealed, and whether this session was shown it.
+func unseal(v *visit, text string) (raw, from string, sealed bool, err error) {
+	var parts [3][]byte
+	for i, part := range strings.SplitN(text, ".", len(parts)) {
+		if parts[i], err = base64.RawURLEncoding.DecodeString(part); err != nil {
+			break
+		}
+	}
+	if err != nil || len(parts[0]) == 0 || bytes.ContainsAny(parts[0], "\r\n #") {
+		return "", "", false, lyceum.Invalidf("The form does not say what the app asks for, so nothing was changed. Go " +
 			"back to the app and start again.")
 	}
-	return string(query), v.User.ID != 0 && hmac.Equal(sum, sealOf(v, string(query))), nil
+	raw, from = string(parts[0]), string(parts[1])
+	return raw, from, v.User.ID != 0 && hmac.Equal(parts[2], sealOf(v, raw, from)), nil
 }
 
 // authorizeAnywhere serves the one address of the authorization page that the
@@ -241,26 +247,21 @@ func (p *pages) authorizeAnywhere(w http.ResponseWriter, r *http.Request) error 
 	return nil
 }
 
-// rememberFrom notes the page that a person comes from, for Cancel. It is what
-// the browser says, not what the address says: that could lead anywhere. Whoever comes back with the same request, from the sign-in say, comes
+// rememberFrom notes the page that a person comes from, for Cancel, and gives
+// it. It is what the browser says, not what the address says: that could lead
+// anywhere. Whoever comes back with the same request, from the sign-in say, comes
 // from where they came from at first, also in a browser that says nothing then.
-func (p *pages) rememberFrom(w http.ResponseWriter, r *http.Request, request string) {
+func (p *pages) rememberFrom(w http.ResponseWriter, r *http.Request, request string) string {
 	referer := r.Header.Get("Referer")
 	from, err := url.Parse(referer)
 	if err != nil || len(referer) > 2000 || from.Scheme != "https" && from.Scheme != "http" || p.Site.Own(referer) ||
 		from.Host == r.Host {
-		if p.Site.Remembered(r, request) == "" {
+		kept := p.Site.Remembered(r, request)
+		if kept == "" {
 			p.Site.Forget(w)
 		}
-		return
+		return kept
 	}
 	p.Site.Remember(w, referer, request)
-}
-
-// from gives the page that a person came from with a request.
-func (p *pages) from(r *http.Request, request string) string {
-	if from := p.Site.Remembered(r, request); from != "" {
-		return from
-	}
-	return "/account/apps?done=cancelled"
+	return referer
 }

@@ -343,6 +343,17 @@ func TestB11_Cancel(t *testing.T) {
 		if granted, err := c.apps.GrantedBy(t.Context(), lyceum.By{School: c.ours.id, Actor: "test"}, learnerID); err != nil || len(granted) != 0 {
 			t.Errorf("Cancel has granted %v, %v", granted, err)
 		}
+		// Another app in another tab leads back to its own page.
+		b.referer = "https://app.example.com/"
+		form = b.consent(t, c.ours.authorize(lyceum.V1))
+		b.referer = "https://other.example.com/"
+		other := b.consent(t, c.ours.authorize(lyceum.V2))
+		for want, form := range map[string]url.Values{"https://app.example.com/": form, "https://other.example.com/": other} {
+			form.Set("answer", "cancel")
+			if to := b.post(c.ours.path("oauth_provider/authorize"), form).Header().Get("Location"); to != want {
+				t.Errorf("Cancel in a tab from %q leads to %q", want, to)
+			}
+		}
 		// What is no page, or comes from nowhere, leads home.
 		for _, referer := range []string{"", "javascript:alert(1)", "data:text/html,x", "//evil.example", strings.Repeat("https://a.example/", 200)} {
 			b := c.browse()
