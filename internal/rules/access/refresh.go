@@ -47,7 +47,7 @@ func (o *OAuth) Refresh(ctx context.Context, client Client, refreshToken, wanted
 		}
 		var issue func(lyceum.Tx, *lyceum.RefreshToken) error
 		tokens, issue = o.mint(school, standing.Grant, scopes, now)
-		if !app.RotateRefreshTokens {
+		if !app.RotateRefreshTokens && !kept.ReplacedAt.Present { // one that was replaced ends with its grace
 			tokens.RefreshToken = refreshToken
 			kept.UsedAt = now
 			if err := tx.RefreshTokens.Update(tx, kept); err != nil {

@@ -86,6 +86,22 @@ func TestR40_LostAnswersEndNothing(t *testing.T) {
 	})
 }
 
+// A lost answer ends nothing, though rotation is switched off before the program asks
+// again.
+func TestR40_ALostAnswerWhenRotationEnds(t *testing.T) {
+	onBothEngines(t, func(t *testing.T, o *office) {
+		o.rotate(t)
+		first := o.tokens(t)
+		o.successors(t, first, 1)
+		o.rotating(t, false)
+		on := o.successors(t, first, 1)[0]
+		o.clock.Pass(access.RotationGrace)
+		if _, err := o.refresh(on.RefreshToken, ""); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // A code that comes back is noticed as long as the tokens it gave can live, and
 // not only in its own minute.
 func TestR41_ReplayOfACodeIsNoticedLater(t *testing.T) {
