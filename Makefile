@@ -5,7 +5,8 @@
 # The race detector does not watch what only computes, for its own caller: SQLite's
 # translated C, the hash of passwords, what reads schemas, and text and compression of
 # the standard library. Under it they take three to six times as long. None of these has
-# atomics or a sync.Map: the linker keeps one copy of those, which must be watched.
+# a sync.Map, or atomics but those of a sync.Pool: the linker keeps one copy of those,
+# which must be watched.
 computing = modernc.org/sqlite/lib modernc.org/libc/... modernc.org/memory golang.org/x/crypto/argon2 \
 	github.com/getkin/kin-openapi/... bufio bytes compress/... encoding/base64 encoding/csv encoding/hex fmt math/big \
 	net/textproto net/url regexp/... sort strconv strings text/template/parse unicode/...
