@@ -186,8 +186,13 @@ func (c *serveCommand) valid() error {
 	if c.BaseURL != "" {
 		wrong = append(wrong, webAddress("--base-url", c.BaseURL)...)
 	}
-	if c.AuthURL != "" {
-		wrong = append(wrong, webAddress("--auth-url", c.AuthURL)...)
+	switch {
+	case c.AuthURL != "":
+		wrong = append(wrong, pagesAddress("--auth-url", c.AuthURL)...)
+	case len(wrong) == 0 && c.BaseURL != "" && pagesAddress("", c.BaseURL) != nil:
+		wrong = append(wrong, lyceum.FieldError{
+			Field: "--auth-url", Message: "must be set when --base-url has a path: the pages are at the root of their address",
+		})
 	}
 	if c.RateLimit < 0 {
 		wrong = append(wrong, lyceum.FieldError{Field: "--rate-limit", Message: "must be 0 (no limit) or more"})

@@ -237,6 +237,19 @@ func webAddress(flag, address string) []lyceum.FieldError {
 	}}
 }
 
+// pagesAddress says what is wrong with the address of the pages, whose own addresses
+// begin at its root.
+func pagesAddress(flag, address string) []lyceum.FieldError {
+	wrong := webAddress(flag, address)
+	if site, err := url.Parse(address); wrong == nil && err == nil && strings.Trim(site.Path, "/") != "" {
+		wrong = []lyceum.FieldError{{
+			Field: flag, Message: "must have no path: the pages are at the root of their address, such as " +
+				site.Scheme + "://" + site.Host,
+		}}
+	}
+	return wrong
+}
+
 // inSchool is which school a command acts in.
 type inSchool struct {
 	School *lyceum.SchoolID `help:"School number; optional when there is only one." placeholder:"N"`

@@ -24,7 +24,7 @@ type pagesAt struct {
 }
 
 func (a *pagesAt) valid() error {
-	if wrong := webAddress("--auth-url", a.AuthURL); wrong != nil {
+	if wrong := pagesAddress("--auth-url", a.AuthURL); wrong != nil {
 		return lyceum.InvalidFields(wrong...)
 	}
 	return nil
