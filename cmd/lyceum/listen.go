@@ -131,7 +131,14 @@ func (c *listenCommand) begin(p *program, l *webhook.Listener) (int64, error) {
 		return n, nil
 	}
 	if ago, err := time.ParseDuration(c.Since); err == nil && ago >= 0 {
-		return l.Since(p.ctx, p.clock().Add(-ago))
+		now, there, err := l.Clock(p.ctx)
+		if err != nil {
+			return 0, err
+		}
+		if !there {
+			now = p.clock()
+		}
+		return l.Since(p.ctx, now.Add(-ago))
 	}
 	at, err := lyceum.ParseTime(c.Since)
 	if err != nil {

@@ -58,8 +58,11 @@ type listening struct {
 	Changes []struct {
 		At time.Time `json:"at"`
 	} `json:"changes"`
-	Next *int64 `json:"next"` // nil: the answer is not Lyceum's
-	Last int64  `json:"last"`
+	Next  *int64 `json:"next"`
+	Last  int64  `json:"last"`
+	Clock *struct {
+		Now time.Time `json:"now"`
+	} `json:"clock"`
 }
 
 const (
@@ -133,6 +136,18 @@ func (l *Listener) Since(ctx context.Context, at time.Time) (int64, error) {
 	return int64(n), err
 }
 
+// Clock gives what the clock of a sandbox shows. A server that is none has no clock.
+func (l *Listener) Clock(ctx context.Context) (now time.Time, there bool, err error) {
+	answer, err := l.patiently(ctx, "/lyceum/v1/clock", nil)
+	switch {
+	case err != nil && lyceum.KindOf(err) != lyceum.NotFound:
+		return now, false, err
+	case answer.Clock == nil:
+		return now, false, nil
+	}
+	return answer.Clock.Now, true, nil
+}
+
 // patiently asks again when the server cannot be reached or has enough.
 func (l *Listener) patiently(ctx context.Context, path string, q url.Values) (listening, error) {
 	for {
@@ -181,13 +196,17 @@ func (l *Listener) ask(ctx context.Context, path string, q url.Values) (listenin
 			Message string `json:"message"`
 		}
 		_ = json.Unmarshal(text, &refusal) // a server that is none of Lyceum's says something else
+		kind := lyceum.Invalid
+		if answer.StatusCode == http.StatusNotFound {
+			kind = lyceum.NotFound
+		}
 		return listening{}, &lyceum.Error{
-			Kind: lyceum.Invalid, Code: refusal.Code,
+			Kind: kind, Code: refusal.Code,
 			Detail: "the server refused: " + strings.TrimSpace(answer.Status+" "+refusal.Message),
 		}
 	}
 	var read listening
-	if err := json.Unmarshal(text, &read); err != nil || read.Next == nil {
+	if err := json.Unmarshal(text, &read); err != nil || read.Next == nil && read.Clock == nil {
 		return listening{}, lyceum.Invalidf("the answer of %s%s is not from Lyceum; set --server to the address of a "+
 			"Lyceum server", strings.TrimRight(l.Server, "/"), path)
 	}
