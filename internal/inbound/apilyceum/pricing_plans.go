@@ -30,7 +30,7 @@ func bindPlans(in *wire.Input) lyceum.PricingPlanFilter {
 
 func bindNewPlan(in *wire.Input) learning.PricingPlanChange {
 	for _, name := range []string{"name", "price", "currency", "product_type", "product_id"} {
-		if !in.Body(name).Given() {
+		if !in.Body(name).Given() || in.Body(name).Null() {
 			in.Refuse(name, "is required")
 		}
 	}

@@ -139,6 +139,7 @@ var planRows = slicesOf(
 		},
 		asking{name: "for nothing", body: `{"product_type":"course","product_id":4,"name":"Free","price":0,"currency":"USD"}`, says: `"frequency":"free"`},
 		asking{name: "without anything", body: `{}`, status: 400, golden: "lyceum/plan_missing.json"},
+		asking{name: "with null for it", body: `{"product_type":"course","product_id":4,"name":null,"price":null,"currency":null}`, status: 400, says: "name is required; price is required; currency is required"},
 		asking{
 			name: "every mistake is named", status: 400, golden: "lyceum/plan_mistakes.json",
 			body: `{"product_type":"book","product_id":0,"name":"","price":2147483648,"currency":"dollars","frequency":"daily","billing_interval":"hour","billing_interval_count":0,` +

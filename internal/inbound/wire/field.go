@@ -46,6 +46,22 @@ func (f Field) Given() bool {
 	return given
 }
 
+// Null reports whether the body has the member, and it is null.
+func (f Field) Null() bool {
+	value, given := f.member()
+	return given && string(value) == "null"
+}
+
+// Never refuses the member wherever it is sent. It is not among those that are
+// accepted.
+func (f Field) Never(message string) {
+	if f.Given() {
+		f.Refuse(message)
+		delete(f.in.body.members, f.name)
+	}
+	f.in.body.asked = slices.DeleteFunc(f.in.body.asked, func(name string) bool { return name == f.name })
+}
+
 func (f Field) member() (value json.RawMessage, found bool) {
 	members := f.of
 	if members == nil {
