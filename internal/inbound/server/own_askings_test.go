@@ -278,6 +278,7 @@ var ownRows = slicesOf(
 	own("setUserTags",
 		asking{name: "others than before", values: "user_id=4", body: `{"tags":["zeta","alpha","zeta"]}`, says: `{"tags":["alpha","zeta"]}`},
 		asking{name: "an empty one", values: "user_id=4", body: `{"tags":[""]}`, status: 400, says: "tags must be 1 to 255 bytes long each"},
+		asking{name: "half a character", values: "user_id=4", body: `{"tags":["vip","\ud83d\ude00 \\ud800 \ud83d"]}`, status: 400, says: `tags must be UTF-8 text: \\ud83d is half of a character`},
 		asking{name: "NUL", values: "user_id=4", body: `{"tags":["vip","a\u0000"]}`, status: 400, says: "tags must be UTF-8 text without NUL characters"},
 		asking{name: "101 different ones", values: "user_id=4", body: manyTags(101), status: 400, says: "tags must be at most 100 different tags; there are 101"},
 		asking{name: "no list", values: "user_id=4", body: `{"tags":"vip"}`, status: 400, says: "tags must be a list of strings"},

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/lyceum-school/lyceum"
@@ -208,6 +209,11 @@ func object(text []byte) (map[string]json.RawMessage, error) {
 				Field: nameForMessage(name, aMember), Message: "must be sent once",
 			})
 		}
+		if half := halfCharacter(value); half != "" {
+			return nil, lyceum.InvalidFields(lyceum.FieldError{
+				Field: nameForMessage(name, aMember), Message: "must be UTF-8 text: " + half + " is half of a character",
+			})
+		}
 		members[name] = value
 	}
 	if _, err := decoder.Token(); err != nil {
@@ -217,6 +223,40 @@ func object(text []byte) (map[string]json.RawMessage, error) {
 		return nil, wrong
 	}
 	return members, nil
+}
+
+// halfCharacter returns the first escape of some JSON that is a half of a surrogate
+// pair without the other: no text has it, and the decoder would put another character
+// in its place.
+func halfCharacter(value []byte) string {
+	for i := 0; i < len(value); i++ {
+		if value[i] != '\\' {
+			continue
+		}
+		first, ok := unicodeEscape(value[i:])
+		switch {
+		case !ok:
+			i++ // what is escaped may be another backslash
+		case utf16.IsSurrogate(first):
+			second, _ := unicodeEscape(value[i+6:])
+			if utf16.DecodeRune(first, second) == utf8.RuneError {
+				return string(value[i : i+6])
+			}
+			i += 11
+		default:
+			i += 5
+		}
+	}
+	return ""
+}
+
+// unicodeEscape reads the \uXXXX that some JSON begins with.
+func unicodeEscape(b []byte) (r rune, ok bool) {
+	if len(b) < 6 || b[0] != '\\' || b[1] != 'u' {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(string(b[2:6]), 16, 16)
+	return rune(n), err == nil
 }
 
 // maxKey is the length of the longest Idempotency-Key, in characters.

@@ -57,6 +57,37 @@ func TestUnknownMembersInOneOrder(t *testing.T) {
 	}
 }
 
+// TestHalvesOfCharacters: half of a surrogate pair is refused, wherever it is in a
+// member, and everything else that looks like one is taken.
+func TestHalvesOfCharacters(t *testing.T) {
+	t.Parallel()
+	for value, half := range map[string]string{
+		`"\ud83d\ude00"`:         "",
+		`"\\ud83d"`:              "",
+		`"\u00e9\n\ud83d\ude00"`: "",
+		`"\ud83d"`:               `\ud83d`,
+		`"\uDE00"`:               `\uDE00`,
+		`"\\\ud800"`:             `\ud800`,
+		`"\ud83d\u0041"`:         `\ud83d`,
+		`"\ud83d\nude00"`:        `\ud83d`,
+		`"\ud83d\ud83d\ude00"`:   `\ud83d`,
+		`{"a":["b","\udbff"]}`:   `\udbff`,
+	} {
+		want := ""
+		if half != "" {
+			want = "text must be UTF-8 text: " + half + " is half of a character"
+		}
+		_, err := object([]byte(`{"first":"\ud83d\ude00","text":` + value + `}`))
+		got := ""
+		if err != nil {
+			got = strings.TrimPrefix(err.Error(), "the request is invalid: ")
+		}
+		if got != want {
+			t.Errorf("%s: %q, want %q", value, got, want)
+		}
+	}
+}
+
 // FuzzBody: what is taken for an object is one, and means what encoding/json
 // takes it for.
 func FuzzBody(f *testing.F) {
