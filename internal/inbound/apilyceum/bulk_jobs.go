@@ -78,7 +78,7 @@ func bindUsers(field wire.Field) []lyceum.UserID {
 // bindAnyProduct binds the two members that name a product of any kind.
 func bindAnyProduct(field func(string) wire.Field) lyceum.Opt[lyceum.Product] {
 	kind := wire.OneOf(field("product_type"), lyceum.ProductKinds()...)
-	return pairOf(kind.Present, kind, field)
+	return pairOf(kind, field)
 }
 
 func bulkJob(j lyceum.BulkJob) gen.BulkJob {

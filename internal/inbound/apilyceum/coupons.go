@@ -81,7 +81,7 @@ var friendly = regexp.MustCompile(`^[a-zA-Z0-9_-]+$`)
 // bindCouponProduct binds the two members that name a product together.
 func bindCouponProduct(in *wire.Input) lyceum.Opt[lyceum.Opt[lyceum.Product]] {
 	kind := wire.OneOfOrNull(in.Body("product_type"), lyceum.CouponWords()...)
-	product := pairOf(in.Body("product_type").Given(), kind, in.Body)
+	product := pairOf(kind, in.Body)
 	if product.Present {
 		product.Value.Kind = lyceum.KindOfCoupon(kind.Value)
 	}
@@ -89,14 +89,12 @@ func bindCouponProduct(in *wire.Input) lyceum.Opt[lyceum.Opt[lyceum.Product]] {
 }
 
 // pairOf binds the id of a product whose kind is named beside it.
-func pairOf[K ~string](
-	typed bool, kind lyceum.Opt[K], field func(string) wire.Field,
-) lyceum.Opt[lyceum.Product] {
+func pairOf[K ~string](kind lyceum.Opt[K], field func(string) wire.Field) lyceum.Opt[lyceum.Product] {
 	id := wire.ID[int32](field("product_id"))
 	switch {
 	case kind.Present && !id.Present:
 		field("product_id").Refuse("is required when product_type is used")
-	case id.Present && !typed:
+	case id.Present && !kind.Present:
 		field("product_type").Refuse("is required when product_id is used")
 	}
 	return lyceum.Opt[lyceum.Product]{

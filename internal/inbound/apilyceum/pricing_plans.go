@@ -24,7 +24,7 @@ var byPlan = wire.ByID[lyceum.PricingPlanID]("pricing_plan_id")
 func bindPlans(in *wire.Input) lyceum.PricingPlanFilter {
 	kind := wire.OneOf(in.Query("product_type"), lyceum.ProductKinds()...)
 	return lyceum.PricingPlanFilter{
-		Product: pairOf(kind.Present, kind, in.Query), Published: in.Query("is_published").Bool(),
+		Product: pairOf(kind, in.Query), Published: in.Query("is_published").Bool(),
 	}
 }
 
@@ -47,7 +47,7 @@ func bindPlan(in *wire.Input) learning.PricingPlanChange {
 	b := in.Body
 	kind := wire.OneOf(b("product_type"), lyceum.ProductKinds()...)
 	return learning.PricingPlanChange{
-		Product:  pairOf(kind.Present, kind, b),
+		Product:  pairOf(kind, b),
 		Name:     b("name").Text(1, lyceum.MaxShopName),
 		Price:    wire.Amount[lyceum.Minor](b("price"), 0),
 		Currency: wire.Parsed(b("currency"), lyceum.ParseCurrency),

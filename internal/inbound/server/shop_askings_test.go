@@ -251,6 +251,7 @@ var archivedRows = slicesOf(
 	),
 	own("createCoupon",
 		asking{name: "of an archived product", body: `{"code":"LATE","discount_percent":0.1,"product_type":"course","product_id":1}`, status: 400, says: "product_id 1 names a course that is archived"},
+		asking{name: "of a product of no kind", body: `{"code":"LATE","discount_percent":0.1,"product_type":null,"product_id":4}`, status: 400, says: "product_type is required when product_id is used"},
 		asking{name: "of courses", body: `{"code":"COURSES","discount_percent":0.1,"scope_type":"courses"}`, says: `"scope_type":"courses"`},
 	),
 	own("createCoaching", asking{name: "to be sold", body: `{"name":"An hour"}`, says: `{"coaching":{"id":3,`}),
