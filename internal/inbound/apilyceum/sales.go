@@ -71,7 +71,7 @@ func bindReference(in *wire.Input) lyceum.Opt[string] {
 
 func bindMeans(in *wire.Input) lyceum.Means {
 	return lyceum.Means{
-		Method:  wire.OneOf(in.Body("payment_method"), lyceum.PaymentMethods()...),
+		Method:  wire.OneOfOrNull(in.Body("payment_method"), lyceum.PaymentMethods()...),
 		Gateway: in.Body("payment_gateway").Text(1, maxGateway),
 	}
 }

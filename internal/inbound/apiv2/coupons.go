@@ -86,7 +86,7 @@ func bindCoupon(in *wire.Input) learning.CouponChange {
 		Available:  wire.Nullable(b("number_available"), wire.Amount[int32](b("number_available"), 1)),
 		ExpiresAt:  wire.Nullable(b("expiration_date"), b("expiration_date").Time()),
 		CapVisible: b("cap_visible").Bool(),
-		Priority:   wire.OneOf(b("display_priority"), lyceum.ShowTime, lyceum.ShowUses),
+		Priority:   wire.OneOfOrNull(b("display_priority"), lyceum.ShowTime, lyceum.ShowUses),
 	}
 }
 

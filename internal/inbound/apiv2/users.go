@@ -69,7 +69,7 @@ func bindUserChange(in *wire.Input) people.Account {
 }
 
 func bindRole(f wire.Field) lyceum.Opt[lyceum.Role] {
-	return wire.OneOf(f, lyceum.Student, lyceum.Owner, lyceum.Author, lyceum.Affiliate)
+	return wire.OneOfOrNull(f, lyceum.Student, lyceum.Owner, lyceum.Author, lyceum.Affiliate)
 }
 
 // bindAccount binds what can be said of a user when they are created and

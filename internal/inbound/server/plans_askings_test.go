@@ -41,6 +41,7 @@ var changeRows = slicesOf(
 	own("endUserAccess", asking{name: "preview of a sale that ends", values: "user_id=2 product_type=membership_tier product_id=5", query: "preview=true", status: 200, says: `"ended_sale_ids":[24]}`}),
 	own("changePlan",
 		asking{name: "preview", values: "sale_id=24", query: "preview=true", body: `{"pricing_plan_id":14,"reference":"ch_14"}`, says: `"ends_sale":true,"reopens_sale_id":null,"sale":{"id":24,`},
+		asking{name: "preview of a payment by null", values: "sale_id=24", query: "preview=true", body: `{"pricing_plan_id":14,"payment_method":null,"payment_gateway":null}`, says: `"ends_sale":true,`},
 		asking{name: "preview of a warning", values: "sale_id=24", query: "preview=true", body: `{"pricing_plan_id":14,"final_price":1,"reference":"ch_14"}`, says: `"money":null,"warnings":[{"code":"price_differs","message":"the payment is 0.01, and the price is 4.50 USD"}]`},
 		asking{name: "preview of what is refused", values: "sale_id=24", query: "preview=true", body: `{"pricing_plan_id":13}`, status: 409, says: `"code":"same_plan"`},
 		asking{name: "now", values: "sale_id=24", body: `{"pricing_plan_id":14,"reference":"ch_14"}`, golden: "lyceum/sale_changed.json"},

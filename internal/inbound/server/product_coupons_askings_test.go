@@ -48,7 +48,7 @@ var productCouponRows = slicesOf(
 		asking{
 			name: "every mistake is named", status: 400, golden: "v2/coupon_mistakes.json",
 			body: `{"code":"","name":7,"expiration_date":"soon","number_available":0,"discount_amount":0,"discount_currency":"dollars","discount_percent":1.1,"discount_in_months":1201,"pricing_plan_id":"x",` +
-				`"product_type":"book","product_id":0,"duration_kind":"daily","scope_type":"everything","cap_visible":1,"display_priority":null,"friendly_url":"x"}`,
+				`"product_type":"book","product_id":0,"duration_kind":"daily","scope_type":"everything","cap_visible":1,"display_priority":"soon","friendly_url":"x"}`,
 		},
 		asking{name: "texts that are too long", body: `{"code":"` + strings.Repeat("c", 65) + `","name":"` + strings.Repeat("n", 256) + `","duration_kind":"once"}`, status: 400, says: `code must be 1 to 64 characters long; name must be 1 to 255 characters long`},
 	),

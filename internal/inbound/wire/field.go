@@ -260,9 +260,10 @@ func OneOf[T ~string](f Field, values ...T) lyceum.Opt[T] {
 	return lyceum.None[T]()
 }
 
-// OneOfOrNull is OneOf where a null says that there is none.
+// OneOfOrNull is OneOf where a null says that there is none, unless the field is
+// required.
 func OneOfOrNull[T ~string](f Field, values ...T) lyceum.Opt[T] {
-	if text, s := f.raw(); s == given && f.isNull(text) {
+	if f.Null() && !f.required {
 		return lyceum.None[T]()
 	}
 	return OneOf(f, values...)
