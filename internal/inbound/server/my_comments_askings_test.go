@@ -6,7 +6,7 @@ var myCommentRows = slicesOf(
 	ofV2("createCurrentUserComment", "course_id=1 lecture_id=11",
 		asking{name: "one", body: `{"body":"Mine <i>too</i> ours"}`, golden: "v2/my_comment.json"},
 		asking{name: "a reply", body: `{"body":"Thanks","parent_id":4}`, says: `"hierarchy":[4,9],"body":"Thanks","parent_id":4,"depth":1,`},
-		asking{name: "a parent under another lecture", body: `{"body":"x","parent_id":6}`, status: 400, says: "parent_id 6 matches no comment under lecture 11"},
+		asking{name: "a parent under another lecture", body: `{"body":"x","parent_id":6}`, status: 400, says: `{"error":"invalid_request","error_description":"parent_id 6 matches no comment under lecture 11"}`},
 		asking{name: "every mistake", body: `{"body":"","parent_id":0,"status":"approved"}`, status: 400, says: "status is not accepted here; accepted: body, parent_id; body is required"},
 		asking{name: "not published", values: "course_id=1 lecture_id=14", body: `{"body":"x"}`, status: 404, says: "there is no lecture 14 in course 1"},
 		asking{name: "not theirs", values: "course_id=2 lecture_id=21", body: `{"body":"x"}`, status: 404, says: "there is no course 2"},

@@ -55,6 +55,11 @@ func ForLearners(version lyceum.InterfaceVersion, operations ...Operation) []Ope
 // with one of the scopes, with the challenge of RFC 6750, section 3.
 func LearnerFailure(scopes []lyceum.Scope) Failure {
 	return func(e *lyceum.Error) (int, string, Body) {
+		if e.Kind == lyceum.Invalid && e.Code != lyceum.QuizChanged {
+			plain := *e
+			plain.Code = "" // OAuth has one word for whatever is invalid
+			e = &plain
+		}
 		status, body := AsOAuth(e)
 		challenge := `Bearer realm="lyceum"`
 		switch {
