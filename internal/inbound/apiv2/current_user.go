@@ -39,9 +39,7 @@ func (f *Face) updateMe(ctx context.Context, who wire.Principal, r *http.Request
 func bindOwnChange(in *wire.Input) people.OwnChange {
 	var c people.OwnChange
 	b := in.Body
-	if b("password").Given() {
-		b("password").Refuse("cannot be changed by an app; the learner changes it on the school's sign-in page")
-	}
+	b("password").Never("cannot be changed by an app; the learner changes it on the school's sign-in page")
 	c.Name = wire.Nullable(b("name"), b("name").Text(0, people.MaxUserText))
 	c.Phone = wire.Nullable(b("phone_number"), b("phone_number").Text(0, lyceum.MaxPhoneNumber))
 	c.Marketing, c.Email = b("allow_marketing_emails").Bool(), b("email").Text(0, people.MaxEmail)
