@@ -231,7 +231,7 @@ func (a *Account) save(tx lyceum.Tx, before, user *lyceum.User) error {
 			}
 		}
 	}
-	if err := a.share(tx, user); err != nil || *user == *before {
+	if err := a.share(tx, before, user); err != nil || *user == *before {
 		return err
 	}
 	return change(tx, before, user)
@@ -272,12 +272,13 @@ func (a *Account) begin(tx lyceum.Tx, user *lyceum.User) error {
 }
 
 // share keeps the part of a price that an author or an affiliate gets, in their
-// profile, which is made if they have none.
-func (a *Account) share(tx lyceum.Tx, user *lyceum.User) error {
-	switch user.Role {
-	case lyceum.Author:
+// profile, which is made if they have none. Whoever had the role before needs none.
+func (a *Account) share(tx lyceum.Tx, before, user *lyceum.User) error {
+	becomes := user.Role != before.Role
+	switch {
+	case user.Role == lyceum.Author && (becomes || a.AuthorShare.Present):
 		return shareAuthor(tx, user, a.AuthorShare)
-	case lyceum.Affiliate:
+	case user.Role == lyceum.Affiliate && (becomes || a.AffiliateShare.Present):
 		return shareAffiliate(tx, user, a.AffiliateShare)
 	}
 	return nil
