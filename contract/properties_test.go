@@ -308,6 +308,27 @@ func whole(t *testing.T, document *openapi3.T, place string, ref *openapi3.Schem
 	}
 }
 
+// TestNullIsAmongTheWords: a property that can be null says so in everything that
+// decides about it: OpenAPI 3.0 adds no null to a list of words, or to what another
+// schema allows.
+func TestNullIsAmongTheWords(t *testing.T) {
+	for _, d := range []contract.Document{contract.V2(), contract.Lyceum()} {
+		for noun, schema := range load(t, d.YAML).Components.Schemas {
+			for property, ref := range schema.Value.Properties {
+				s := ref.Value
+				if s.Nullable && len(s.Enum) > 0 && !slices.Contains(s.Enum, nil) {
+					t.Errorf("%s: %s.%s can be null, which is not among its words", d.Name, noun, property)
+				}
+				for _, inner := range s.AllOf {
+					if s.Nullable && !inner.Value.Nullable {
+						t.Errorf("%s: %s.%s can be null, but not as %s", d.Name, noun, property, inner.Ref)
+					}
+				}
+			}
+		}
+	}
+}
+
 // TestEnvelopes: an answer of version 2 is data, and meta beside a list that is read. One of
 // Lyceum's own interface has the name of its noun, and beside a list how it goes
 // on. A learner is as the contract has them, without an envelope.

@@ -1486,9 +1486,6 @@ type Receipt struct {
 // ReceiptKind Whether it is of a payment, or of a refund.
 type ReceiptKind string
 
-// ReportBy defines model for ReportBy.
-type ReportBy string
-
 // RestoredClock The clock of a sandbox that went back to another state.
 type RestoredClock struct {
 	// Now What it shows.
@@ -1645,7 +1642,7 @@ type SalesReport struct {
 	TimeZone string `json:"time_zone"`
 
 	// By What the groups are; null without groups.
-	By *ReportBy `json:"by"`
+	By *SalesReportBy `json:"by"`
 
 	// Figures The sums.
 	Figures SalesFigures `json:"figures"`
@@ -1656,6 +1653,9 @@ type SalesReport struct {
 	// Groups The groups, in order.
 	Groups []SalesReportGroup `json:"groups"`
 }
+
+// SalesReportBy What the groups are; null without groups.
+type SalesReportBy string
 
 // SalesReportBefore The period before.
 type SalesReportBefore struct {

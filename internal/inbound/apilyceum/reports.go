@@ -46,7 +46,7 @@ func salesReport(r reports.Report) gen.SalesReport {
 		Groups: make([]gen.SalesReportGroup, len(r.Groups)),
 	}
 	if r.By.Present {
-		by := gen.ReportBy(r.By.Value)
+		by := gen.SalesReportBy(r.By.Value)
 		shown.By = &by
 	}
 	for i := range r.Groups {
