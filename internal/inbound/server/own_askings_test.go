@@ -143,6 +143,7 @@ var ownRows = slicesOf(
 		asking{name: "a part", values: "transaction_id=3", body: `{"amount":300,"fee":20,"reason":"fraud","reference":"dp_2"}`, golden: "lyceum/dispute.json"},
 		asking{name: "the same dispute", values: "transaction_id=3", body: `{"amount":300,"fee":20,"reference":"dp_2"}`, golden: "lyceum/dispute.json"},
 		asking{name: "another with its reference", values: "transaction_id=3", body: `{"amount":100,"reference":"dp_2"}`, status: 409, says: "as dispute 2 of transaction 3, with another amount (300), fee (20)"},
+		asking{name: "with a fee that exceeds an amount together with the first", values: "transaction_id=3", body: `{"amount":1,"fee":2147483628}`, status: 400, says: "fee must be at most 2147483627: the fees of all disputes of a transaction must not exceed 2147483647"},
 		asking{name: "above what is left", values: "transaction_id=3", body: `{"amount":201}`, status: 409, says: "at most 200 is left of transaction 3, 200 of the price and 0 of the tax"},
 		asking{name: "unknown", values: "transaction_id=999", body: `{}`, status: 404, says: "there is no transaction 999"},
 	),

@@ -2,6 +2,8 @@ package sales
 
 import (
 	"context"
+	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -51,6 +53,12 @@ func (a *account) dispute(tx lyceum.Tx, n NewDispute, now time.Time) (lyceum.Dis
 	part, err := n.part(a)
 	if err == nil {
 		err = checkOccurred(n.OccurredAt, lyceum.Second(now), a.since(), "the payment")
+	}
+	if most := math.MaxInt32 - a.ChargebackFee.Value; err == nil && n.Fee > most {
+		err = lyceum.InvalidFields(lyceum.FieldError{
+			Field: "fee", Message: fmt.Sprintf("must be at most %d: the fees of all disputes of a transaction must not "+
+				"exceed %d", max(most, 0), math.MaxInt32),
+		})
 	}
 	if err != nil {
 		return lyceum.Dispute{}, lyceum.Movement{}, err
