@@ -622,7 +622,7 @@ type Dispute struct {
 	SaleID int32 `json:"sale_id"`
 
 	// Amount What the bank took, in the currency of the transaction.
-	Amount int32 `json:"amount"`
+	Amount int64 `json:"amount"`
 
 	// Tax The part of it that is tax.
 	Tax int32 `json:"tax"`

@@ -44,7 +44,7 @@ func bindDisputeOutcome(in *wire.Input) sales.DisputeOutcome {
 
 func dispute(d lyceum.Dispute) gen.Dispute {
 	return gen.Dispute{
-		ID: int32(d.ID), TransactionID: int32(d.TransactionID), SaleID: int32(d.SaleID), Amount: int32(d.Amount),
+		ID: int32(d.ID), TransactionID: int32(d.TransactionID), SaleID: int32(d.SaleID), Amount: int64(d.Amount),
 		Tax: int32(d.Tax), Fee: int32(d.Fee), FeeReturned: d.FeeReturned, State: gen.DisputeState(d.State),
 		OpenedAt: wire.Moment(d.OpenedAt), ClosedAt: wire.OptMoment(d.ClosedAt), Reason: wire.Optional(d.Reason),
 		Reference: wire.Optional(d.Reference),
