@@ -40,7 +40,8 @@ func (t *Transaction) PaidPart() Part { return Part{Price: t.FinalPrice, Tax: t.
 
 // RefundedPart is what was refunded, given the tax that its movements returned.
 // A refund from elsewhere may count tax as price: that is what exceeds the price.
+// Prices and taxes from elsewhere may be below 0, and are no refunds for that.
 func (t *Transaction) RefundedPart(tax Minor) Part {
-	price := min(t.AmountRefunded, t.FinalPrice)
-	return Part{Price: price, Tax: min(tax+t.AmountRefunded-price, t.TaxCharge)}
+	price := min(t.AmountRefunded, max(t.FinalPrice, 0))
+	return Part{Price: price, Tax: min(tax+t.AmountRefunded-price, max(t.TaxCharge, 0))}
 }

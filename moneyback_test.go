@@ -41,6 +41,31 @@ func TestPartsOfAPayment(t *testing.T) {
 	}
 }
 
+func TestRefundedPart(t *testing.T) {
+	type part = lyceum.Part
+	for _, tc := range []struct {
+		name     string
+		paid     part
+		refunded lyceum.Minor
+		tax      lyceum.Minor // that movements returned
+		want     part
+	}{
+		{"nothing", part{1000, 200}, 0, 0, part{}},
+		{"a part with its tax", part{1000, 200}, 500, 100, part{500, 100}},
+		{"tax as price", part{1000, 200}, 1100, 0, part{1000, 100}},
+		{"more than was paid", part{1000, 200}, 1300, 0, part{1000, 200}},
+		{"nothing of a price below 0", part{-1000, 200}, 0, 0, part{}},
+		{"nothing of a tax below 0", part{-1000, -200}, 0, 0, part{}},
+		{"a part beside a tax below 0", part{1000, -200}, 400, 0, part{400, 0}},
+		{"a price below 0 by one below 0", part{-1000, -200}, -400, 0, part{-400, 0}},
+	} {
+		x := lyceum.Transaction{FinalPrice: tc.paid.Price, TaxCharge: tc.paid.Tax, AmountRefunded: tc.refunded}
+		if got := x.RefundedPart(tc.tax); got != tc.want {
+			t.Errorf("%s: %+v, want %+v", tc.name, got, tc.want)
+		}
+	}
+}
+
 // However a payment goes back, no part is negative, and all together are the
 // payment to the cent.
 func TestPartsAddUp(t *testing.T) {

@@ -100,10 +100,12 @@ func (a *account) disputed(only ...lyceum.DisputeState) lyceum.Part {
 func (a *account) back() lyceum.Part { return a.refunded().Plus(a.disputed()) }
 
 // left is what can still go back. A file may have brought more refunds than fit
-// beside the disputes.
+// beside the disputes, or a price or a tax below 0: the other part covers that.
 func (a *account) left() lyceum.Part {
 	left := a.PaidPart().Minus(a.back())
-	return lyceum.Part{Price: max(left.Price, 0), Tax: max(left.Tax, 0)}
+	return lyceum.Part{
+		Price: max(left.Price+min(left.Tax, 0), 0), Tax: max(left.Tax+min(left.Price, 0), 0),
+	}
 }
 
 // gone reports whether the whole price went back, by refunds or lost disputes:
@@ -121,7 +123,7 @@ func (a *account) returnable() (lyceum.Part, error) {
 	left := a.left()
 	open := slices.ContainsFunc(a.disputes, func(d lyceum.Dispute) bool { return d.State == lyceum.DisputeOpen })
 	switch {
-	case !a.charged():
+	case !a.charged() || a.PaidPart().Total() <= 0:
 		return left, conflict("nothing_charged", "nothing was charged for transaction %d", a.ID)
 	case left.Total() > 0:
 		return left, nil

@@ -125,3 +125,38 @@ func (b *books) transactions(t *testing.T) (all []lyceum.Transaction) {
 	}
 	return all
 }
+
+// TestAmountsBelowZeroAreNoRefunds: a file may have them. They are not shown as refunds, and no
+// more is given back than was paid.
+func TestAmountsBelowZeroAreNoRefunds(t *testing.T) {
+	b := newBooks(t)
+	sold := func(id lyceum.TransactionID, price, tax lyceum.Minor) lyceum.Transaction {
+		return lyceum.Transaction{
+			ID: id, SaleID: lyceum.SaleID(id), UserID: 1, PricingPlanID: 1, CreatedAt: b.now, PurchasedAt: b.now,
+			FinalPrice: price, TaxCharge: tax, Charge: 1200, Currency: "USD", Paid: true,
+		}
+	}
+	rows := []lyceum.Transaction{sold(1, -1000, 200), sold(2, -1000, 1200), sold(3, 1000, -200)}
+	if _, _, err := b.service.Import(b.by(), lyceum.RefuseMissing).Save(t.Context(), rows); err != nil {
+		t.Fatal(err)
+	}
+	for i, tc := range []struct {
+		back lyceum.Part // by a refund of all that is left
+		code string
+	}{
+		{lyceum.Part{}, "nothing_charged"},
+		{lyceum.Part{Tax: 200}, ""},
+		{lyceum.Part{Price: 800}, ""},
+	} {
+		id := lyceum.TransactionID(i + 1)
+		shown, err := b.service.ShowTransaction(t.Context(), b.by(), id)
+		if err != nil || shown.TaxRefunded != 0 {
+			t.Errorf("transaction %d: %v, refunded %d with %d of tax", id, err, shown.AmountRefunded, shown.TaxRefunded)
+		}
+		got, err := b.service.Refund(t.Context(), b.by(), sales.Refund{Transaction: id})
+		if back := (lyceum.Part{Price: got.AmountRefunded, Tax: got.TaxRefunded}); back != tc.back || err != nil != (tc.code != "") || err != nil && lyceum.Public(err).Code != tc.code {
+			t.Errorf("transaction %d: refunded %+v, %v, want %+v, %q", id, back, err, tc.back, tc.code)
+		}
+	}
+	b.healthy(t, b.store)
+}
