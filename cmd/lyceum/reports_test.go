@@ -298,6 +298,7 @@ func (s sums) settled() sums {
 
 // figuresShown are the figures of a report.
 type figuresShown struct {
+	Revenue    int64            `json:"revenue"`
 	Currencies []map[string]any `json:"currencies"`
 }
 
@@ -336,7 +337,10 @@ func (b *books) hold(t *testing.T, s *shop, a askedReport) sums {
 	}
 	shown := sums{}
 	got.Report.Figures.into(shown, "all")
-	for _, g := range got.Report.Groups {
+	for i, g := range got.Report.Groups {
+		if i > 0 && g.From == nil && got.Report.Groups[i-1].Figures.Revenue < g.Figures.Revenue {
+			t.Errorf("%s: group %d brought more than the one before", path, i)
+		}
 		name := "none"
 		switch {
 		case g.From != nil:

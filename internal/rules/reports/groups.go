@@ -10,18 +10,17 @@ import (
 
 // groups makes the groups of a report of sums.
 func groups(v lyceum.View, by By, of Span, sums []lyceum.SalesSum) ([]Group, error) {
+	var list []Group
 	switch by {
 	case ByDay, ByWeek, ByMonth:
 		return calendar(by, of, sums), nil
 	case ByCurrency:
-		return currencies(sums), nil
-	}
-	list, err := named(v, by, sums)
-	if err != nil {
-		return nil, err
-	}
-	if len(list) > lyceum.MaxReportGroups {
-		return nil, lyceum.ErrTooManyGroups()
+		list = currencies(sums)
+	default:
+		var err error
+		if list, err = named(v, by, sums); err != nil {
+			return nil, err
+		}
 	}
 	slices.SortStableFunc(list, func(a, b Group) int {
 		x, y := a.Figures.All(), b.Figures.All()
