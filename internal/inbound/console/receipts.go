@@ -31,6 +31,14 @@ type receiptRow struct {
 	Buyer person
 }
 
+// Shown writes an amount of a receipt, or below 0 of a credit note.
+func (r receiptRow) Shown(amount lyceum.Minor) string {
+	if r.Refund.Present {
+		amount = -amount
+	}
+	return money(amount, r.Currency)
+}
+
 var sellerFields = []string{"name", "address", "tax_number", "receipt_prefix"}
 
 // listReceipts serves GET /admin/settings/receipts.

@@ -31,6 +31,9 @@ func TestReceipts(t *testing.T) {
 	}
 	w := p.ask(p.owner, "GET", receiptsPath, nil)
 	want(t, w, 200, "2 receipts", "Receipt <bdi>N-1</bdi>", "Credit note <bdi>N-2</bdi>", "of N-1", "−$1.00", `<a href="/admin/people/11"><bdi>Ada Lovelace</bdi></a>`)
+	if strings.Contains(w.Body.String(), "−$0.00") {
+		t.Error("no tax is shown as less than none")
+	}
 	want(t, p.ask(p.owner, "GET", receiptsPath+"?user_id=x", nil), 422)
 	want(t, p.ask(p.owner, "GET", receiptsPath+"?user_id=999", nil), 200, "No receipts yet")
 	support, _ := p.hire("support@example.com", lyceum.SupportRole)

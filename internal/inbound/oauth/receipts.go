@@ -31,10 +31,17 @@ func receiptPage(id lyceum.ReceiptID) string { return fmt.Sprintf("%s/%d", recei
 
 func shownReceipt(v *visit, d *sales.ReceiptDetail) receiptRow {
 	link := func(n sales.NumberedReceipt) receiptLink { return receiptLink{web.Plain(n.Number), receiptPage(n.ID)} }
+	amount := func(m lyceum.Minor) string { // below 0 of a credit note
+		text := m.Text(d.Currency)
+		if d.Refund.Present && m > 0 {
+			text = "\u2212" + text
+		}
+		return text
+	}
 	row := receiptRow{
 		Number: web.Plain(d.Number), Page: receiptPage(d.ID), Item: web.Plain(d.Item), Note: d.Refund.Present,
-		Paid: v.day(d.PaidAt), Issued: v.day(d.IssuedAt), Price: d.Price.Text(d.Currency), Tax: d.Tax.Text(d.Currency),
-		Total: d.Total().Text(d.Currency), Seller: d.SoldBy, Of: link(d.Of), Name: web.Plain(v.User.Name.Value),
+		Paid: v.day(d.PaidAt), Issued: v.day(d.IssuedAt), Price: amount(d.Price), Tax: amount(d.Tax),
+		Total: amount(d.Total()), Seller: d.SoldBy, Of: link(d.Of), Name: web.Plain(v.User.Name.Value),
 		Email: v.User.Email,
 	}
 	row.Seller.Name, row.Seller.TaxNumber = web.Plain(d.SoldBy.Name), web.Plain(d.SoldBy.TaxNumber)
