@@ -41,7 +41,7 @@ func TestEarned(t *testing.T) {
 	p.earnings()
 	w := p.ask(p.owner, "GET", "/admin", nil)
 	want(t, w, 200, "Last 30 days in EUR", `href="/admin?currency=USD"`, byCourse, "Best courses", "Pottery", "Best affiliates", "Affiliate 7", "Newest sales", "Ada Lovelace", "Show the figures", "refunded</title>",
-		`href="/admin/transactions?course_id=1&amp;from=`, `href="/admin/transactions?affiliate_id=7&amp;from=`, "All transactions", "100% less than yesterday ($4.36).")
+		`href="/admin/transactions?course_id=1&amp;from=`, `href="/admin/transactions?affiliate_id=7&amp;from=`, "All transactions", "100% less than yesterday ($4.36).", " from 1 sale, ", " from 2 sales, ")
 	want(t, p.ask(p.owner, "GET", "/admin?currency=USD", nil), 200, "Last 30 days in USD")
 	want(t, p.ask(p.owner, "GET", "/admin?currency=XXX", nil), 200, "Last 30 days in EUR")
 
