@@ -10,14 +10,17 @@ import (
 type Minor int64
 
 // Share returns the part of an amount that is to it as part is to whole, to the
-// nearest unit; 0 of a whole of 0.
+// nearest unit; 0 of a whole of 0. Part and whole are not below 0.
 func (m Minor) Share(part, whole Minor) Minor {
 	if whole == 0 {
 		return 0
 	}
-	share := m * part / whole
-	if 2*(m*part%whole) >= whole {
+	share, rest := m*part/whole, m*part%whole
+	switch {
+	case 2*rest >= whole:
 		share++
+	case 2*rest <= -whole: // of an amount below 0, which a file may have
+		share--
 	}
 	return share
 }
