@@ -2,7 +2,7 @@ package people
 
 import (
 	"context"
-	"math"
+	"slices"
 
 	"github.com/lyceum-school/lyceum"
 )
@@ -70,14 +70,24 @@ func (s *Service) Profile(ctx context.Context, by lyceum.By, id lyceum.UserID) (
 }
 
 func (m *MeasuredProfile) measure(v lyceum.View) error {
+	var refunded []lyceum.Transaction
 	of := lyceum.TransactionQuery{TransactionFilter: lyceum.TransactionFilter{UserID: lyceum.Some(m.ID)}}
 	err := v.Transactions.Each(v, of, func(t *lyceum.Transaction) error {
 		m.Transactions++
-		m.Spent += spent(t)
+		if t.RefundedAt.Present {
+			refunded = append(refunded, *t)
+		} else {
+			m.Spent += spent(t, lyceum.None[lyceum.Minor]())
+		}
 		return nil
 	})
 	if err != nil {
 		return err
+	}
+	for part := range slices.Chunk(refunded, readAtOnce) {
+		if err := m.spend(v, part); err != nil {
+			return err
+		}
 	}
 	courses := map[lyceum.CourseID]bool{}
 	err = v.Enrollments.Each(v, lyceum.EnrollmentFilter{User: lyceum.Some(m.ID)}, func(e *lyceum.Enrollment) error {
@@ -117,14 +127,39 @@ func (m *MeasuredProfile) examine(v lyceum.View) error {
 	return err
 }
 
-// spent returns what was paid by a transaction and not refunded, in US cents.
-func spent(t *lyceum.Transaction) lyceum.USDCents {
+// readAtOnce is how many transactions one statement of SQL names at most.
+const readAtOnce = 500
+
+// spend adds what was spent by transactions that were refunded.
+func (m *MeasuredProfile) spend(v lyceum.View, refunded []lyceum.Transaction) error {
+	ids := make([]lyceum.TransactionID, len(refunded))
+	for i := range refunded {
+		ids[i] = refunded[i].ID
+	}
+	taxes := map[lyceum.TransactionID]lyceum.Opt[lyceum.Minor]{}
+	refunds := lyceum.MovementFilter{Transactions: ids, Kinds: []lyceum.MovementKind{lyceum.Refunded}}
+	err := v.Movements.Each(v, refunds, func(r *lyceum.Movement) error {
+		taxes[r.TransactionID] = lyceum.Some(r.TaxRefunded)
+		return nil
+	})
+	for i := range refunded {
+		m.Spent += spent(&refunded[i], taxes[refunded[i].ID])
+	}
+	return err
+}
+
+// spent returns what was paid by a transaction and not refunded, in US cents. The tax
+// that was refunded is known if a refund was recorded here; else it goes with the price.
+func spent(t *lyceum.Transaction, tax lyceum.Opt[lyceum.Minor]) lyceum.USDCents {
 	if !t.Paid {
 		return 0
 	}
-	if t.FinalPrice <= 0 || t.AmountRefunded <= 0 {
+	back, whole := min(t.AmountRefunded, t.FinalPrice), t.FinalPrice
+	if tax.Present {
+		back, whole = t.RefundedPart(tax.Value).Total(), t.PaidPart().Total()
+	}
+	if back <= 0 || whole <= 0 {
 		return t.Charge
 	}
-	part := float64(min(t.AmountRefunded, t.FinalPrice)) / float64(t.FinalPrice) // the tax goes with the price
-	return t.Charge - lyceum.USDCents(math.Round(float64(t.Charge)*part))
+	return t.Charge - lyceum.USDCents(lyceum.Minor(t.Charge).Share(back, whole))
 }
