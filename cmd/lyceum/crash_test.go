@@ -248,7 +248,10 @@ func healthy(t testing.TB, store *sqlstore.Store) {
 				break
 			}
 			for _, e := range entries {
-				if last++; e.Number != last {
+				if last++; e.Type == lyceum.SchoolRestored && e.Number > last { // which passes over numbers
+					last = e.Number
+				}
+				if e.Number != last {
 					t.Fatalf("school %d: entry %d comes after %d", school+1, e.Number, last-1)
 				}
 				if e.Type == lyceum.TransactionCreated {
