@@ -11,36 +11,28 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// recordedProblems returns problems of rows that say something else of a refund or a dispute
-// than what was recorded here. Such a file is older than that, or comes from where nobody
-// knows of it: taken in, it would take the refund out of the ledger.
+// recordedProblems returns problems of rows that say something else of a refund, a dispute
+// or a payment with a receipt than what was recorded here. Such a file is older than that,
+// or comes from where nobody knows of it: taken in, it would take the refund out of the
+// ledger, or leave a receipt of what nobody paid.
 func recordedProblems(
 	tables *lyceum.Tables, from lyceum.Source, batch []lyceum.Transaction,
 ) (problems []lyceum.RowProblem, err error) {
-	if _, found, err := tables.Movements.First(from, lyceum.MovementFilter{}); err != nil || !found {
-		return nil, err
-	}
 	ids := make([]lyceum.TransactionID, len(batch))
 	for n := range batch {
 		ids[n] = batch[n].ID
 	}
-	moved := map[lyceum.TransactionID]bool{}
-	for part := range slices.Chunk(ids, movementsAtOnce) {
-		err := tables.Movements.Each(from, lyceum.MovementFilter{Transactions: part}, func(m *lyceum.Movement) error {
-			moved[m.TransactionID] = true
-			return nil
-		})
-		if err != nil {
-			return nil, err
-		}
+	recorded, err := recordedOf(tables, from, ids)
+	if err != nil {
+		return nil, err
 	}
-	kept, err := tables.Transactions.Find(from, slices.Sorted(maps.Keys(moved))...)
+	kept, err := tables.Transactions.Find(from, slices.Sorted(maps.Keys(recorded))...)
 	if err != nil {
 		return nil, err
 	}
 	for n := range batch {
 		if old, found := kept[batch[n].ID]; found {
-			if p, is := contradiction(&old, &batch[n]); is {
+			if p, is := contradiction(&old, &batch[n], recorded[old.ID]); is {
 				problems = append(problems, lyceum.RowProblem{Index: n, FieldError: p})
 			}
 		}
@@ -48,12 +40,48 @@ func recordedProblems(
 	return problems, nil
 }
 
-// movementsAtOnce is for how many transactions movements are looked for at a time.
-const movementsAtOnce = 128
+// recorded is what was recorded here of a payment.
+type recorded struct{ moved, receipt bool }
 
-// contradiction names the fields of a row that must agree with a transaction that has
-// movements, and do not.
-func contradiction(kept, row *lyceum.Transaction) (problem lyceum.FieldError, is bool) {
+// recordedOf tells of which transactions something was recorded.
+func recordedOf(
+	tables *lyceum.Tables, from lyceum.Source, ids []lyceum.TransactionID,
+) (map[lyceum.TransactionID]recorded, error) {
+	of := map[lyceum.TransactionID]recorded{}
+	_, moved, err := tables.Movements.First(from, lyceum.MovementFilter{})
+	if err != nil {
+		return nil, err
+	}
+	_, issued, err := tables.Receipts.First(from, lyceum.ReceiptFilter{})
+	if err != nil || !moved && !issued {
+		return nil, err
+	}
+	for part := range slices.Chunk(ids, recordedAtOnce) {
+		if moved {
+			err = tables.Movements.Each(from, lyceum.MovementFilter{Transactions: part}, func(m *lyceum.Movement) error {
+				of[m.TransactionID] = recorded{moved: true}
+				return nil
+			})
+		}
+		if err == nil && issued {
+			err = tables.Receipts.Each(from, lyceum.ReceiptFilter{Transactions: part}, func(r *lyceum.Receipt) error {
+				of[r.Transaction] = recorded{of[r.Transaction].moved, true}
+				return nil
+			})
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return of, nil
+}
+
+// recordedAtOnce is for how many transactions it is looked for at a time.
+const recordedAtOnce = 128
+
+// contradiction names the fields of a row that must agree with a transaction of which
+// something was recorded, and do not.
+func contradiction(kept, row *lyceum.Transaction, of recorded) (problem lyceum.FieldError, is bool) {
 	var wants []string
 	note := func(field string, same bool, value string) {
 		switch {
@@ -66,19 +94,24 @@ func contradiction(kept, row *lyceum.Transaction) (problem lyceum.FieldError, is
 		}
 	}
 	amount := func(m lyceum.Minor) string { return strconv.FormatInt(int64(m), 10) }
-	note("amount_refunded", row.AmountRefunded == kept.AmountRefunded, amount(kept.AmountRefunded))
-	note("refunded_at", sameMoment(row.RefundedAt, kept.RefundedAt), orEmpty(kept.RefundedAt, func(t time.Time) string {
-		return t.Format(time.RFC3339)
-	}))
-	note("has_chargeback", row.HasChargeback == kept.HasChargeback, orEmpty(kept.HasChargeback, strconv.FormatBool))
-	note("chargeback_fee", row.ChargebackFee == kept.ChargebackFee, orEmpty(kept.ChargebackFee, amount))
-	note("sale_id", row.SaleID == kept.SaleID, strconv.Itoa(int(kept.SaleID)))
-	note("status", row.Paid == kept.Paid, map[bool]string{true: "paid", false: "empty"}[kept.Paid])
+	why := "has a receipt"
+	if of.moved {
+		why = "was refunded or disputed"
+		note("amount_refunded", row.AmountRefunded == kept.AmountRefunded, amount(kept.AmountRefunded))
+		note("refunded_at", sameMoment(row.RefundedAt, kept.RefundedAt), orEmpty(kept.RefundedAt, func(t time.Time) string {
+			return t.Format(time.RFC3339)
+		}))
+		note("has_chargeback", row.HasChargeback == kept.HasChargeback, orEmpty(kept.HasChargeback, strconv.FormatBool))
+		note("chargeback_fee", row.ChargebackFee == kept.ChargebackFee, orEmpty(kept.ChargebackFee, amount))
+		note("sale_id", row.SaleID == kept.SaleID, strconv.Itoa(int(kept.SaleID)))
+		note("status", row.Paid == kept.Paid, map[bool]string{true: "paid", false: "empty"}[kept.Paid])
+	}
+	note("user_id", row.UserID == kept.UserID || !of.receipt, strconv.Itoa(int(kept.UserID)))
 	note("final_price", row.FinalPrice == kept.FinalPrice, amount(kept.FinalPrice))
 	note("tax_charge", row.TaxCharge == kept.TaxCharge, amount(kept.TaxCharge))
 	note("currency", row.Currency == kept.Currency, string(kept.Currency))
-	problem.Message = fmt.Sprintf("must be %s, as in Lyceum, where transaction %d was refunded or disputed; an import "+
-		"leaves that as it is", strings.Join(wants, " and "), kept.ID)
+	problem.Message = fmt.Sprintf("must be %s, as in Lyceum, where transaction %d %s; an import leaves that as it is",
+		strings.Join(wants, " and "), kept.ID, why)
 	return problem, len(wants) > 0
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/rules/sales"
+	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
 // TestImportsKeepWhatWasRecorded: a file that is older than a refund or a dispute does not
@@ -110,6 +111,44 @@ func TestImportsKeepWhatWasRecorded(t *testing.T) {
 			}
 			if got := b.transactions(t); got[0].AmountRefunded != 500 || got[1].HasChargeback != lyceum.Some(true) {
 				t.Errorf("%s: %s: now %+v, %+v", engine, name, got[0], got[1])
+			}
+		}
+	}
+}
+
+// TestImportsKeepPaymentsWithReceipts: a file does not change what a receipt says.
+func TestImportsKeepPaymentsWithReceipts(t *testing.T) {
+	for engine, store := range engines(t) {
+		b := openBooks(t, store)
+		storetest.Write(t, store, b.school, func(tx lyceum.Tx) error {
+			return tx.Sellers.Insert(tx, lyceum.Seller{ID: 1, Name: "Fernwood Ltd", Since: b.now})
+		})
+		b.sell(t, sales.NewSale{User: 1, Plan: 1})
+		kept := b.transactions(t)[0]
+		for name, c := range map[string]struct {
+			change func(row *lyceum.Transaction)
+			want   string
+		}{
+			"as exported":  {func(*lyceum.Transaction) {}, ""},
+			"other fields": {func(row *lyceum.Transaction) { row.Revenue, row.AuthorFees = 3, 12 }, ""},
+			"another price": {
+				func(row *lyceum.Transaction) { row.FinalPrice++ },
+				fmt.Sprintf("final_price must be %d, as in Lyceum, where transaction 1 has a receipt; an import leaves that as it is", kept.FinalPrice),
+			},
+			"another buyer": {
+				func(row *lyceum.Transaction) { row.UserID, row.TaxCharge, row.Currency = 2, 7, "EUR" },
+				"user_id must be 1 and tax_charge 0 and currency USD, as in Lyceum, where transaction 1 has a receipt; an import leaves that as it is",
+			},
+		} {
+			row := kept
+			c.change(&row)
+			_, problems, err := b.service.Import(b.by(), lyceum.RefuseMissing).Save(t.Context(), []lyceum.Transaction{row})
+			got := ""
+			if len(problems) > 0 {
+				got = problems[0].String()
+			}
+			if err != nil || got != c.want {
+				t.Errorf("%s: %s: %q, want %q; %v", engine, name, got, c.want, err)
 			}
 		}
 	}
