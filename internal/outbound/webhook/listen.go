@@ -136,7 +136,7 @@ func (l *Listener) Since(ctx context.Context, at time.Time) (int64, error) {
 	return int64(n), err
 }
 
-// Clock gives what the clock of a sandbox shows. A server that is none has no clock.
+// Clock returns the time of a sandbox's clock. Other servers have no clock to ask for.
 func (l *Listener) Clock(ctx context.Context) (now time.Time, there bool, err error) {
 	answer, err := l.patiently(ctx, "/lyceum/v1/clock", nil)
 	switch {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -207,7 +208,7 @@ func (e *entrySearch) span() (int64, error) {
 		return span, nil
 	}
 	restored := entrySearch{
-		EntryQuery: lyceum.EntryQuery{Limit: leap}, session: e.session, view: e.view, low: e.low, high: e.high,
+		EntryQuery: lyceum.EntryQuery{Limit: math.MaxInt32}, session: e.session, view: e.view, low: e.low, high: e.high,
 	}
 	entries, err := restored.readNarrowed(func(w *where) {
 		w.and(scarceEntries)
