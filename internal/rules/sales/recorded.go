@@ -22,17 +22,17 @@ func recordedProblems(
 	for n := range batch {
 		ids[n] = batch[n].ID
 	}
-	recorded, err := recordedOf(tables, from, ids)
+	of, err := recordedOf(tables, from, ids)
 	if err != nil {
 		return nil, err
 	}
-	kept, err := tables.Transactions.Find(from, slices.Sorted(maps.Keys(recorded))...)
+	kept, err := tables.Transactions.Find(from, slices.Sorted(maps.Keys(of))...)
 	if err != nil {
 		return nil, err
 	}
 	for n := range batch {
 		if old, found := kept[batch[n].ID]; found {
-			if p, is := contradiction(&old, &batch[n], recorded[old.ID]); is {
+			if p, is := contradiction(&old, &batch[n], of[old.ID]); is {
 				problems = append(problems, lyceum.RowProblem{Index: n, FieldError: p})
 			}
 		}
