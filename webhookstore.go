@@ -9,7 +9,7 @@ import (
 // sent.
 type WebhookReader interface {
 	// FindUndispatched returns the schools whose journal has an event after the
-	// cursor of a name.
+	// cursor of a name, or so many other entries that the cursor is to move past them.
 	FindUndispatched(ctx context.Context, cursor string) ([]SchoolID, error)
 	// FindDue returns the receivers for whom something is to be sent by now, and
 	// who have not been sent all they may be in this minute.

@@ -173,10 +173,6 @@ func findEntries(
 	}
 	tail := " FROM journal" + w.String() + " ORDER BY number LIMIT " + limit
 	text := "SELECT " + entryColumns + tail
-	if f.Events && len(f.Names) > 0 && len(f.Types) == 0 { // the index has all that is looked at of those passed over
-		text = "SELECT " + entryColumns + " FROM journal WHERE school_id = " + w.arg(int64(school)) +
-			" AND number IN (SELECT number" + tail + ") ORDER BY number"
-	}
 	found := make([]lyceum.ChangeRecord, 0, max(0, min(int64(f.Limit), last-f.After)))
 	var e lyceum.Entry
 	if !runs {

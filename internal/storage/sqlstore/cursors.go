@@ -27,13 +27,20 @@ func (t *tx) MoveCursor(name string, from, to int64) (bool, error) {
 		[]any{int64(t.stamp.School), name, to, from}, scanInt(&moved))
 }
 
+// undispatchedEntries is how many entries without an event a cursor stays behind, and so
+// how many FindUndispatched looks at in a school that has nothing to tell.
+const undispatchedEntries = 100
+
 func (s *Store) FindUndispatched(ctx context.Context, cursor string) ([]lyceum.SchoolID, error) {
 	var found []lyceum.SchoolID
 	var id lyceum.SchoolID
-	err := s.reads.single(ctx).each(`SELECT s.school_id FROM schools s WHERE EXISTS (
-		SELECT 1 FROM journal j WHERE j.school_id = s.school_id AND j.event IS NOT NULL AND j.number >
-		COALESCE((SELECT c.number FROM cursors c WHERE c.school_id = s.school_id AND c.name = $1), 0)) ORDER BY s.school_id`,
-		[]any{cursor}, []any{scanInt(&id)}, func() error { found = append(found, id); return nil })
+	err := s.reads.single(ctx).each(`SELECT s.school_id FROM schools s
+		JOIN counters n ON n.school_id = s.school_id AND n.name = '`+journalCounter+`'
+		LEFT JOIN cursors c ON c.school_id = s.school_id AND c.name = $1
+		WHERE n.value > COALESCE(c.number, 0) AND (n.value > COALESCE(c.number, 0) + $2
+		OR EXISTS (SELECT 1 FROM journal j WHERE j.school_id = s.school_id AND j.number > COALESCE(c.number, 0)
+		AND j.event IS NOT NULL)) ORDER BY s.school_id`,
+		[]any{cursor, int64(undispatchedEntries)}, []any{scanInt(&id)}, func() error { found = append(found, id); return nil })
 	return found, s.public(err)
 }
 

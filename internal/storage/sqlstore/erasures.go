@@ -52,7 +52,7 @@ func (t *tx) FindCalled(user lyceum.UserID) (lyceum.Called, error) {
 	var called lyceum.Called
 	var text string
 	err := t.q.each("SELECT detail FROM journal WHERE school_id = $1 AND event IS NOT NULL "+
-		"AND event = $2 AND object_id = $3 AND detail IS NOT NULL",
+		"AND detail IS NOT NULL AND event = $2 AND object_id = $3",
 		[]any{int64(t.stamp.School), string(lyceum.UserUpdatedEvent), int64(user)},
 		[]any{scanText(&text)}, func() error {
 			var told struct {
@@ -120,7 +120,7 @@ func (t *tx) EraseTraces(user lyceum.UserID) error {
 		return fmt.Errorf("erase comments: %w", err)
 	}
 	if err := t.q.exec(`UPDATE journal SET detail = '{"name":null}' WHERE school_id = $1
-		AND event IS NOT NULL AND event IN ($2, $3) AND object_id = $4`, school, string(lyceum.UserTagCreatedEvent),
+		AND event IS NOT NULL AND detail IS NOT NULL AND event IN ($2, $3) AND object_id = $4`, school, string(lyceum.UserTagCreatedEvent),
 		string(lyceum.UserTagRemovedEvent), int64(user)); err != nil {
 		return fmt.Errorf("erase tags: %w", err)
 	}

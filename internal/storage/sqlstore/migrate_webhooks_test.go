@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
 const oldWebhooks = "INSERT INTO webhooks (school_id, webhook_id, state, url, event_trigger, events_count, created_at, is_live, schedule, deleted_at) VALUES "
@@ -52,9 +53,9 @@ func TestWebhooksAndEventsFromBeforeLeanReads(t *testing.T) {
 				"INSERT INTO counters (school_id, name, value) VALUES (0, 'school_id', 8), (7, 'journal', 4), (8, 'journal', 1), (7, 'webhook_id', 4)",
 				oldWebhooks+"(7, 1, 'verified', 'https://one.example.com', 'all', 1, 0, 1, 'contract', NULL), (7, 2, 'verified', 'https://two.example.com', 'all', 1, 0, 1, 'contract', 5), "+
 					"(7, 3, 'verified', 'https://three.example.com', 'all', 1, 0, 0, '', NULL), (8, 4, 'verified', 'https://four.example.com', 'all', 1, 0, 1, 'contract', NULL)",
-				"INSERT INTO journal (school_id, number, at, actor, type, object_id, event) VALUES (7, 1, 0, 'test', 'school.created', 7, NULL), "+
-					"(7, 2, 0, 'test', 'user.updated', 1, 'User.updated'), (7, 3, 0, 'test', 'user.tagged', 1, 'UserTag.created'), (7, 4, 0, 'test', 'user.updated', 2, 'User.updated'), "+
-					"(8, 1, 0, 'test', 'user.updated', 1, 'User.updated')")
+				"INSERT INTO journal (school_id, number, at, actor, type, object_id, event, detail) VALUES (7, 1, 0, 'test', 'school.created', 7, NULL, NULL), "+
+					"(7, 2, 0, 'test', 'user.updated', 1, 'User.updated', '{\"old_name\":\"Ada\"}'), (7, 3, 0, 'test', 'user.tagged', 1, 'UserTag.created', '{\"name\":\"vip\"}'), "+
+					"(7, 4, 0, 'test', 'user.updated', 2, 'User.updated', NULL), (8, 1, 0, 'test', 'user.updated', 1, 'User.updated', '{\"old_name\":\"Eve\"}')")
 			ids := func(found []lyceum.Webhook, err error) (ids []lyceum.WebhookID) {
 				if err != nil {
 					t.Fatal(err)
@@ -82,6 +83,13 @@ func TestWebhooksAndEventsFromBeforeLeanReads(t *testing.T) {
 			if !slices.Equal(numbers, []int64{2, 4}) || listing.Next != 4 {
 				t.Errorf("the events are %v, and the next is %d", numbers, listing.Next)
 			}
+			storetest.Write(t, store, 7, func(tx lyceum.Tx) error {
+				called, err := tx.FindCalled(1)
+				if !slices.Equal(called.Names, []string{"Ada"}) {
+					t.Errorf("a user was called %q", called.Names)
+				}
+				return err
+			})
 			schemaOf := sqliteSchema
 			if postgres {
 				schemaOf = postgresSchema
@@ -89,8 +97,8 @@ func TestWebhooksAndEventsFromBeforeLeanReads(t *testing.T) {
 			_, indexes := schemaOf(t, store)
 			for want, there := range map[index]bool{
 				{"webhooks", "school_id,is_live,webhook_id", false, true}: true,
-				{"journal", "school_id,number,event", false, true}:        true,
-				{"journal", "school_id,number", false, true}:              false,
+				{"journal", "school_id,event,object_id", false, true}:     true,
+				{"journal", "school_id,number,event", false, true}:        false,
 			} {
 				if slices.Contains(indexes, want) != there {
 					t.Errorf("that there is an index %+v is not %v", want, there)

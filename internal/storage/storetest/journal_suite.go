@@ -278,3 +278,60 @@ func deliveriesAreClaimedOnce(t *testing.T, store lyceum.Store) {
 		t.Error("what was given up is due")
 	}
 }
+
+// undispatched: a school is found while an event is after its cursor, and when so many
+// other entries are that the cursor should move.
+func undispatched(t *testing.T, store lyceum.Store) {
+	school, other := MakeSchool(t, store), MakeSchool(t, store)
+	note := func(n int, event lyceum.EventName) {
+		Write(t, store, school, func(tx lyceum.Tx) error {
+			for id := range int32(n) {
+				tx.Note(lyceum.LectureUpdated, id+1)
+			}
+			if event != "" {
+				tx.Announce(lyceum.CommentCreated, 1, event, "")
+			}
+			return nil
+		})
+	}
+	from := map[lyceum.SchoolID]int64{}
+	move := func(of lyceum.SchoolID) {
+		Write(t, store, of, func(tx lyceum.Tx) error {
+			last, err := tx.LastEntry()
+			if err != nil {
+				return err
+			}
+			_, err = tx.MoveCursor("c", from[of], last)
+			from[of] = last
+			return err
+		})
+	}
+	for i, step := range []struct {
+		what string
+		do   func()
+		want bool
+	}{
+		{"the cursor is at the end", func() { move(school) }, false},
+		{"a few entries follow", func() { note(50, "") }, false},
+		{"an event follows them", func() { note(0, lyceum.CommentCreatedEvent) }, true},
+		{"the cursor is past it", func() { move(school) }, false},
+		{"an event comes with entries before it", func() { note(20, lyceum.CommentCreatedEvent) }, true},
+		{"and entries follow", func() { note(50, "") }, true},
+		{"the cursor is past all", func() { move(school) }, false},
+		{"a hundred entries follow", func() { note(100, "") }, false},
+		{"and one more", func() { note(1, "") }, true},
+		{"the cursor is past these, too", func() { move(school) }, false},
+	} {
+		step.do()
+		if i == 0 {
+			move(other)
+		}
+		found, err := store.FindUndispatched(t.Context(), "c")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := slices.Contains(found, school); got != step.want || slices.Contains(found, other) {
+			t.Errorf("%s: %v", step.what, found)
+		}
+	}
+}

@@ -79,6 +79,7 @@ func tests() map[string]func(*testing.T, lyceum.Store) {
 		"a key is answered once":           answersOnce,
 		"deliveries are claimed once":      deliveriesAreClaimedOnce,
 		"deleted webhooks are left out":    deletedWebhooksAreLeftOut,
+		"cursors pass what is no event":    undispatched,
 		"check finds nothing wrong":        healthy,
 		"closed store refuses":             closed,
 	}

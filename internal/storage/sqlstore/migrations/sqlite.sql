@@ -453,7 +453,6 @@ CREATE TABLE webhook_usage (
 	FOREIGN KEY (school_id, webhook_id) REFERENCES webhooks (school_id, webhook_id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX webhooks_standing ON webhooks (school_id, is_live, webhook_id) WHERE deleted_at IS NULL;
-CREATE INDEX journal_events ON journal (school_id, number, event) WHERE event IS NOT NULL;
 CREATE TABLE digital_downloads (
 	school_id INTEGER NOT NULL,
 	digital_download_id INTEGER NOT NULL,
@@ -994,3 +993,4 @@ CREATE UNIQUE INDEX users_ids ON users (school_id, user_id);
 CREATE INDEX transactions_sale ON transactions (school_id, sale_id);
 CREATE INDEX transactions_user ON transactions (school_id, created_at / 31536000000000, user_id);
 CREATE INDEX enrollments_user ON enrollments (school_id, user_id, course_id, enrolled_at);
+CREATE INDEX journal_details ON journal (school_id, event, object_id) WHERE event IS NOT NULL AND detail IS NOT NULL;
