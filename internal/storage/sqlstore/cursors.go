@@ -40,7 +40,8 @@ func (s *Store) FindUndispatched(ctx context.Context, cursor string) ([]lyceum.S
 		WHERE n.value > COALESCE(c.number, 0) AND (n.value > COALESCE(c.number, 0) + $2
 		OR EXISTS (SELECT 1 FROM journal j WHERE j.school_id = s.school_id AND j.number > COALESCE(c.number, 0)
 		AND j.event IS NOT NULL)) ORDER BY s.school_id`,
-		[]any{cursor, int64(undispatchedEntries)}, []any{scanInt(&id)}, func() error { found = append(found, id); return nil })
+		[]any{cursor, int64(undispatchedEntries)}, []any{scanInt(&id)},
+		func() error { found = append(found, id); return nil })
 	return found, s.public(err)
 }
 

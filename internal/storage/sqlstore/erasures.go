@@ -120,8 +120,8 @@ func (t *tx) EraseTraces(user lyceum.UserID) error {
 		return fmt.Errorf("erase comments: %w", err)
 	}
 	if err := t.q.exec(`UPDATE journal SET detail = '{"name":null}' WHERE school_id = $1
-		AND event IS NOT NULL AND detail IS NOT NULL AND event IN ($2, $3) AND object_id = $4`, school, string(lyceum.UserTagCreatedEvent),
-		string(lyceum.UserTagRemovedEvent), int64(user)); err != nil {
+		AND event IS NOT NULL AND detail IS NOT NULL AND event IN ($2, $3) AND object_id = $4`, school,
+		string(lyceum.UserTagCreatedEvent), string(lyceum.UserTagRemovedEvent), int64(user)); err != nil {
 		return fmt.Errorf("erase tags: %w", err)
 	}
 	if err := t.eraseAnswers(user); err != nil {
