@@ -36,7 +36,7 @@ func (s *Service) Erase(ctx context.Context, by lyceum.By, id lyceum.UserID, d D
 		return Erased{}, err
 	}
 	d.Left(by.School, before.Email)
-	_ = s.eraseTexts(ctx, by.Stamp(now), id, called, searchesNow) // the passes look at all of them again
+	s.eraseNow(ctx, by.Stamp(now), id, called)
 	left := Erased{User: id}
 	left.Backups, err = d.backups(ctx, by, id)
 	return left, err
@@ -80,6 +80,17 @@ func (s *Service) EraseFrom(tx lyceum.Tx, now time.Time, id lyceum.UserID, d Doo
 // searchesNow is how many searches Erase waits for at most: of every kind of text, and
 // of the newest 10,000 messages of webhooks and as many answers to them.
 const searchesNow = 100
+
+// eraseNow erases from texts what it finds by searchesNow searches, in half of the time
+// that ctx has left. The passes look at all of them again.
+func (s *Service) eraseNow(ctx context.Context, stamp lyceum.Stamp, user lyceum.UserID, called lyceum.Called) {
+	if until, limited := ctx.Deadline(); limited {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, time.Until(until)/2)
+		defer cancel()
+	}
+	_ = s.eraseTexts(ctx, stamp, user, called, searchesNow)
+}
 
 // eraseTexts erases a person from what names them, by up to a number of searches, or by
 // all of them with 0. It is searched while others write, and erased a few texts at a

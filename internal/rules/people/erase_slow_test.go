@@ -1,0 +1,61 @@
+package people_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/rules/people"
+	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
+	"github.com/lyceum-school/lyceum/internal/storage/storetest"
+)
+
+// endless is a store with so many texts that no search of them ends.
+type endless struct{ lyceum.Store }
+
+func (e endless) In(ctx context.Context, school lyceum.SchoolID) lyceum.View {
+	v := e.Store.In(ctx, school)
+	v.Reads = endlessReads{v.Reads, ctx}
+	return v
+}
+
+type endlessReads struct {
+	lyceum.Reads
+	ctx context.Context
+}
+
+func (v endlessReads) FindTexts(
+	lyceum.UserID, lyceum.Called, lyceum.Searched,
+) (lyceum.FoundTexts, lyceum.Searched, bool, error) {
+	<-v.ctx.Done()
+	return lyceum.FoundTexts{}, lyceum.Searched{}, true, v.ctx.Err()
+}
+
+// Whoever asks to erase a person is answered in time, however long the texts of the
+// school are searched: the passes do that.
+func TestErasingIsAnsweredInTime(t *testing.T) {
+	store, err := sqlstore.Open(t.Context(), t.TempDir(), sqlstore.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = store.Close() }()
+	school := storetest.MakeSchool(t, store)
+	storetest.Write(t, store, school, func(tx lyceum.Tx) error {
+		_, err := tx.Users.Save(tx, lyceum.User{ID: 1, Email: "ann@example.com", Role: lyceum.Student, CreatedAt: storetest.Begin})
+		return err
+	})
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+	defer cancel()
+	s := people.New(endless{store}, storetest.NewClock(storetest.Begin).Now)
+	erased, err := s.Erase(ctx, lyceum.By{School: school, Actor: "user:9"}, 1, people.Doors{
+		Leave: func(lyceum.Tx, lyceum.UserID, time.Time) error { return nil },
+		Left:  func(lyceum.SchoolID, string) {},
+		Backups: func(ctx context.Context, _ lyceum.SchoolID, _ lyceum.UserID) ([]lyceum.Backup, error) {
+			return nil, ctx.Err()
+		},
+	})
+	if err != nil || erased.User != 1 {
+		t.Errorf("%+v, %v", erased, err)
+	}
+}
