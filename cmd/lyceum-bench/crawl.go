@@ -276,10 +276,50 @@ func (d *compared) members(field, path string, x, y map[string]any) {
 			d.note(field+"."+name, path, x[name], y[name])
 		case name == "amount_refunded" && number(x, name) > number(x, "final_price") && y[name] == x["final_price"]:
 			d.named++ // "amount_refunded": what exceeded the price was tax
+		case field == userOperation && name == "courses":
+			d.coursesOfUser(path, x[name], y[name])
 		default:
 			d.walk(field+"."+name, path, x[name], y[name])
 		}
 	}
+}
+
+const userOperation = "GET /v1/users/{id}"
+
+// coursesOfUser compares them course by course. Of "A user's shape": each course appears
+// with the enrollment that is active, where it was the latest, and the newest comes first.
+func (d *compared) coursesOfUser(path string, a, b any) {
+	const field = userOperation + ".courses"
+	old, now := byCourse(a), byCourse(b)
+	rows, _ := b.([]any)
+	begun := func(course any) string { return fmt.Sprint(course.(map[string]any)["enrolled_at"]) }
+	if len(old) != len(now) || len(now) != len(rows) || !slices.IsSortedFunc(rows, func(a, b any) int {
+		return strings.Compare(begun(b), begun(a))
+	}) {
+		d.note(field, path, a, b)
+		return
+	}
+	for id, course := range old {
+		switch {
+		case now[id] == nil:
+			d.note(field, path, a, b)
+		case course["is_active_enrollment"] == false && now[id]["is_active_enrollment"] == true:
+			d.named++
+		default:
+			d.members(field+"[]", path, course, now[id])
+		}
+	}
+}
+
+func byCourse(list any) map[any]map[string]any {
+	courses := map[any]map[string]any{}
+	rows, _ := list.([]any)
+	for _, row := range rows {
+		if course, ok := row.(map[string]any); ok {
+			courses[course["course_id"]] = course
+		}
+	}
+	return courses
 }
 
 func (d *compared) print() error {
