@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
@@ -35,7 +36,8 @@ import (
 // campus is a whole server, pages included, of two schools. Each has an owner,
 // a learner and an app of each version.
 type campus struct {
-	ran *atomic.Int64 // statements, so far
+	ran              *atomic.Int64 // statements, so far
+	driver, database string        // by which the database is opened once more
 	http.Handler
 	options  server.Options
 	store    lyceum.Store
@@ -78,13 +80,14 @@ func onBothEngines(t *testing.T, test func(*testing.T, *campus)) {
 	t.Run("sqlite", func(t *testing.T) { test(t, newCampus(t)) })
 	t.Run("postgres", func(t *testing.T) {
 		var ran atomic.Int64
-		store, err := sqlstore.OpenPostgres(t.Context(), storetest.Postgres(t), sqlstore.Options{Trace: func(string) { ran.Add(1) }})
+		address := storetest.Postgres(t)
+		store, err := sqlstore.OpenPostgres(t.Context(), address, sqlstore.Options{Trace: func(string) { ran.Add(1) }})
 		if err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = store.Close() })
 		c := campusOver(t, store)
-		c.ran = &ran
+		c.ran, c.driver, c.database = &ran, "pgx", address
 		test(t, c)
 	})
 }
@@ -92,13 +95,14 @@ func onBothEngines(t *testing.T, test func(*testing.T, *campus)) {
 func newCampus(t *testing.T) *campus {
 	t.Helper()
 	var ran atomic.Int64
-	store, err := sqlstore.Open(t.Context(), t.TempDir(), sqlstore.Options{Trace: func(string) { ran.Add(1) }})
+	dir := t.TempDir()
+	store, err := sqlstore.Open(t.Context(), dir, sqlstore.Options{Trace: func(string) { ran.Add(1) }})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = store.Close() })
 	c := campusOver(t, store)
-	c.ran = &ran
+	c.ran, c.driver, c.database = &ran, "sqlite", "file:"+filepath.Join(dir, sqlstore.FileName)
 	return c
 }
 

@@ -118,10 +118,14 @@ func fill(pattern, values string) string {
 	return strings.NewReplacer(pairs...).Replace(pattern)
 }
 
+// operation is what a row asks for.
+func (k *class) operation(a asking) wire.Operation {
+	return operationOf(k.options.Faces[map[string]int{"v1": 0, "v2": 1, "lyceum": 2}[a.face]], a.op)
+}
+
 func (k *class) send(t testing.TB, p *campusSchool, a asking) (wire.Operation, *httptest.ResponseRecorder) {
 	t.Helper()
-	face := k.options.Faces[map[string]int{"v1": 0, "v2": 1, "lyceum": 2}[a.face]]
-	op := operationOf(face, a.op)
+	op := k.operation(a)
 	headers := a.headers
 	switch op.Credential {
 	case wire.APIKey:

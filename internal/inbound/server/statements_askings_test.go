@@ -16,6 +16,7 @@ var statementRows = slicesOf(
 		asking{name: "unknown", values: "author_id=999", status: 404, says: "there is no author 999"},
 	), badPaths("lyceum", "showAuthorStatement", "author_id", ""),
 	own("showAffiliateStatement",
+		asking{name: "nothing yet", values: "affiliate_id=1", says: `{"statement":{"from":null,"until":null,"lines":[],"sums":[],"more":false,"next":null}}`},
 		asking{name: "unknown", values: "affiliate_id=999", status: 404, says: "there is no affiliate 999"},
 		asking{name: "mistakes", values: "affiliate_id=1", query: "limit=0", status: 400, says: "limit must be an integer from 1 to 10000"},
 	), badPaths("lyceum", "showAffiliateStatement", "affiliate_id", ""),

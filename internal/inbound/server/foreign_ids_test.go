@@ -1,0 +1,387 @@
+package server_test
+
+import (
+	"bytes"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/contract"
+	"github.com/lyceum-school/lyceum/internal/rules/learning"
+)
+
+// What onlyTheirs adds has the id onlyID, and attachments one that is a hundred larger:
+// a text, a quiz and a video. Nobody has what unknownID and those behind it name.
+const (
+	onlyID    = 50_000
+	unknownID = 60_000
+)
+
+// idPair is an id that only the other school has, and one that nobody has.
+type idPair struct{ theirs, unknown string }
+
+// foreignID returns the ids for a name in a path, a query or a body, if it is one of ids.
+func foreignID(name string) (idPair, bool) {
+	more := 0
+	switch name {
+	case "attachment_id":
+		more = 100
+	case "quiz_id":
+		more = 101
+	case "video_id":
+		more = 102
+	case "certificate_page_id", "template_id", // are numbers of the school's own choice
+		"client_id", "request_id", "upload_id", "session_id": // are no numbers
+		return idPair{}, false
+	}
+	is := name == "id" || strings.HasSuffix(name, "_id") || strings.HasSuffix(name, "_ids")
+	return idPair{strconv.Itoa(onlyID + more), strconv.Itoa(unknownID + more)}, is
+}
+
+// isOnlyTheirs reports whether a text is an id that only the other school has.
+func isOnlyTheirs(text string) bool {
+	return slices.ContainsFunc([]string{"id", "attachment_id", "quiz_id", "video_id"}, func(name string) bool {
+		pair, _ := foreignID(name)
+		return pair.theirs == text
+	})
+}
+
+// mutant is a request with one of its ids replaced, by an id of each of a pair.
+type mutant struct {
+	name string // of the id
+	pair idPair
+	with func(id string) asking
+}
+
+// mutants returns the requests that are a row but for one id. Ids that the contract has
+// and the row has not are added.
+func mutants(a asking, contracted []idName) (all []mutant) {
+	add := func(name string, with func(asking, string) asking) {
+		if pair, is := foreignID(name); is {
+			all = append(all, mutant{name, pair, func(id string) asking { return with(a, id) }})
+		}
+	}
+	for n, value := range strings.Fields(a.values) {
+		name, _, _ := strings.Cut(value, "=")
+		add(name, func(a asking, id string) asking {
+			values := strings.Fields(a.values)
+			values[n] = name + "=" + id
+			a.values = strings.Join(values, " ")
+			return a
+		})
+	}
+	query, _ := url.ParseQuery(a.query)
+	body := idsOf(a.body)
+	for _, c := range contracted {
+		switch {
+		case c.in == inQuery && !query.Has(c.name):
+			query.Set(c.name, "")
+		case c.in == inBody && !slices.Contains(body, c.name):
+			add(c.name, func(a asking, id string) asking { a.body = withMember(a.body, c.name, id); return a })
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(query)) {
+		add(name, func(a asking, id string) asking {
+			query, _ := url.ParseQuery(a.query)
+			query.Set(name, id)
+			a.query = query.Encode()
+			return a
+		})
+	}
+	for n, name := range body {
+		with := func(a asking, id string) asking { a.body = withID(a.body, n, id); return a }
+		add(name, with)
+		if name == "id" { // of whatever the body is about, such as an attachment
+			pair, _ := foreignID("attachment_id")
+			all = append(all, mutant{name, pair, func(id string) asking { return with(a, id) }})
+		}
+	}
+	return all
+}
+
+// withMember is a body with one more member.
+func withMember(body, name, id string) string {
+	var members map[string]json.RawMessage
+	if json.Unmarshal([]byte(body), &members) != nil {
+		members = map[string]json.RawMessage{}
+	}
+	members[name] = json.RawMessage(id)
+	text, _ := json.Marshal(members)
+	return string(text)
+}
+
+// idsOf returns the names of the ids in a body.
+func idsOf(body string) (names []string) {
+	eachID(body, func(name string, _ func(json.Number)) { names = append(names, name) })
+	return names
+}
+
+// withID is a body in which the nth id is another.
+func withID(body string, n int, id string) string {
+	return eachID(body, func(_ string, set func(json.Number)) {
+		if n == 0 {
+			set(json.Number(id))
+		}
+		n--
+	})
+}
+
+// eachID calls visit for each id in a body, and returns what the body became.
+func eachID(body string, visit func(name string, set func(json.Number))) string {
+	var value any
+	decoder := json.NewDecoder(strings.NewReader(body))
+	decoder.UseNumber()
+	if decoder.Decode(&value) != nil {
+		return body
+	}
+	var walk func(name string, value any, set func(any))
+	walk = func(name string, value any, set func(any)) {
+		switch value := value.(type) {
+		case map[string]any:
+			for _, key := range slices.Sorted(maps.Keys(value)) {
+				walk(key, value[key], func(v any) { value[key] = v })
+			}
+		case []any:
+			for i := range value {
+				walk(name, value[i], func(v any) { value[i] = v })
+			}
+		case json.Number:
+			if _, is := foreignID(name); is {
+				visit(name, func(id json.Number) { set(id) })
+			}
+		}
+	}
+	walk("", value, nil)
+	text, _ := json.Marshal(value)
+	return string(text)
+}
+
+// idName is an id that the contract has in a request.
+type idName struct {
+	name string
+	in   place
+}
+
+type place int
+
+const (
+	inPath place = iota
+	inQuery
+	inBody
+	within // an object of the body
+)
+
+// idNames are the ids in the requests of each operation, by its face and its name.
+func idNames(t *testing.T) map[string][]idName {
+	t.Helper()
+	all := map[string][]idName{}
+	for _, d := range contract.All() {
+		document, err := openapi3.NewLoader().LoadFromData(d.YAML)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, item := range document.Paths.Map() {
+			for _, op := range item.Operations() {
+				names := map[idName]bool{}
+				for _, p := range append(slices.Clone(item.Parameters), op.Parameters...) {
+					in, sent := map[string]place{"path": inPath, "query": inQuery}[p.Value.In]
+					names[idName{p.Value.Name, in}] = sent
+				}
+				if op.RequestBody != nil && op.RequestBody.Value.Content.Get("application/json") != nil {
+					addProperties(names, op.RequestBody.Value.Content.Get("application/json").Schema.Value, inBody)
+				}
+				for id, sent := range names {
+					if _, is := foreignID(id.name); is && sent {
+						all[d.Name+"/"+op.OperationID] = append(all[d.Name+"/"+op.OperationID], id)
+					}
+				}
+			}
+		}
+	}
+	return all
+}
+
+func addProperties(names map[idName]bool, s *openapi3.Schema, in place) {
+	for name, property := range s.Properties {
+		names[idName{name, in}] = true
+		addProperties(names, property.Value, within)
+	}
+	for _, part := range slices.Concat(s.AllOf, s.AnyOf, s.OneOf) {
+		addProperties(names, part.Value, in)
+	}
+	if s.Items != nil {
+		addProperties(names, s.Items.Value, within)
+	}
+}
+
+// TestF9_AnotherSchoolsIDIsAnUnknownOne: nobody learns what another school has by
+// trying its ids, and nothing there changes. Each request that the contract describes
+// is sent with each of its ids replaced: by one of the other school, and by one of
+// nobody, which must get the same answer.
+func TestF9_AnotherSchoolsIDIsAnUnknownOne(t *testing.T) {
+	onBothEngines(t, func(t *testing.T, c *campus) {
+		k := newClass(t, c)
+		for _, a := range askings { // so that there is something with the ids that ours gets
+			if a.user == 0 && k.operation(a).Method != http.MethodDelete {
+				k.send(t, k.theirs, a)
+			}
+		}
+		onlyTheirs(t, k.store, k.theirs.id)
+		lessons := learning.New(k.store, k.clock.Now)
+		before := k.rowsOf(t, k.theirs.id)
+		tried, contracted := map[string]bool{}, idNames(t)
+		for _, a := range askings {
+			if a.prepare != nil {
+				a.prepare(t, k)
+			}
+			if err := lessons.Settle(t.Context(), k.ours.id); err != nil {
+				t.Fatal(err)
+			}
+			if valid(a) {
+				for _, m := range mutants(a, contracted[a.face+"/"+a.op]) {
+					tried[a.face+"/"+a.op+"/"+m.name] = true
+					if theirs, unknown := k.tries(t, k.ours, m); theirs != unknown {
+						t.Errorf("%s/%s/%s: with the other school's %s: %s\nwith an unknown one: %s", a.face, a.op, a.name, m.name, theirs, unknown)
+					}
+				}
+			}
+			k.send(t, k.ours, a)
+		}
+		if diff := cmp.Diff(before, k.rowsOf(t, k.theirs.id)); diff != "" {
+			t.Errorf("requests to a school change another one (-before +after):\n%s", diff)
+		}
+		k.wantTried(t, contracted, tried)
+	})
+}
+
+// valid reports whether a request is as the contract wants it, whatever else is in its
+// way.
+func valid(a asking) bool {
+	return a.status < http.StatusMultipleChoices || a.status == http.StatusConflict
+}
+
+var madeID = regexp.MustCompile(`"id":\d+`)
+
+// tries sends a request with each id of a pair and returns what is answered. An answer
+// does not tell which of the two it was.
+func (k *class) tries(t *testing.T, p *campusSchool, m mutant) (theirs, unknown string) {
+	t.Helper()
+	answer := func(id string) string {
+		a := m.with(id)
+		a.headers = slices.DeleteFunc(slices.Clone(a.headers), func(h string) bool { return strings.HasPrefix(h, "Idempotency-Key") })
+		_, w := k.send(t, p, a)
+		if w.Code == http.StatusUnauthorized {
+			t.Errorf("%s: %s", m.name, w.Body)
+		}
+		text := w.Body.String()
+		if w.Code == http.StatusCreated { // each gets the next id
+			text = madeID.ReplaceAllString(text, `"id":0`)
+		}
+		return fmt.Sprint(w.Code, " ", text)
+	}
+	theirs, unknown = answer(m.pair.theirs), answer(m.pair.unknown)
+	return strings.ReplaceAll(theirs, m.pair.theirs, m.pair.unknown), unknown
+}
+
+// wantTried: every id that the contract has was tried, and the other school has
+// something of each kind, which it finds by the ids that were tried.
+func (k *class) wantTried(t *testing.T, contracted map[string][]idName, tried map[string]bool) {
+	t.Helper()
+	for op, ids := range contracted {
+		for _, id := range ids {
+			if !tried[op+"/"+id.name] {
+				t.Errorf("no valid row of askings has the %s of %s", id.name, op)
+			}
+		}
+	}
+	has := map[string]bool{}
+	for _, deleting := range []bool{false, true} { // what is deleted is not found
+		for _, a := range askings {
+			if !valid(a) || a.user != 0 || deleting != (k.operation(a).Method == http.MethodDelete) {
+				continue
+			}
+			for _, m := range mutants(a, nil) {
+				if !has[m.name] {
+					theirs, unknown := k.tries(t, k.theirs, m)
+					has[m.name] = theirs != unknown
+				}
+			}
+		}
+	}
+	for name, there := range has {
+		if !there {
+			t.Errorf("onlyTheirs adds nothing with the %s %d, so nothing was tried", name, onlyID)
+		}
+	}
+}
+
+// rowsOf returns the rows of a school in the database, by table.
+func (k *class) rowsOf(t *testing.T, school lyceum.SchoolID) map[string][]string {
+	t.Helper()
+	db, err := sql.Open(k.driver, k.database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	all := map[string][]string{}
+	for _, table := range rows(t, db, map[string]string{
+		"sqlite": "SELECT m.name FROM sqlite_schema m, pragma_table_info(m.name) c WHERE m.type = 'table' AND c.name = 'school_id'",
+		"pgx":    "SELECT table_name FROM information_schema.columns WHERE column_name = 'school_id' AND table_schema = current_schema()",
+	}[k.driver]) {
+		found := rows(t, db, fmt.Sprintf("SELECT * FROM %s WHERE school_id = %d", table, school))
+		slices.Sort(found)
+		all[table] = found
+	}
+	if len(all["users"]) == 0 {
+		t.Fatalf("no users of school %d in %v", school, slices.Collect(maps.Keys(all)))
+	}
+	return all
+}
+
+// rows returns the rows that a query finds, each as a text.
+func rows(t *testing.T, db *sql.DB, query string) (all []string) {
+	t.Helper()
+	found, err := db.QueryContext(t.Context(), query)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer found.Close()
+	columns, err := found.Columns()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for found.Next() {
+		values := make([]any, len(columns))
+		into := make([]any, len(columns))
+		for i := range values {
+			into[i] = &values[i]
+		}
+		if err := found.Scan(into...); err != nil {
+			t.Fatal(err)
+		}
+		text := &bytes.Buffer{}
+		for i, value := range values {
+			if i > 0 {
+				text.WriteByte(' ')
+			}
+			fmt.Fprint(text, value)
+		}
+		all = append(all, text.String())
+	}
+	if err := found.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
