@@ -60,7 +60,8 @@ func isOnlyTheirs(text string) bool {
 
 // mutant is a request with one of its ids replaced, by an id of each of a pair.
 type mutant struct {
-	name string // of the id
+	idName
+
 	pair idPair
 	with func(id string) asking
 }
@@ -68,14 +69,14 @@ type mutant struct {
 // mutants returns the requests that are a row but for one id. Ids that the contract has
 // and the row has not are added.
 func mutants(a asking, contracted []idName) (all []mutant) {
-	add := func(name string, with func(asking, string) asking) {
+	add := func(name string, in place, with func(asking, string) asking) {
 		if pair, is := foreignID(name); is {
-			all = append(all, mutant{name, pair, func(id string) asking { return with(a, id) }})
+			all = append(all, mutant{idName{name, in}, pair, func(id string) asking { return with(a, id) }})
 		}
 	}
 	for n, value := range strings.Fields(a.values) {
 		name, _, _ := strings.Cut(value, "=")
-		add(name, func(a asking, id string) asking {
+		add(name, inPath, func(a asking, id string) asking {
 			values := strings.Fields(a.values)
 			values[n] = name + "=" + id
 			a.values = strings.Join(values, " ")
@@ -89,11 +90,11 @@ func mutants(a asking, contracted []idName) (all []mutant) {
 		case c.in == inQuery && !query.Has(c.name):
 			query.Set(c.name, "")
 		case c.in == inBody && !slices.Contains(body, c.name):
-			add(c.name, func(a asking, id string) asking { a.body = withMember(a.body, c.name, id); return a })
+			add(c.name, inBody, func(a asking, id string) asking { a.body = withMember(a.body, c.name, id); return a })
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(query)) {
-		add(name, func(a asking, id string) asking {
+		add(name, inQuery, func(a asking, id string) asking {
 			query, _ := url.ParseQuery(a.query)
 			query.Set(name, id)
 			a.query = query.Encode()
@@ -102,10 +103,10 @@ func mutants(a asking, contracted []idName) (all []mutant) {
 	}
 	for n, name := range body {
 		with := func(a asking, id string) asking { a.body = withID(a.body, n, id); return a }
-		add(name, with)
+		add(name, inBody, with)
 		if name == "id" { // of whatever the body is about, such as an attachment
 			pair, _ := foreignID("attachment_id")
-			all = append(all, mutant{name, pair, func(id string) asking { return with(a, id) }})
+			all = append(all, mutant{idName{name, inBody}, pair, func(id string) asking { return with(a, id) }})
 		}
 	}
 	return all

@@ -1,0 +1,126 @@
+package server_test
+
+import (
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/inbound/wire"
+	"github.com/lyceum-school/lyceum/internal/rules/learning"
+	"github.com/lyceum-school/lyceum/internal/storage/storetest"
+)
+
+// elsewhereID is the id of what putElsewhere adds, as onlyID is of what onlyTheirs adds.
+const elsewhereID = 70_000
+
+// putElsewhere adds to a school what nobody has access to who has a token, and nothing of
+// which belongs to what a classroom has.
+func putElsewhere(t *testing.T, store lyceum.Store, school lyceum.SchoolID) {
+	t.Helper()
+	storetest.Write(t, store, school, func(tx lyceum.Tx) error {
+		const id, olu = elsewhereID, 4
+		at, text := storetest.Day(1), "Elsewhere"
+		c := storetest.Classroom{
+			Courses:  []lyceum.Course{{ID: id, Name: text, IsPublished: true, CreatedAt: at, UpdatedAt: at}},
+			Sections: []lyceum.LectureSection{{ID: id, Course: id, Name: text, IsPublished: true, Position: 1}},
+			Lectures: []lyceum.Lecture{{ID: id, Course: id, Section: id, Name: lyceum.Some(text), IsPublished: true, Position: 1}},
+			Attachments: []lyceum.Attachment{
+				{ID: id + 100, Lecture: id, Kind: lyceum.TextAttachment, Text: lyceum.Some(text)},
+				{ID: id + 101, Lecture: id, Kind: lyceum.QuizAttachment, Quiz: &lyceum.Quiz{ID: id, Questions: lyceum.Questions{}}},
+				{ID: id + 102, Lecture: id, Kind: lyceum.VideoAttachment, Video: lyceum.Some(lyceum.Video{URL: text, Status: lyceum.VideoReady})},
+			},
+			PricingPlans: []lyceum.PricingPlan{{ID: id, CourseID: lyceum.Some[lyceum.CourseID](id), Name: text, Currency: "USD", Frequency: lyceum.Free, CreatedAt: at, UpdatedAt: at}},
+		}
+		x := lyceum.Transaction{ID: id, UserID: olu, PricingPlanID: 1, SaleID: id, CreatedAt: at, PurchasedAt: at, FinalPrice: 1999, Charge: 1999, Revenue: 1999, Currency: "USD", Paid: true}
+		contentsErr := c.Save(tx)
+		_, commentErr := tx.Comments.Save(tx, lyceum.Comment{ID: id, Lecture: id, Course: id, User: mira, Status: lyceum.CommentApproved, Body: text, CreatedAt: at, UpdatedAt: at})
+		_, downloadErr := tx.DigitalDownloads.Save(tx, lyceum.DigitalDownload{ID: id, Name: text, IsPublished: true, CreatedAt: at, UpdatedAt: at})
+		_, fileErr := tx.DownloadAttachments.Save(tx, lyceum.DownloadAttachment{ID: id + 100, DigitalDownloadID: id, Kind: lyceum.DownloadRedirect, URL: text, CreatedAt: at, UpdatedAt: at})
+		_, saleErr := tx.Sales.Save(tx, lyceum.SaleOf(&x))
+		_, moneyErr := tx.Transactions.Save(tx, x)
+		return errors.Join(contentsErr, commentErr, downloadErr, fileErr, saleErr, moneyErr, bundleOnce(tx, id))
+	})
+}
+
+// partsOf are the ids of what belongs to what is named before it in a path. Those of
+// users and products are not: they are there, whatever they have to do with it.
+var partsOf = []string{"section_id", "lecture_id", "attachment_id", "quiz_id", "video_id", "comment_id", "pricing_plan_id"}
+
+// isElsewhere reports whether what putElsewhere adds must be unknown in the place of an id.
+func isElsewhere(op wire.Operation, id idName) bool {
+	part := strings.Contains(op.Path, "/{"+id.name+"}") && slices.Contains(partsOf, id.name) && strings.Count(op.Path, "_id}") > 1
+	switch id.in {
+	case inPath:
+		return part || op.Credential == wire.Bearer
+	case inBody, within:
+		return id.name == "parent_id" || id.name == "id" && op.Method == http.MethodPut // the order of parts
+	case inQuery:
+	}
+	return false
+}
+
+// TestF9_WhatIsElsewhereIsUnknown: a lecture of another course, a purchase of another
+// learner and their like get the answer that an id of nobody gets, or from an API key one
+// with its status. Each request that the contract describes is sent with each such id
+// replaced by both.
+func TestF9_WhatIsElsewhereIsUnknown(t *testing.T) {
+	onBothEngines(t, func(t *testing.T, c *campus) {
+		k := newClass(t, c)
+		putElsewhere(t, k.store, k.ours.id)
+		lessons := learning.New(k.store, k.clock.Now)
+		tried := map[string]bool{}
+		for _, a := range askings {
+			if a.prepare != nil {
+				a.prepare(t, k)
+			}
+			if err := lessons.Settle(t.Context(), k.ours.id); err != nil {
+				t.Fatal(err)
+			}
+			op := k.operation(a)
+			for _, m := range mutants(a, nil) {
+				if !valid(a) || !isElsewhere(op, m.idName) {
+					continue
+				}
+				tried[op.Path+" "+m.name] = true
+				m.pair.theirs = strings.Replace(m.pair.theirs, "5", "7", 1)
+				elsewhere, unknown := k.tries(t, k.ours, m)
+				same := elsewhere == unknown
+				if op.Credential == wire.APIKey { // which may know all of them, and be told so
+					same = elsewhere[:3] == unknown[:3] && !strings.Contains(elsewhere, "Elsewhere")
+				}
+				if !same {
+					t.Errorf("%s/%s/%s: with a %s from elsewhere: %s\nwith an unknown one: %s", a.face, a.op, a.name, m.name, elsewhere, unknown)
+				}
+			}
+			k.send(t, k.ours, a)
+		}
+		wantAllTried(t, k, tried)
+	})
+}
+
+// wantAllTried: every id of a path that must be unknown elsewhere was tried, and of every
+// path with two ids it is said whether the second belongs to the first.
+func wantAllTried(t *testing.T, k *class, tried map[string]bool) {
+	t.Helper()
+	for _, face := range k.options.Faces {
+		for _, op := range face.Operations() {
+			parts := strings.Split(op.Path, "/")
+			for n, part := range parts {
+				name, is := strings.CutPrefix(strings.TrimSuffix(part, "}"), "{")
+				if _, number := foreignID(name); !is || !number {
+					continue
+				}
+				if isElsewhere(op, idName{name, inPath}) && !tried[op.Path+" "+name] {
+					t.Errorf("no valid row of askings has the %s of %s", name, op.Path)
+				}
+				before := slices.ContainsFunc(parts[:n], func(part string) bool { return strings.HasSuffix(part, "_id}") })
+				if before && !slices.Contains(slices.Concat(partsOf, []string{"user_id", "product_id"}), name) {
+					t.Errorf("does a %s belong to what is before it in %s? Name it in partsOf, or beside it", name, op.Path)
+				}
+			}
+		}
+	}
+}
