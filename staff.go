@@ -48,6 +48,23 @@ func StaffRoleOf(t *Tables, from Source, user *User) (StaffRole, error) {
 	return member.Role, err
 }
 
+// RoleOfKey returns the role of the member of staff who made a key; empty: the key is
+// the school's. No key is good that was revoked, or whose member of staff is disabled or
+// no longer works there.
+func RoleOfKey(t *Tables, from Source, key *APIKey) (role StaffRole, good bool, err error) {
+	if key.RevokedAt.Present || !key.UserID.Present {
+		return "", !key.RevokedAt.Present, nil
+	}
+	user, err := t.Users.Get(from, key.UserID.Value)
+	if err != nil && KindOf(err) == NotFound || err == nil && user.DisabledAt.Present {
+		return "", false, nil
+	}
+	if err == nil {
+		role, err = StaffRoleOf(t, from, &user)
+	}
+	return role, role != "", err
+}
+
 // PermitOver fails with Forbidden where staff who do not own the school would change
 // the account of an owner or of staff, and with that what they may do themselves.
 func (b By) PermitOver(t *Tables, from Source, user *User) error {

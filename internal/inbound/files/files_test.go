@@ -205,6 +205,15 @@ func TestLinksEndWithAccess(t *testing.T) {
 			k.RevokedAt = at
 			return errors.Join(err, tx.APIKeys.Update(tx, k))
 		}, http.StatusForbidden, invalid},
+		"key of staff": {program, func(tx lyceum.Tx) error {
+			return errors.Join(madeBy(tx, lyceum.User{}), hire(tx))
+		}, http.StatusFound, ""},
+		"key of staff who was disabled": {program, func(tx lyceum.Tx) error {
+			return errors.Join(madeBy(tx, lyceum.User{DisabledAt: at}), hire(tx))
+		}, http.StatusForbidden, invalid},
+		"key of somebody who left": {program, func(tx lyceum.Tx) error {
+			return madeBy(tx, lyceum.User{})
+		}, http.StatusForbidden, invalid},
 		"access of a learner is nothing to a program": {program, func(tx lyceum.Tx) error {
 			e, err := tx.Entitlements.Get(tx, 1)
 			e.EndedAt, e.EndReason = at, lyceum.Some(lyceum.EndedByUnenrollment)
@@ -223,6 +232,21 @@ func TestLinksEndWithAccess(t *testing.T) {
 			s.want(t, name, address, tc.status, tc.says)
 		})
 	}
+}
+
+// madeBy makes a user the one who made the API key.
+func madeBy(tx lyceum.Tx, u lyceum.User) error {
+	u.ID, u.Email, u.Role, u.CreatedAt = 8, "sam@example.com", lyceum.Student, storetest.Day(1)
+	_, userErr := tx.Users.Save(tx, u)
+	k, err := tx.APIKeys.Get(tx, 1)
+	k.UserID = lyceum.Some(u.ID)
+	return errors.Join(userErr, err, tx.APIKeys.Update(tx, k))
+}
+
+// hire lets that user work for the school.
+func hire(tx lyceum.Tx) error {
+	_, err := tx.StaffMembers.Save(tx, lyceum.StaffMember{User: 8, Role: lyceum.SupportRole, UpdatedAt: storetest.Day(1)})
+	return err
 }
 
 // A link signed with an older key works as long as the server has the key; without

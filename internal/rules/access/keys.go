@@ -92,13 +92,13 @@ func (k *Keys) look(
 	if err != nil {
 		return knownKey{}, err
 	}
-	if !found || key.RevokedAt.Present {
-		k.forget(hash)
-		return knownKey{}, errBadKey
-	}
-	role, err := roleOfKey(v, &key)
+	role, good, err := lyceum.RoleOfKey(v.Tables, v, &key)
 	if err != nil {
 		return knownKey{}, err
+	}
+	if !found || !good {
+		k.forget(hash)
+		return knownKey{}, errBadKey
 	}
 	settings, err := v.GetSchool()
 	if err != nil {
@@ -117,26 +117,6 @@ func (k *Keys) look(
 	}
 	k.mu.Unlock()
 	return known, nil
-}
-
-// roleOfKey returns the role of the member of staff who made a key; empty: the key is
-// the school's. Of who no longer works there, or is disabled, no key is good.
-func roleOfKey(v lyceum.View, key *lyceum.APIKey) (lyceum.StaffRole, error) {
-	if !key.UserID.Present {
-		return "", nil
-	}
-	user, err := v.Users.Get(v, key.UserID.Value)
-	if err != nil && lyceum.KindOf(err) == lyceum.NotFound || err == nil && user.DisabledAt.Present {
-		return "", errBadKey
-	}
-	if err != nil {
-		return "", err
-	}
-	role, err := lyceum.StaffRoleOf(v.Tables, v, &user)
-	if err == nil && role == "" {
-		err = errBadKey
-	}
-	return role, err
 }
 
 // forgetAll makes every key be looked up again.

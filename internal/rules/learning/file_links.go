@@ -122,8 +122,8 @@ func keptAt(v lyceum.View, address string) (kept lyceum.Opt[lyceum.Upload], err 
 	return lyceum.Opt[lyceum.Upload]{Value: u, Present: found && u.ReceivedAt.Present}, err
 }
 
-// linkHolder refuses a link of a learner who is not let in, or of an API key that
-// was revoked.
+// linkHolder refuses a link of a learner who is not let in, or of an API key that is not
+// good any more.
 func (s *Service) linkHolder(v lyceum.View, l *FileLink) error {
 	if l.User != 0 {
 		user, err := v.Users.Get(v, l.User)
@@ -136,10 +136,16 @@ func (s *Service) linkHolder(v lyceum.View, l *FileLink) error {
 		return nil
 	}
 	key, err := v.APIKeys.Get(v, l.Key)
-	if lyceum.KindOf(err) == lyceum.NotFound || err == nil && key.RevokedAt.Present {
+	if lyceum.KindOf(err) == lyceum.NotFound {
 		return errBadLink
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	if _, good, err := lyceum.RoleOfKey(v.Tables, v, &key); err != nil || good {
+		return err
+	}
+	return errBadLink
 }
 
 // linkedDownload is an attachment of a digital download that whom a link is for
