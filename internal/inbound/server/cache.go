@@ -51,7 +51,8 @@ func (c *Cache) Stats() CacheStats {
 }
 
 // cacheKey is a request. Two keys of a school may be allowed to see different
-// things.
+// things. The path is as it was sent: a slash that is encoded belongs to an id, and
+// such a path is of another operation.
 type cacheKey struct {
 	school      lyceum.SchoolID
 	key         lyceum.APIKeyID
@@ -88,7 +89,7 @@ func (c *Cache) find(x *exchange, r *http.Request) (body wire.Body, otherwise un
 	if !known {
 		return nil, uncached{}
 	}
-	key := cacheKey{x.school(), x.who.By.Key, r.URL.Path, r.URL.RawQuery}
+	key := cacheKey{x.school(), x.who.By.Key, r.URL.EscapedPath(), r.URL.RawQuery}
 	at := cacheMoment{revision, c.now().Unix()}
 	c.mu.RLock()
 	made, found := c.made[key]

@@ -60,6 +60,7 @@ func TestCache(t *testing.T) {
 		{name: "the key in the other header", first: get("/v2/users", ours), second: get("/v2/users", "Authorization: Bearer "+k.ours.key), hit: true, status: http.StatusOK},
 		{name: "head", first: get("/v2/users", ours), second: func() *http.Request { return request(http.MethodHead, "/v2/users", nil, ours) }, hit: true, status: http.StatusOK},
 		{name: "another query", first: get("/v2/users", ours), second: get("/v2/users?page=2", ours), status: http.StatusOK, differs: true},
+		{name: "a slash within an id", first: get("/v2/products/courses/1/lectures", ours), second: get("/v2/products/courses/1%2Flectures", ours), status: http.StatusBadRequest, differs: true},
 		{name: "another school", first: get("/v2/users/2", ours), second: get("/v2/users/2", theirs), status: http.StatusOK, differs: true},
 		{name: "another key", first: get("/v2/users", ours), second: get("/v2/users", "apiKey: "+another), status: http.StatusOK},
 		{name: "sales, whose index is as fast", first: get("/v1/transactions", ours), status: http.StatusOK},
