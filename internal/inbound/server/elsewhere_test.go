@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -120,6 +121,55 @@ func wantAllTried(t *testing.T, k *class, tried map[string]bool) {
 				if before && !slices.Contains(slices.Concat(partsOf, []string{"user_id", "product_id"}), name) {
 					t.Errorf("does a %s belong to what is before it in %s? Name it in partsOf, or beside it", name, op.Path)
 				}
+			}
+		}
+	}
+}
+
+// award gives a user a receipt, a download and a certificate, all with one id.
+func award(tx lyceum.Tx, user lyceum.UserID, id int32) error {
+	at := storetest.Day(2)
+	_, sellerErr := tx.Sellers.Save(tx, lyceum.Seller{ID: 1, Name: "Seller", Address: "1 Street", Since: at})
+	_, receiptErr := tx.Receipts.Save(tx, lyceum.Receipt{
+		ID: lyceum.ReceiptID(id), Transaction: lyceum.TransactionID(id), User: user, Seller: 1, IssuedAt: at, PaidAt: at, Item: "Course", Currency: "USD", Price: 1999,
+	})
+	_, accessErr := tx.Entitlements.Save(tx, lyceum.Entitlement{ID: lyceum.EntitlementID(id), User: user, Product: lyceum.Product{Kind: lyceum.DownloadKind, ID: id}, StartsAt: at})
+	_, progressErr := tx.Progress.Save(tx, lyceum.Progress{
+		ID: lyceum.ProgressID(id), User: user, Course: lyceum.CourseID(id), PercentComplete: 100, CompletedAt: lyceum.Some(at),
+		Certificate: lyceum.Some(lyceum.Certificate{IssuedAt: at, PageID: 1, SerialNumber: "cert_1"}),
+	})
+	return errors.Join(sellerErr, receiptErr, accessErr, progressErr)
+}
+
+// TestF9_PagesOfAnAccount: what another learner has, or one with the same id in another
+// school, is on the pages of an account what nobody has.
+func TestF9_PagesOfAnAccount(t *testing.T) {
+	k := newClass(t, newCampus(t))
+	onlyTheirs(t, k.store, k.theirs.id)
+	putElsewhere(t, k.store, k.ours.id)
+	storetest.Write(t, k.store, k.theirs.id, func(tx lyceum.Tx) error { return award(tx, mira, onlyID) })
+	storetest.Write(t, k.store, k.ours.id, func(tx lyceum.Tx) error { return award(tx, 4, elsewhereID) })
+	page := func(p *campusSchool, email, path string, id int) (int, string) {
+		b := k.browse()
+		b.signIn(t, p, email)
+		w := b.get(path + strconv.Itoa(id))
+		return w.Code, strings.ReplaceAll(w.Body.String(), strconv.Itoa(id), "ID")
+	}
+	for _, path := range []string{"/account/receipts/", "/account/downloads/", "/account/certificates/"} {
+		status, unknown := page(k.ours, "mira@example.com", path, unknownID)
+		if status != http.StatusNotFound {
+			t.Errorf("%s of nobody is a %d", path, status)
+		}
+		for _, has := range []struct {
+			in    *campusSchool
+			email string
+			id    int
+		}{{k.theirs, "mira@example.com", onlyID}, {k.ours, "olu@example.com", elsewhereID}} {
+			if status, text := page(has.in, has.email, path, has.id); status != http.StatusOK {
+				t.Errorf("%s%d is for whose it is a %d: %s", path, has.id, status, text)
+			}
+			if status, text := page(k.ours, "mira@example.com", path, has.id); status != http.StatusNotFound || text != unknown {
+				t.Errorf("%s%d is for somebody else a %d: %s", path, has.id, status, text)
 			}
 		}
 	}
