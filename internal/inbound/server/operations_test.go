@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"cmp"
 	"crypto/rand"
 	"net/http"
 	"net/http/httptest"
@@ -108,6 +109,11 @@ type asking struct {
 	prepare  func(*testing.T, *class)
 }
 
+// wanted is the status that a row wants.
+func (a *asking) wanted(op wire.Operation) int {
+	return cmp.Or(a.status, op.Success, http.StatusOK)
+}
+
 // fill puts values into the pattern of a path; without them ids of nothing.
 func fill(pattern, values string) string {
 	pairs := []string{}
@@ -176,11 +182,7 @@ func (k *class) hold(t *testing.T, a asking, changes statements) {
 	before := k.ran.Load()
 	op, w := k.send(t, k.ours, a)
 	changes.note(op.Method, a, k.ran.Load()-before)
-	want := a.status
-	if want == 0 {
-		want = max(op.Success, http.StatusOK)
-	}
-	if w.Code != want {
+	if want := a.wanted(op); w.Code != want {
 		t.Fatalf("status %d, want %d: %s", w.Code, want, w.Body)
 	}
 	if !strings.Contains(w.Body.String(), a.says) {
