@@ -163,16 +163,13 @@ func readState(file string) (mirror.State, error) {
 	return mirror.ReadState(text)
 }
 
-// writeState replaces the state file as a whole.
+// writeState replaces the state file as a whole. Another mirror may be writing it, too.
 func writeState(file string, s mirror.State) error {
 	text, err := json.Marshal(s)
 	if err != nil {
 		return err
 	}
-	if err = os.WriteFile(file+".partial", text, 0o600); err == nil {
-		err = os.Rename(file+".partial", file)
-	}
-	if err != nil {
+	if err := replaceFile(file, text); err != nil {
 		return &lyceum.Error{
 			Kind: lyceum.Unavailable,
 			Detail: "the state file " + file + " cannot be written; choose another one with --state, in a folder that " +
@@ -181,4 +178,19 @@ func writeState(file string, s mirror.State) error {
 		}
 	}
 	return nil
+}
+
+func replaceFile(file string, text []byte) error {
+	partial, err := os.CreateTemp(filepath.Dir(file), filepath.Base(file)+".*.partial")
+	if err != nil {
+		return err
+	}
+	_, err = partial.Write(text)
+	if err = errors.Join(err, partial.Close()); err == nil {
+		err = os.Rename(partial.Name(), file)
+	}
+	if err != nil {
+		_ = os.Remove(partial.Name()) // err says what is wrong
+	}
+	return err
 }

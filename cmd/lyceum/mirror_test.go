@@ -18,9 +18,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
+
+	"github.com/lyceum-school/lyceum/internal/inbound/mirror"
 )
 
 // asker asks a server of v1 with a key.
@@ -426,5 +429,106 @@ func TestMirrorOfUsersItCannotReach(t *testing.T) {
 		if status != 1 || !strings.Contains(said, says) {
 			t.Errorf("%s: %d %s", meta, status, said)
 		}
+	}
+}
+
+// TestMirrorOfASchoolThatChanges: what a list names and is deleted before it is asked
+// for is told, and nothing else is missed: not the courses after one that was deleted
+// between two runs, and no sale of a server whose clock is ahead.
+func TestMirrorOfASchoolThatChanges(t *testing.T) {
+	t.Parallel()
+	const one = `"meta":{"total":1,"number_of_pages":1}`
+	course := func(id int) string {
+		return fmt.Sprintf(`{"course":{"id":%d,"name":"Course %[1]d","is_published":true,"author_bio":{"name":"Ann"},`+
+			`"lecture_sections":[{"id":%[1]d,"name":"One","position":1,"lectures":[{"id":%[1]d1,"position":1},{"id":%[1]d2,"position":2}]}]}}`, id)
+	}
+	user := `{"id":2,"email":"u2@example.com","role":"student","courses":[],"tags":[]}`
+	answers := map[string]string{
+		"/v1/users?search_after=0":  `{"users":[{"id":2,"email":"u2@example.com"},{"id":3,"email":"u3@example.com"}],"meta":{"number_of_pages":1,"has_more_results":false}}`,
+		"/v1/users?search_after=3":  `{"users":[],"meta":{"number_of_pages":1,"has_more_results":false}}`,
+		"/v1/users/2":               user,
+		"/v1/courses":               `{"courses":[{"id":9},{"id":1},{"id":3},{"id":2}],` + one + `}`,
+		"/v1/courses/1":             course(1),
+		"/v1/courses/2":             course(2),
+		"/v1/courses/3":             course(3),
+		"/v1/courses/1/lectures/11": `{"lecture":{"id":11,"name":"Clay","attachments":[]}}`,
+		"/v1/courses/3/lectures/31": `{"lecture":{"id":31,"name":"Wheel","attachments":[]}}`,
+		"/v1/courses/3/lectures/32": `{"lecture":{"id":32,"name":"Kiln","attachments":[]}}`,
+		"/v1/courses/3/enrollments": `{"enrollments":[{"user_id":2,"enrolled_at":"2099-01-01T00:00:00Z"}],` + one + `}`,
+		"/v1/pricing_plans":         `{"pricing_plans":[{"id":5},{"id":6}],` + one + `}`,
+		"/v1/pricing_plans/5":       `{"pricing_plan":{"id":5,"course_id":3,"name":"Once","price":100,"currency":"USD","frequency":{"type":"one_time"},"created_at":"2024-01-01T00:00:00Z","updated_at":"2024-01-01T00:00:00Z"}}`,
+		"/v1/transactions":          `{"transactions":[{"id":7,"user_id":2,"pricing_plan_id":5,"sale_id":7,"created_at":"2099-01-01T00:00:00Z","purchased_at":"2099-01-01T00:00:00Z","charge":100,"final_price":100,"currency":"USD","revenue":90,"status":"paid"}],` + one + `}`,
+		"/v1/webhooks":              `{"webhooks":[{"id":1,"workflow_state":"active","url":"https://example.com/","event_trigger":"Sale.created","webhook_events_count":0}]}`,
+	}
+	var refused atomic.Bool
+	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		path := r.URL.Path
+		if after := r.URL.Query().Get("search_after"); after != "" {
+			path += "?search_after=" + after
+		}
+		answer := answers[path]
+		switch {
+		case r.URL.Query().Has("end") || r.URL.Query().Has("enrolled_in_before"): // before what this server has
+			answer = `{"transactions":[],"enrollments":[],` + one + `}`
+		case path == "/v1/courses/3" && refused.CompareAndSwap(false, true): // after courses 1 and 2
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		case path == "/v1/courses" && refused.Load():
+			answer = `{"courses":[{"id":9},{"id":3},{"id":2}],` + one + `}`
+		}
+		if answer == "" {
+			w.WriteHeader(http.StatusNotFound)
+		}
+		_, _ = io.WriteString(w, answer)
+	}))
+	t.Cleanup(other.Close)
+	dir, key := newSchool(t), filepath.Join(t.TempDir(), "key")
+	if err := os.WriteFile(key, []byte("key"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"mirror", "--data", dir, "--from", other.URL, "--api-key-file", key, "--parallel", "1"}
+	gone := func(what, path string) string {
+		return fmt.Sprintf("%s: %s lists it, but has nothing at %s; it may have been deleted since\n", what, other.URL, path)
+	}
+	status, said := ran(t, args...)
+	if want := gone("lecture 12", "/v1/courses/1/lectures/12"); status != 1 || !strings.Contains(said, want) || !strings.Contains(said, "does not accept the API key") {
+		t.Fatalf("the first run: %d %s", status, said)
+	}
+	status, said = ran(t, args...)
+	want := gone("course 9", "/v1/courses/9") + gone("pricing plan 6", "/v1/pricing_plans/6") + gone("user 3", "/v1/users/3")
+	if status != 1 || !strings.Contains(said, want) || !strings.Contains(said, ", 3 refused\n") {
+		t.Errorf("the second run: %d %s", status, said)
+	}
+	for kind, text := range map[string]string{
+		"courses": "3,Course 3,", "lectures": "31,3,3,Wheel,", "pricing-plans": "5,", "transactions": "2099-01-01T00:00:00Z",
+		"enrollments": "2099-01-01T00:00:00Z", "webhooks": "https://example.com/",
+	} {
+		if got := command(t, "export", kind, "--data", dir); !strings.Contains(got, text) {
+			t.Errorf("the %s lack %q:\n%s", kind, text, got)
+		}
+	}
+}
+
+// TestMirrorStatesAreWrittenAtOnce by two mirrors: each write succeeds, and what is read
+// is whole.
+func TestMirrorStatesAreWrittenAtOnce(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "state")
+	var writers sync.WaitGroup
+	for range 4 {
+		writers.Go(func() {
+			for n := range int64(200) {
+				if err := writeState(file, mirror.State{Phase: "users", Cursor: n}); err != nil {
+					t.Error(err)
+				}
+				if s, err := readState(file); err != nil || s.Phase != "users" {
+					t.Errorf("%+v, %v", s, err)
+				}
+			}
+		})
+	}
+	writers.Wait()
+	if left, err := os.ReadDir(filepath.Dir(file)); err != nil || len(left) != 1 {
+		t.Errorf("%v, %v", left, err)
 	}
 }

@@ -22,6 +22,8 @@ const (
 	// attempts is how often a question is asked that fails for a reason that
 	// may pass.
 	attempts = 6
+	// mostWait is how long is waited because the other server asks for it.
+	mostWait = time.Hour
 )
 
 // client asks the other server. It waits when its rate limit is used up, and
@@ -111,11 +113,19 @@ func (c *client) once(ctx context.Context, path string, into any) (retry bool, e
 	}
 	defer answer.Body.Close() // nothing is written to it
 	body, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer+1))
-	if err != nil || len(body) > maxAnswer {
-		return err != nil, lyceum.Errorf(lyceum.Unavailable, "the answer of %s%s ended early or is larger than %d bytes",
-			c.base, path, maxAnswer)
+	if err != nil {
+		return true, &lyceum.Error{
+			Kind: lyceum.Unavailable, Detail: "the answer of " + c.base + path + " ended early; repeat the command to resume",
+			Err: err,
+		}
 	}
-	c.heed(answer)
+	if len(body) > maxAnswer {
+		return false, lyceum.Invalidf("the answer of %s%s is larger than %d bytes", c.base, path, maxAnswer)
+	}
+	if wait := c.heed(answer); wait > mostWait {
+		return false, lyceum.Errorf(lyceum.Unavailable, "%s answers %s with %d and asks to wait for %s; repeat the command "+
+			"then to resume", c.base, path, answer.StatusCode, wait.Round(time.Second))
+	}
 	switch code := answer.StatusCode; {
 	case code == http.StatusOK:
 		if err := json.Unmarshal(body, into); err != nil {
@@ -187,23 +197,47 @@ func (c *client) redirected(answer *http.Response) error {
 		"--from to it", c.base, shown.String())
 }
 
-// heed reads how much of the rate limit is left. The header says in how many
-// seconds the next minute begins.
-func (c *client) heed(answer *http.Response) {
+// heed waits with the next question for as long as an answer asks for, unless that is
+// longer than mostWait, and returns how long that is.
+func (c *client) heed(answer *http.Response) (wait time.Duration) {
+	refused := answer.StatusCode == http.StatusTooManyRequests || answer.StatusCode == http.StatusServiceUnavailable
+	if refused {
+		wait = c.retryAfter(answer.Header)
+	}
+	// It says in how many seconds the next minute begins. For some servers it is a time.
 	reset, err := strconv.Atoi(answer.Header.Get("RateLimit-Reset"))
-	if after := answer.Header.Get("Retry-After"); err != nil && after != "" {
-		reset, err = strconv.Atoi(after)
+	usedUp := answer.StatusCode == http.StatusTooManyRequests || answer.Header.Get("RateLimit-Remaining") == "0"
+	if wait <= 0 && usedUp && err == nil && reset >= 0 && reset <= int(mostWait.Seconds()) {
+		wait = time.Duration(reset) * time.Second
+	} else if wait <= 0 {
+		return 0
 	}
-	if err != nil || reset < 0 || reset > 3600 {
-		return
-	}
-	if answer.StatusCode == http.StatusTooManyRequests || answer.Header.Get("RateLimit-Remaining") == "0" {
+	if wait <= mostWait {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		if until := c.now().Add(time.Duration(reset)*time.Second + 100*time.Millisecond); until.After(c.until) {
+		if until := c.now().Add(wait + 100*time.Millisecond); until.After(c.until) {
 			c.until = until
 		}
 	}
+	return wait
+}
+
+// retryAfter reads a Retry-After, which has seconds or a time of the other server's
+// clock; what is neither says nothing.
+func (c *client) retryAfter(header http.Header) time.Duration {
+	text := header.Get("Retry-After")
+	if seconds, err := strconv.ParseUint(text, 10, 31); err == nil {
+		return time.Duration(seconds) * time.Second
+	}
+	at, err := http.ParseTime(text)
+	if err != nil {
+		return 0
+	}
+	now, err := http.ParseTime(header.Get("Date"))
+	if err != nil {
+		now = c.now()
+	}
+	return at.Sub(now)
 }
 
 // together calls do for each of n places, several at a time, and gives the

@@ -79,19 +79,25 @@ func TestClientWaitsAndAsksAgain(t *testing.T) {
 		fails   bool
 		asked   int32 // by two questions, or by one that fails
 	}{
-		"nothing to wait for":             {[]func(http.ResponseWriter){fine}, nil, 0, false, 2},
-		"the last of a minute":            {[]func(http.ResponseWriter){with(200, "RateLimit-Remaining", "0", "RateLimit-Reset", "17"), fine}, []time.Duration{17*s + extra}, 0, false, 2},
-		"too many, told by RateLimit":     {[]func(http.ResponseWriter){with(429, "RateLimit-Reset", "47"), fine}, []time.Duration{s, 46*s + extra}, 0, false, 3},
-		"too many, told by Retry-After":   {[]func(http.ResponseWriter){with(429, "Retry-After", "3"), fine}, []time.Duration{s, 2*s + extra}, 0, false, 3},
-		"too many, not told how long":     {[]func(http.ResponseWriter){with(429), with(429), fine}, []time.Duration{s, 2 * s}, 0, false, 4},
-		"a reset that is none is ignored": {[]func(http.ResponseWriter){with(200, "RateLimit-Remaining", "0", "RateLimit-Reset", "soon"), fine}, nil, 0, false, 2},
-		"a failure that passes":           {[]func(http.ResponseWriter){with(502), with(503), fine}, []time.Duration{s, 2 * s}, 0, false, 4},
-		"an answer that breaks off":       {[]func(http.ResponseWriter){broken, fine}, []time.Duration{s}, 0, false, 3},
-		"a failure that stays":            {[]func(http.ResponseWriter){with(500)}, []time.Duration{s, 2 * s, 4 * s, 8 * s, 16 * s}, lyceum.Unavailable, true, 6},
-		"a key that is not known":         {[]func(http.ResponseWriter){with(401)}, nil, lyceum.Invalid, true, 1},
-		"a question that is not allowed":  {[]func(http.ResponseWriter){with(403)}, nil, lyceum.Forbidden, true, 1},
-		"a question that is not taken":    {[]func(http.ResponseWriter){with(400)}, nil, lyceum.Invalid, true, 1},
-		"no JSON":                         {[]func(http.ResponseWriter){func(w http.ResponseWriter) { _, _ = fmt.Fprint(w, "<html>") }}, nil, lyceum.Invalid, true, 1},
+		"nothing to wait for":                  {[]func(http.ResponseWriter){fine}, nil, 0, false, 2},
+		"the last of a minute":                 {[]func(http.ResponseWriter){with(200, "RateLimit-Remaining", "0", "RateLimit-Reset", "17"), fine}, []time.Duration{17*s + extra}, 0, false, 2},
+		"too many, told by RateLimit":          {[]func(http.ResponseWriter){with(429, "RateLimit-Reset", "47"), fine}, []time.Duration{s, 46*s + extra}, 0, false, 3},
+		"too many, told by Retry-After":        {[]func(http.ResponseWriter){with(429, "Retry-After", "3"), fine}, []time.Duration{s, 2*s + extra}, 0, false, 3},
+		"too many, until a time":               {[]func(http.ResponseWriter){with(429, "Date", "Tue, 14 Nov 2023 20:00:00 GMT", "Retry-After", "Tue, 14 Nov 2023 20:00:09 GMT"), fine}, []time.Duration{s, 8*s + extra}, 0, false, 3},
+		"too many, and a reset that is a time": {[]func(http.ResponseWriter){with(429, "RateLimit-Reset", "1795000000", "Retry-After", "3"), fine}, []time.Duration{s, 2*s + extra}, 0, false, 3},
+		"too many, told in no way known":       {[]func(http.ResponseWriter){with(429, "Retry-After", "soon"), fine}, []time.Duration{s}, 0, false, 3},
+		"too many, until a time that is over":  {[]func(http.ResponseWriter){with(429, "Retry-After", "Tue, 14 Nov 2006 20:00:09 GMT"), fine}, []time.Duration{s}, 0, false, 3},
+		"too many, for a day":                  {[]func(http.ResponseWriter){with(429, "Retry-After", "86400")}, nil, lyceum.Unavailable, true, 1},
+		"busy for a while":                     {[]func(http.ResponseWriter){with(503, "Retry-After", "40"), fine}, []time.Duration{s, 39*s + extra}, 0, false, 3},
+		"too many, not told how long":          {[]func(http.ResponseWriter){with(429), with(429), fine}, []time.Duration{s, 2 * s}, 0, false, 4},
+		"a reset that is none is ignored":      {[]func(http.ResponseWriter){with(200, "RateLimit-Remaining", "0", "RateLimit-Reset", "soon"), fine}, nil, 0, false, 2},
+		"a failure that passes":                {[]func(http.ResponseWriter){with(502), with(503), fine}, []time.Duration{s, 2 * s}, 0, false, 4},
+		"an answer that breaks off":            {[]func(http.ResponseWriter){broken, fine}, []time.Duration{s}, 0, false, 3},
+		"a failure that stays":                 {[]func(http.ResponseWriter){with(500)}, []time.Duration{s, 2 * s, 4 * s, 8 * s, 16 * s}, lyceum.Unavailable, true, 6},
+		"a key that is not known":              {[]func(http.ResponseWriter){with(401)}, nil, lyceum.Invalid, true, 1},
+		"a question that is not allowed":       {[]func(http.ResponseWriter){with(403)}, nil, lyceum.Forbidden, true, 1},
+		"a question that is not taken":         {[]func(http.ResponseWriter){with(400)}, nil, lyceum.Invalid, true, 1},
+		"no JSON":                              {[]func(http.ResponseWriter){func(w http.ResponseWriter) { _, _ = fmt.Fprint(w, "<html>") }}, nil, lyceum.Invalid, true, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, p, asked := answers(t, tc.answers...)
@@ -154,6 +160,64 @@ func TestTogether(t *testing.T) {
 	})
 	if !errors.Is(err, wrong) || begun.Load() > 900_000 {
 		t.Errorf("%v after %d", err, begun.Load())
+	}
+}
+
+// TestClientSaysWhatIsWrong with an answer that cannot be read.
+func TestClientSaysWhatIsWrong(t *testing.T) {
+	large := func(w http.ResponseWriter) { _, _ = w.Write(make([]byte, maxAnswer+1)) }
+	for says, answer := range map[string]func(http.ResponseWriter){
+		"/v1/a ended early; repeat the command to resume":                                         broken,
+		"/v1/a is larger than 33554432 bytes":                                                     large,
+		" answers /v1/a with 429 and asks to wait for 24h0m0s; repeat the command then to resume": with(429, "Retry-After", "86400"),
+	} {
+		c, _, _ := answers(t, answer)
+		var into struct{}
+		if err := c.get(t.Context(), "/v1/a", nil, &into); !strings.HasSuffix(lyceum.Public(err).Detail, says) {
+			t.Errorf("%v, want %s", err, says)
+		}
+	}
+}
+
+// TestPages of lists that change while they are read, or that make no sense.
+func TestPages(t *testing.T) {
+	for name, tc := range map[string]struct {
+		answers string // each total, page, number_of_pages, rows; the last for good
+		asked   int32
+		fails   bool
+	}{
+		"no rows":                       {"0 1 0 0", 1, false},
+		"one page":                      {"5 1 1 5", 1, false},
+		"three pages":                   {"250 1 3 100, 250 2 3 100, 250 3 3 50", 3, false},
+		"pages without numbers":         {"250 0 3 100", 3, false},
+		"a row less":                    {"250 1 3 100, 249 2 3 100, 249 1 3 100, 249 2 3 100, 249 3 3 49", 5, false},
+		"a page less":                   {"201 1 3 100, 201 2 3 100, 200 3 2 0, 200 2 2 100", 4, false},
+		"rows of several pages less":    {"350 1 4 100, 350 2 4 100, 150 3 2 0, 150 1 2 100, 150 2 2 50", 5, false},
+		"rows more":                     {"150 1 2 100, 250 2 3 100, 250 3 3 50", 3, false},
+		"a total that goes up and down": {"150 1 2 100, 149 2 2 49, 150 1 2 100, 149 2 2 49", 4, false},
+		"ever more pages without rows":  {"5 1 2 5, 5 2 3 0, 5 3 4 0", 2, false},
+		"the same page again and again": {"250 1 3 100", 2, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var each []func(http.ResponseWriter)
+			for answer := range strings.SplitSeq(tc.answers, ", ") {
+				var total, page, last, rows int
+				_, _ = fmt.Sscan(answer, &total, &page, &last, &rows)
+				text := fmt.Sprintf(`{"courses":[%s],"meta":{"total":%d,"page":%d,"number_of_pages":%d}}`,
+					strings.TrimSuffix(strings.Repeat("{},", rows), ","), total, page, last)
+				each = append(each, func(w http.ResponseWriter) { _, _ = fmt.Fprint(w, text) })
+			}
+			c, _, asked := answers(t, each...)
+			err := pages(t.Context(), c, "/v1/courses", nil, func(list *gen.CourseList) (*gen.PaginationMeta, int, error) {
+				if asked.Load() > 9 {
+					return nil, 0, errors.New("there is no end")
+				}
+				return &list.Meta, len(list.Courses), nil
+			})
+			if (err != nil) != tc.fails || asked.Load() != tc.asked {
+				t.Errorf("%v after %d pages, want %d", err, asked.Load(), tc.asked)
+			}
+		})
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
 	"time"
 
@@ -36,34 +37,40 @@ func (m *mirror) courses(ctx context.Context) error {
 		return err
 	}
 	unknown := map[lyceum.AuthorProfile]lyceum.AuthorID{}
-	for n, id := range ids {
+	for _, id := range ids {
 		var one gen.OneCourse
-		if err := m.client.get(ctx, fmt.Sprintf("/v1/courses/%d", id), nil, &one); err != nil {
+		found, err := m.listed(ctx, fmt.Sprintf("course %d", id), fmt.Sprintf("/v1/courses/%d", id), &one)
+		if err != nil {
 			return err
+		}
+		if !found {
+			continue
 		}
 		known, told := extra[id]
 		author := authorOf(&one.Course.AuthorBio, known, told, unknown)
-		if int64(n) < m.State.Cursor { // done, but for the numbering of its author
+		if int64(id) <= m.State.Cursor { // done, but for the numbering of its author
 			continue
 		}
 		if err := m.course(ctx, &one.Course, author, known, told); err != nil {
 			return err
 		}
-		if err := m.reached(ctx, int64(n+1)); err != nil {
+		if err := m.reached(ctx, int64(id)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// courseIDs returns them in an order that stays when courses come and go.
 func (m *mirror) courseIDs(ctx context.Context) (ids []int32, err error) {
-	err = pages(ctx, m.client, "/v1/courses", nil, func(list *gen.CourseList) (int32, error) {
+	err = pages(ctx, m.client, "/v1/courses", nil, func(list *gen.CourseList) (*gen.PaginationMeta, int, error) {
 		for _, c := range list.Courses {
 			ids = append(ids, c.ID)
 		}
-		return list.Meta.NumberOfPages, nil
+		return &list.Meta, len(list.Courses), nil
 	})
-	return ids, err
+	slices.Sort(ids)
+	return slices.Compact(ids), err
 }
 
 // moreOfCourses asks version 2, where it is open to the key.
@@ -71,7 +78,8 @@ func (m *mirror) moreOfCourses(ctx context.Context) (map[int32]more, error) {
 	all := map[int32]more{}
 	for page := 1; ; page++ {
 		var list v2.CourseList
-		err := m.client.get(ctx, "/v2/products/courses", url.Values{"page": {strconv.Itoa(page)}, "per_page": {per}}, &list)
+		query := url.Values{"page": {strconv.Itoa(page)}, "per_page": {strconv.Itoa(per)}}
+		err := m.client.get(ctx, "/v2/products/courses", query, &list)
 		if kind := lyceum.KindOf(err); err != nil &&
 			(errors.Is(err, errNotThere) || kind == lyceum.Forbidden || kind == lyceum.Invalid) {
 			return map[int32]more{}, nil
@@ -82,7 +90,7 @@ func (m *mirror) moreOfCourses(ctx context.Context) (map[int32]more, error) {
 		for _, c := range list.Data {
 			all[c.ID] = more{wire.OptNumber[lyceum.AuthorID](c.AuthorBioID), c.IsListed, c.CreatedAt, c.UpdatedAt}
 		}
-		if page >= int(list.Meta.TotalPages) {
+		if page >= int(list.Meta.TotalPages) || len(list.Data) == 0 {
 			return all, nil
 		}
 	}
@@ -176,6 +184,7 @@ func (m *mirror) course(
 	if err != nil {
 		return err
 	}
+	lectures = slices.DeleteFunc(lectures, func(l lyceum.Lecture) bool { return l.ID == 0 })
 	for i := range attachments {
 		if err := m.filesOf(ctx, attachments[i]); err != nil {
 			return err
@@ -234,11 +243,14 @@ func (m *mirror) contents(
 	)
 }
 
-// lecture asks for the name and the attachments of a lecture.
+// lecture asks for the name and the attachments of a lecture, which has no id if it is
+// not there.
 func (m *mirror) lecture(ctx context.Context, l *lyceum.Lecture) ([]lyceum.Attachment, error) {
 	path := fmt.Sprintf("/v1/courses/%d/lectures/%d", l.Course, l.ID)
 	var one gen.OneLecture
-	if err := m.client.get(ctx, path, nil, &one); err != nil {
+	found, err := m.listed(ctx, fmt.Sprintf("lecture %d", l.ID), path, &one)
+	if !found {
+		l.ID = 0
 		return nil, err
 	}
 	l.Name = lyceum.Opt[string]{Value: one.Lecture.Name, Present: one.Lecture.Name != ""}
@@ -253,7 +265,6 @@ func (m *mirror) lecture(ctx context.Context, l *lyceum.Lecture) ([]lyceum.Attac
 		case a.Quiz != nil && all[i].Kind == lyceum.QuizAttachment:
 			all[i].Quiz = &lyceum.Quiz{ID: lyceum.QuizID(a.Quiz.ID), Questions: questions(a.Quiz.Questions)}
 		case all[i].Kind == lyceum.VideoAttachment:
-			var err error
 			if all[i].Video, err = m.video(ctx, path, a.ID); err != nil {
 				return nil, err
 			}

@@ -34,13 +34,14 @@ func (m *mirror) learners(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		return m.keepLearners(ctx, all)
+		return m.keepLearners(ctx, slices.DeleteFunc(all, func(l learner) bool { return l.user.ID == 0 }))
 	})
 }
 
 func (m *mirror) learner(ctx context.Context, id int32) (learner, error) {
 	var d gen.UserDetail
-	if err := m.client.get(ctx, fmt.Sprintf("/v1/users/%d", id), nil, &d); err != nil {
+	found, err := m.listed(ctx, fmt.Sprintf("user %d", id), fmt.Sprintf("/v1/users/%d", id), &d)
+	if !found {
 		return learner{}, err
 	}
 	l := learner{
@@ -71,7 +72,7 @@ func (m *mirror) studied(ctx context.Context, l *learner, course lyceum.CourseID
 	row := lyceum.Progress{User: l.user.ID, Course: course}
 	path := fmt.Sprintf("/v1/courses/%d/progress", course)
 	query := url.Values{"user_id": {strconv.Itoa(int(l.user.ID))}}
-	err := pages(ctx, m.client, path, query, func(one *gen.OneCourseProgress) (int32, error) {
+	err := pages(ctx, m.client, path, query, func(one *gen.OneCourseProgress) (*gen.PaginationMeta, int, error) {
 		p := &one.CourseProgress
 		row.ID, row.PercentComplete, row.CompletedAt = lyceum.ProgressID(p.ID), p.PercentComplete, wire.Opt(p.CompletedAt)
 		if c := p.Certificate; c.IssuedAt != nil && c.PageID != nil && c.SerialNumber != nil {
@@ -88,7 +89,7 @@ func (m *mirror) studied(ctx context.Context, l *learner, course lyceum.CourseID
 				}
 			}
 		}
-		return one.Meta.NumberOfPages, nil
+		return &one.Meta, len(p.LectureSections), nil
 	})
 	if errors.Is(err, errNotThere) {
 		return nil
@@ -172,20 +173,20 @@ func (m *mirror) news(ctx context.Context, latest []lyceum.Enrollment) (rows []l
 	return rows, nil
 }
 
-// enrollments brings to the active enrollments when they expire.
+// enrollments brings to the active enrollments when they expire. New ones come first,
+// and move the others to later pages, so that none is missed.
 func (m *mirror) enrollments(ctx context.Context) error {
 	ids, err := m.courseIDs(ctx)
 	if err != nil {
 		return err
 	}
 	to := m.Learning.ImportEnrollments(m.by())
-	for n, course := range ids {
-		if int64(n) < m.State.Cursor {
+	for _, course := range ids {
+		if int64(course) <= m.State.Cursor {
 			continue
 		}
-		until := url.Values{"enrolled_in_before": {m.Clock().UTC().Format("2006-01-02T15:04:05Z")}}
 		path := fmt.Sprintf("/v1/courses/%d/enrollments", course)
-		err := pages(ctx, m.client, path, until, func(list *gen.EnrollmentList) (int32, error) {
+		err := pages(ctx, m.client, path, nil, func(list *gen.EnrollmentList) (*gen.PaginationMeta, int, error) {
 			var rows []lyceum.Enrollment
 			for _, e := range list.Enrollments {
 				rows = append(rows, lyceum.Enrollment{
@@ -193,15 +194,15 @@ func (m *mirror) enrollments(ctx context.Context) error {
 					ExpiresAt: wire.Opt(e.ExpiresAt),
 				})
 			}
-			return list.Meta.NumberOfPages, keep(
+			return &list.Meta, len(list.Enrollments), keep(
 				ctx, m, to, "enrollment",
 				func(e *lyceum.Enrollment) string { return fmt.Sprintf("of user %d in course %d", e.User, e.Course) }, rows...,
 			)
 		})
-		if err != nil {
+		if err != nil && !errors.Is(err, errNotThere) { // a course that was deleted since
 			return err
 		}
-		if err := m.reached(ctx, int64(n+1)); err != nil {
+		if err := m.reached(ctx, int64(course)); err != nil {
 			return err
 		}
 	}

@@ -2,9 +2,12 @@ package mirror
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/lyceum-school/lyceum"
@@ -92,6 +95,7 @@ type mirror struct {
 	downloads *downloads // nil: none
 	result    Result
 	rows      int // of the phase
+	telling   sync.Mutex
 }
 
 // by is who asks for what is kept here.
@@ -180,19 +184,20 @@ func lastIDs[T any](rows []T) (problems []lyceum.RowProblem) {
 }
 
 // per is the page size that is asked for: the largest there is.
-const per = "100"
+const per = 100
 
-// pages asks for every page of a list and calls visit with each answer, which
-// must tell how many pages there are.
+// pages asks for every page of a list and calls visit with each answer, which returns
+// what its meta says, or nil if that is enough, and how many rows it has.
 func pages[L any](
 	ctx context.Context,
 	c *client,
 	path string,
 	query url.Values,
-	visit func(*L) (numberOfPages int32, err error),
+	visit func(*L) (meta *gen.PaginationMeta, rows int, err error),
 ) error {
+	total := int32(-1) // the smallest so far
 	for page := int32(1); ; page++ {
-		asked := url.Values{"page": {strconv.Itoa(int(page))}, "per": {per}}
+		asked := url.Values{"page": {strconv.Itoa(int(page))}, "per": {strconv.Itoa(per)}}
 		for name, values := range query {
 			asked[name] = values
 		}
@@ -200,9 +205,22 @@ func pages[L any](
 		if err := c.get(ctx, path, asked, list); err != nil {
 			return err
 		}
-		last, err := visit(list)
-		if err != nil || page >= last {
+		meta, rows, err := visit(list)
+		if err != nil || meta == nil {
 			return err
+		}
+		if total < 0 {
+			total = meta.Total
+		}
+		gone := total - meta.Total
+		switch {
+		case gone > 0: // and what came after has moved to pages that were read before
+			total = meta.Total
+			page = max(1, page-(gone+per-1)/per) - 1
+		case meta.Page != page && meta.Page != 0:
+			return lyceum.Invalidf("%s answers page %d of %s with page %d", c.base, page, path, meta.Page)
+		case rows == 0 || page >= meta.NumberOfPages:
+			return nil
 		}
 	}
 }
@@ -211,18 +229,23 @@ func pages[L any](
 // the transactions make up for them.
 func (m *mirror) plans(ctx context.Context) error {
 	to := m.Learning.ImportPricingPlans(m.by(), lyceum.RefuseMissing)
-	return pages(ctx, m.client, "/v1/pricing_plans", nil, func(list *gen.PricingPlanList) (int32, error) {
+	const path = "/v1/pricing_plans"
+	return pages(ctx, m.client, path, nil, func(list *gen.PricingPlanList) (*gen.PaginationMeta, int, error) {
 		rows := make([]lyceum.PricingPlan, len(list.PricingPlans))
 		err := together(ctx, len(rows), m.Parallel, func(ctx context.Context, i int) error {
 			var one gen.OnePricingPlan
-			err := m.client.get(ctx, fmt.Sprintf("/v1/pricing_plans/%d", list.PricingPlans[i].ID), nil, &one)
-			rows[i] = plan(&one.PricingPlan)
+			id := list.PricingPlans[i].ID
+			found, err := m.listed(ctx, fmt.Sprintf("pricing plan %d", id), fmt.Sprintf("%s/%d", path, id), &one)
+			if found {
+				rows[i] = plan(&one.PricingPlan)
+			}
 			return err
 		})
 		if err != nil {
-			return 0, err
+			return nil, 0, err
 		}
-		return list.Meta.NumberOfPages, keep(
+		rows = slices.DeleteFunc(rows, func(p lyceum.PricingPlan) bool { return p.ID == 0 })
+		return &list.Meta, len(list.PricingPlans), keep(
 			ctx, m, to, "pricing plan", func(p *lyceum.PricingPlan) string { return strconv.Itoa(int(p.ID)) }, rows...,
 		)
 	})
@@ -247,6 +270,20 @@ func plan(p *gen.PricingPlanDetail) lyceum.PricingPlan {
 		row.AccessLimitInterval = lyceum.Some(string(*p.Frequency.AccessLimitInterval))
 	}
 	return row
+}
+
+// listed asks for what a list names, and reports whether it is there: it may have been
+// deleted since. Several workers may ask at once.
+func (m *mirror) listed(ctx context.Context, what, path string, into any) (found bool, err error) {
+	err = m.client.get(ctx, path, nil, into)
+	if !errors.Is(err, errNotThere) {
+		return err == nil, err
+	}
+	m.telling.Lock()
+	defer m.telling.Unlock()
+	m.result.Problems++
+	m.Problem(fmt.Sprintf("%s: %s lists it, but has nothing at %s; it may have been deleted since", what, m.From, path))
+	return false, nil
 }
 
 // window is how many transactions are asked for by page number before the

@@ -11,21 +11,26 @@ import (
 	"github.com/lyceum-school/lyceum/internal/inbound/wire"
 )
 
-// transactions copies the sales, the newest first, from a fixed moment
-// backwards, so that new ones do not move the pages.
+// transactions copies the sales, the newest first. New ones move the others to later
+// pages, so that none is missed. The first list has no end: the other server's clock
+// may be ahead.
 func (m *mirror) transactions(ctx context.Context) error {
 	to := m.Sales.Import(m.by(), lyceum.CreateMissing)
-	end := m.Clock()
+	var end time.Time
 	if m.State.Cursor != 0 {
 		end = time.Unix(m.State.Cursor, 0)
 	}
 	for {
 		seen := 0
 		var last time.Time
-		query := url.Values{"end": {end.UTC().Format(time.RFC3339)}}
-		err := pages(ctx, m.client, "/v1/transactions", query, func(list *gen.TransactionList) (int32, error) {
+		query := url.Values{}
+		if !end.IsZero() {
+			query.Set("end", end.UTC().Format(time.RFC3339))
+		}
+		const path = "/v1/transactions"
+		err := pages(ctx, m.client, path, query, func(list *gen.TransactionList) (*gen.PaginationMeta, int, error) {
 			if seen += len(list.Transactions); len(list.Transactions) == 0 {
-				return 0, nil
+				return &list.Meta, 0, nil
 			}
 			rows := make([]lyceum.Transaction, len(list.Transactions))
 			for i := range list.Transactions {
@@ -35,12 +40,12 @@ func (m *mirror) transactions(ctx context.Context) error {
 			if err := keep(
 				ctx, m, to, "transaction", func(t *lyceum.Transaction) string { return strconv.Itoa(int(t.ID)) }, rows...,
 			); err != nil {
-				return 0, err
+				return nil, 0, err
 			}
 			if seen >= window {
-				return 0, m.reached(ctx, last.Unix())
+				return nil, 0, m.reached(ctx, last.Unix())
 			}
-			return list.Meta.NumberOfPages, nil
+			return &list.Meta, len(rows), nil
 		})
 		switch {
 		case err != nil:

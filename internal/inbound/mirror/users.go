@@ -2,6 +2,7 @@ package mirror
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"strconv"
@@ -25,7 +26,8 @@ func (m *mirror) users(ctx context.Context) error {
 		}
 		for _, p := range problems { // somebody is the owner there, or here
 			var detail gen.UserDetail
-			if err := m.client.get(ctx, fmt.Sprintf("/v1/users/%d", rows[p.Index].ID), nil, &detail); err != nil {
+			err := m.client.get(ctx, fmt.Sprintf("/v1/users/%d", rows[p.Index].ID), nil, &detail)
+			if err != nil && !errors.Is(err, errNotThere) { // the learners' phase tells of those
 				return err
 			}
 			rows[p.Index].Role = lyceum.Role(detail.Role)
@@ -60,7 +62,7 @@ const mostPaged = 10_000
 // Version 1 promises search_after only for what is past mostPaged, and says in the
 // meta whether it was used.
 func (m *mirror) userPage(ctx context.Context, at int64) (users []gen.UserSummary, next int64, err error) {
-	query := url.Values{"page": {"1"}, "per": {per}}
+	query := url.Values{"page": {"1"}, "per": {strconv.Itoa(per)}}
 	if at >= 0 {
 		query.Set("search_after", strconv.FormatInt(at, 10))
 	} else {

@@ -2,6 +2,7 @@ package mirror
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"strconv"
@@ -35,7 +36,7 @@ func (m *mirror) webhooks(ctx context.Context) error {
 		// Without a beginning some servers list the events of some years alone.
 		since := url.Values{"created_after": {"2000-01-01T00:00:00Z"}}
 		path := fmt.Sprintf("/v1/webhooks/%d/events", hook.ID)
-		err := pages(ctx, m.client, path, since, func(list *gen.WebhookEventList) (int32, error) {
+		err := pages(ctx, m.client, path, since, func(list *gen.WebhookEventList) (*gen.PaginationMeta, int, error) {
 			rows := make([]lyceum.WebhookEvent, len(list.Events))
 			for i, e := range list.Events {
 				rows[i] = lyceum.WebhookEvent{
@@ -45,11 +46,11 @@ func (m *mirror) webhooks(ctx context.Context) error {
 					ResponseStatus: wire.Opt(e.ResponseHTTPStatus),
 				}
 			}
-			return list.Meta.NumberOfPages, keep(
+			return &list.Meta, len(rows), keep(
 				ctx, m, sent, "webhook event", func(e *lyceum.WebhookEvent) string { return strconv.Itoa(int(e.ID)) }, rows...,
 			)
 		})
-		if err != nil {
+		if err != nil && !errors.Is(err, errNotThere) { // a webhook that was deleted since
 			return err
 		}
 	}
