@@ -1,7 +1,6 @@
 package console
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -216,13 +215,11 @@ func (c *console) peopleOf(
 			refuse("file", "is required; choose a file, or another way to say who")
 			return wrong, nil
 		}
-		problem, err := readPeople(bytes.NewReader(file), job)
-		refuse("file", problem)
-		return wrong, err
+		refuse("file", readPeople(string(file), job))
+		return wrong, nil
 	case byList:
-		problem, err := readPeople(strings.NewReader(f.Values["list"]), job)
-		refuse("list", problem)
-		return wrong, err
+		refuse("list", readPeople(f.Values["list"], job))
+		return wrong, nil
 	case byFilter:
 		var filter bulk.Filter
 		if tag := f.Values["with_tag"]; tag != "" {

@@ -1,7 +1,6 @@
 package console
 
 import (
-	"bufio"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -17,37 +16,34 @@ import (
 
 // readPeople reads a list of people: a CSV file with a column email or user_id,
 // or one address or number per line. The problem says what is wrong with it. A
-// line of a file that names nobody is a person whom nobody is.
-func readPeople(from io.Reader, job *bulk.NewJob) (problem string, err error) {
-	text := bufio.NewReader(from)
-	if mark, err := text.Peek(len(byteOrderMark)); err == nil && string(mark) == byteOrderMark {
-		_, _ = text.Discard(len(byteOrderMark))
+// line of a file that names nobody is a person whom nobody is, but for those before the
+// first that names somebody.
+func readPeople(text string, job *bulk.NewJob) (problem string) {
+	text = strings.TrimPrefix(text, byteOrderMark)
+	if !strings.Contains(text, "\n") { // lines that end as they once did on a Mac
+		text = strings.ReplaceAll(text, "\r", "\n")
 	}
-	begin, _ := text.Peek(maxHeader)
-	file := csv.NewReader(text)
-	file.Comma, file.FieldsPerRecord, file.TrimLeadingSpace = commaOf(string(begin)), -1, true
+	file := csv.NewReader(strings.NewReader(text))
+	file.Comma, file.FieldsPerRecord, file.TrimLeadingSpace = commaOf(text), -1, true
 	list := people{job: job}
 	for {
 		record, err := file.Read()
 		switch {
 		case errors.Is(err, io.EOF):
-			return list.end(), nil
-		case errors.As(err, new(*csv.ParseError)):
-			return fmt.Sprintf("cannot be read as CSV: %v", err), nil
+			return list.end()
 		case err != nil:
-			return "", err
+			return fmt.Sprintf("cannot be read as CSV: %v", err)
 		}
 		line, _ := file.FieldPos(0)
 		if problem := list.add(record, line); problem != "" {
-			return problem, nil
+			return problem
 		}
 	}
 }
 
 const (
 	byteOrderMark = "\uFEFF"
-	maxHeader     = 4096 // bytes of a file in which its first line is looked for
-	maxShown      = 60   // bytes of a cell that a sentence shows
+	maxShown      = 60 // bytes of a cell that a sentence shows
 )
 
 // people are those whom a list names.
@@ -61,6 +57,10 @@ type people struct {
 
 // add adds who stands in a line.
 func (p *people) add(record []string, line int) (problem string) {
+	cells := filled(record)
+	if len(cells) == 0 && (len(record) == 1 || !p.begun) { // a blank line
+		return ""
+	}
 	if !p.begun {
 		p.begun = true
 		if p.column, p.numbers, p.header = headerOf(record); p.header {
@@ -68,10 +68,7 @@ func (p *people) add(record []string, line int) (problem string) {
 		}
 		p.numbers = figures(strings.TrimSpace(record[0]))
 	}
-	cells := filled(record)
 	switch {
-	case len(cells) == 0 && len(record) == 1: // a blank line
-		return ""
 	case !p.header && len(cells) > 1:
 		return fmt.Sprintf("must have one person per line, or a column named email or user_id; line %d has %d cells",
 			line, len(cells))
@@ -148,7 +145,7 @@ func headerOf(record []string) (column int, numbers, found bool) {
 
 // commaOf returns what separates the cells of a file.
 func commaOf(text string) rune {
-	line, _, _ := strings.Cut(text, "\n")
+	line, _, _ := strings.Cut(strings.TrimLeft(text, "\r\n"), "\n")
 	comma, most := ',', strings.Count(line, ",")
 	for _, other := range ";\t" {
 		if n := strings.Count(line, string(other)); n > most {

@@ -196,6 +196,9 @@ func TestPeopleOfAFile(t *testing.T) {
 		{"quotes", "name,email\n\"Lovelace, Ada\",ada@example.com\n\"two\nlines\",\"grace@example.com\"\n", "ada@example.com grace@example.com"},
 		{"ids of another program", "id,email,name\n11,grace@example.com,Grace\n", "grace@example.com"},
 		{"ids of users", "user_id,tags\n12,vip\n", "grace@example.com"},
+		{"lines of an old Mac", "email,name\rada@example.com,Ada\rgrace@example.com,Grace\r", "ada@example.com grace@example.com"},
+		{"blank lines first", " \n\n11\n12\n", "ada@example.com grace@example.com"},
+		{"blank rows before the header", "\n;;\n;name;email\n;Ada;ada@example.com\n", "ada@example.com"},
 		{"empty cells", "name,email\nAda,\nGrace\nGrace,grace@example.com\n", "Unknown Unknown grace@example.com"},
 	} {
 		path := fmt.Sprintf("%s/%d", bulkPath, i+1)
