@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/rules/bulk"
@@ -86,7 +85,7 @@ func (p *people) add(record []string, line int) (problem string) {
 // person adds who is named by a cell; an empty one names nobody.
 func (p *people) person(cell string, line int) (problem string) {
 	switch {
-	case !utf8.ValidString(cell):
+	case !lyceum.IsText(cell):
 		return fmt.Sprintf("must be UTF-8 text; line %d is not. Save a spreadsheet as CSV in UTF-8", line)
 	case !p.header && p.numbers != figures(cell) && cell != "":
 		return fmt.Sprintf("must have only user IDs or only email addresses, one per line; line %d has “%s”, unlike the "+
@@ -99,7 +98,7 @@ func (p *people) person(cell string, line int) (problem string) {
 		return ""
 	}
 	id, err := strconv.ParseInt(cell, 10, 32)
-	if err != nil {
+	if err != nil || id == 0 {
 		return fmt.Sprintf(
 			"must have only user IDs from 1 to %d; line %d has “%s”", lyceum.MaxID, line, shownCell(cell),
 		)

@@ -134,6 +134,8 @@ func TestBulkChangeRefused(t *testing.T) {
 		{"an empty file", " \n", append(course, "who", "file"), "File names nobody"},
 		{"a file with a header alone", "email\n", append(course, "who", "file"), "File names nobody"},
 		{"no UTF-8", "\xff\xfe\n", append(course, "who", "file"), "File must be UTF-8 text; line 1 is not"},
+		{"UTF-16 without a mark", "e\x00m\x00a\x00i\x00l\x00\n\x00a\x00d\x00a\x00\n\x00", append(course, "who", "file"), "File must be UTF-8 text; line 1 is not"},
+		{"the number 0", "", append(course, "who", "list", "list", "11\n0"), "List must have only user IDs from 1 to 2147483647; line 2 has “0”"},
 		{"numbers and addresses", "11\nada@example.com\n", append(course, "who", "file"), "File must have only user IDs or only email addresses, one per line; line 2 has “ada@example.com”, unlike the first"},
 		{"addresses and numbers", "", append(course, "who", "list", "list", "ada@example.com\n12"), "List must have only user IDs or only email addresses, one per line; line 2 has “12”, unlike the first"},
 		{"an address in a column of numbers", "name,user_id\nAnn,11\nBob,bob@example.com\n", append(course, "who", "file"), "File must have only user IDs from 1 to 2147483647; line 3 has “bob@example.com”"},
