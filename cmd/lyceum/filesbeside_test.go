@@ -234,6 +234,8 @@ func TestR51_MirrorDownloadsFiles(t *testing.T) {
 			`{"id":4,"kind":"pdf_embed","name":"d.pdf","url":"%[1]s/files/none.pdf"}`,
 			`{"id":5,"kind":"pdf_embed","name":"e.pdf","url":"%[1]s/files/text.pdf"}`,
 			`{"id":6,"kind":"text","text":"read this"}`,
+			`{"id":7,"kind":"file","name":"f.txt","url":"%[1]s/files/coded.txt"}`,
+			`{"id":8,"kind":"pdf_embed","name":"g.pdf","url":"%[1]s/files/changed.pdf"}`,
 		}
 		return fmt.Sprintf(strings.Join(list, ","), base, n, stranger.URL)
 	}, func(w http.ResponseWriter, r *http.Request) {
@@ -250,6 +252,22 @@ func TestR51_MirrorDownloadsFiles(t *testing.T) {
 			}
 			whole.Add(1)
 			w.Header().Set("Content-Length", fmt.Sprint(len(pdf)))
+			_, _ = w.Write([]byte(pdf[:len(pdf)/2])) // and the connection breaks
+		case "/files/coded.txt":
+			if accepted := r.Header.Get("Accept-Encoding"); accepted != "identity" {
+				t.Errorf("the encoding %q is accepted", accepted)
+			}
+			w.Header().Set("Content-Encoding", "gzip")
+			w.Header().Set("Content-Length", "8")
+			_, _ = w.Write([]byte("\x1f\x8bcoded."))
+		case "/files/changed.pdf":
+			w.Header().Set("Content-Length", fmt.Sprint(len(pdf)))
+			if r.Header.Get("Range") != "" {
+				w.Header().Set("ETag", `"new"`)
+				_, _ = w.Write([]byte(strings.ReplaceAll(pdf, "page", "text")))
+				return
+			}
+			w.Header().Set("ETag", `"old"`)
 			_, _ = w.Write([]byte(pdf[:len(pdf)/2])) // and the connection breaks
 		case "/files/away.pdf":
 			http.Redirect(w, r, stranger.URL, http.StatusFound)
@@ -268,7 +286,9 @@ func TestR51_MirrorDownloadsFiles(t *testing.T) {
 	args = append(args, "--download-files", "--base-url", "https://new.example.com")
 	for range 2 {
 		says(t, 1, `(?s)attachment 3: its file was not copied: its address leads to another one, which is not followed\nattachment 4: its file was not copied: the other server answers with 404\n`+
-			`attachment 5: its file was not copied: file cannot be imported: this is not a file of the type pdf\n.* 3 refused`, args...)
+			`attachment 5: its file was not copied: file cannot be imported: this is not a file of the type pdf\n`+
+			`attachment 7: its file was not copied: it comes with the Content-Encoding gzip, and not as it is\n`+
+			`attachment 8: its file was not copied: file cannot be imported: it was changed while it was copied; repeat the command\n.* 5 refused`, args...)
 	}
 	if strange.Load() > 0 {
 		t.Errorf("a stranger was asked %d times", strange.Load())
@@ -286,7 +306,7 @@ func TestR51_MirrorDownloadsFiles(t *testing.T) {
 	if pictures := command(t, "export", "courses", "--data", dir); !strings.Contains(pictures, "https://new.example.com/files/1/"+sha256Of(pixel)+".png") {
 		t.Error(pictures)
 	}
-	says(t, 1, ` 3 refused`, append(args, "--file-origins", stranger.URL)...)
+	says(t, 1, ` 5 refused`, append(args, "--file-origins", stranger.URL)...)
 	if strange.Load() != 1 {
 		t.Errorf("an allowed origin was asked %d times", strange.Load())
 	}
@@ -296,7 +316,7 @@ func TestR51_MirrorDownloadsFiles(t *testing.T) {
 	}
 	defer store.Close()
 	v := store.In(t.Context(), 1)
-	if all, err := v.Uploads.List(v, lyceum.UploadFilter{}, lyceum.Page{Number: 1, Size: 10}); err != nil || all.Total != 4 {
-		t.Errorf("%d uploads, %v", all.Total, err) // one of them has no file: it was text
+	if all, err := v.Uploads.List(v, lyceum.UploadFilter{}, lyceum.Page{Number: 1, Size: 10}); err != nil || all.Total != 5 {
+		t.Errorf("%d uploads, %v", all.Total, err) // two of them have no file: text, and what was changed
 	}
 }

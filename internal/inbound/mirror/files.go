@@ -1,6 +1,7 @@
 package mirror
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -180,6 +181,7 @@ func (f *remoteFile) ask() error {
 		stop()
 		return lyceum.Invalidf("its address cannot be asked for")
 	}
+	request.Header.Set("Accept-Encoding", "identity")
 	if f.at > 0 {
 		request.Header.Set("Range", fmt.Sprintf("bytes=%d-", f.at))
 		if strings.HasPrefix(f.tag, `"`) {
@@ -221,15 +223,15 @@ func withoutAddress(err error) error {
 
 // accept refuses an answer that is not the file, or not from where it was asked for.
 func (f *remoteFile) accept(answer *http.Response) error {
+	coding := answer.Header.Get("Content-Encoding")
 	switch code := answer.StatusCode; {
+	case code < 300 && coding != "" && !strings.EqualFold(coding, "identity"):
+		return lyceum.Invalidf("it comes with the Content-Encoding %s, and not as it is", coding)
 	case code == http.StatusOK && f.at == 0:
 		if f.size = answer.ContentLength; f.size < 0 {
 			return lyceum.Invalidf("its size is unknown")
 		}
-		f.tag = answer.Header.Get("ETag")
-		if f.tag == "" {
-			f.tag = answer.Header.Get("Last-Modified")
-		}
+		f.tag = tagOf(answer)
 		return nil
 	case code == http.StatusPartialContent && f.at > 0:
 		want := fmt.Sprintf("bytes %d-%d/%d", f.at, f.size-1, f.size)
@@ -238,7 +240,7 @@ func (f *remoteFile) accept(answer *http.Response) error {
 		}
 		return nil
 	case code == http.StatusOK: // ranges are not supported, or the file is another one now
-		if answer.ContentLength != f.size {
+		if answer.ContentLength != f.size || tagOf(answer) != f.tag {
 			return lyceum.Invalidf("it was changed while it was copied; repeat the command")
 		}
 		f.here, f.all = 0, true
@@ -250,6 +252,10 @@ func (f *remoteFile) accept(answer *http.Response) error {
 	default:
 		return lyceum.Invalidf("the other server answers with %d", code)
 	}
+}
+
+func tagOf(answer *http.Response) string {
+	return cmp.Or(answer.Header.Get("ETag"), answer.Header.Get("Last-Modified"))
 }
 
 // uuid is always the same for the same content for the same thing, so that it is
