@@ -243,7 +243,8 @@ func (s *service) background(ctx context.Context) (end func(), err error) {
 			"another status.", s.courier.Failed)
 		group.Go(func() { s.courier.Run(background) })
 	} else {
-		s.log.Info("this process does not send webhooks: it has no secret key; set one with --secret-key-file")
+		s.log.Info("this process has no secret key: it sends no webhooks, and its links to files and addresses for uploads "+
+			"work only here, until it stops; set one with --secret-key-file")
 	}
 	if s.emails.Sends() {
 		s.metrics.Count("lyceum_email_attempts_sent_total", "Attempts to send an email that the mail server took.",
