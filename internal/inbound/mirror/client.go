@@ -2,6 +2,7 @@ package mirror
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"io"
@@ -106,6 +107,11 @@ func (c *client) once(ctx context.Context, path string, into any) (retry bool, e
 		if ctx.Err() != nil {
 			return false, ctx.Err()
 		}
+		if untrusted, is := errors.AsType[*tls.CertificateVerificationError](err); is {
+			return false, &lyceum.Error{
+				Kind: lyceum.Invalid, Detail: c.base + " has a certificate that is not trusted here", Err: untrusted,
+			}
+		}
 		return true, &lyceum.Error{
 			Kind: lyceum.Unavailable, Detail: c.base + " does not answer; repeat the command to resume",
 			Err: err,
@@ -120,7 +126,7 @@ func (c *client) once(ctx context.Context, path string, into any) (retry bool, e
 		}
 	}
 	if len(body) > maxAnswer {
-		return false, lyceum.Invalidf("the answer of %s%s is larger than %d bytes", c.base, path, maxAnswer)
+		return false, lyceum.Errorf(lyceum.Unavailable, "the answer of %s%s is larger than %d bytes", c.base, path, maxAnswer)
 	}
 	if wait := c.heed(answer); wait > mostWait {
 		return false, lyceum.Errorf(lyceum.Unavailable, "%s answers %s with %d and asks to wait for %s; repeat the command "+
@@ -148,7 +154,7 @@ func (c *client) once(ctx context.Context, path string, into any) (retry bool, e
 		return false, lyceum.Invalidf("%s does not accept the API key; put a valid one into the file", c.base)
 	case code == http.StatusForbidden:
 		return false, lyceum.Errorf(lyceum.Forbidden, "%s does not allow this API key to request %s", c.base, path)
-	case code == http.StatusTooManyRequests || code >= 500:
+	case code == http.StatusRequestTimeout || code == http.StatusTooManyRequests || code >= 500:
 		return true, lyceum.Errorf(lyceum.Unavailable, "%s answers %s with %d; repeat the command to resume",
 			c.base, path, code)
 	case code >= 300 && code < 400:

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -69,6 +71,8 @@ func broken(w http.ResponseWriter) {
 	_, _ = fmt.Fprint(w, "{")
 }
 
+func large(w http.ResponseWriter) { _, _ = w.Write(make([]byte, maxAnswer+1)) }
+
 func TestClientWaitsAndAsksAgain(t *testing.T) {
 	const extra = 100 * time.Millisecond
 	s := time.Second
@@ -92,6 +96,8 @@ func TestClientWaitsAndAsksAgain(t *testing.T) {
 		"too many, not told how long":          {[]func(http.ResponseWriter){with(429), with(429), fine}, []time.Duration{s, 2 * s}, 0, false, 4},
 		"a reset that is none is ignored":      {[]func(http.ResponseWriter){with(200, "RateLimit-Remaining", "0", "RateLimit-Reset", "soon"), fine}, nil, 0, false, 2},
 		"a failure that passes":                {[]func(http.ResponseWriter){with(502), with(503), fine}, []time.Duration{s, 2 * s}, 0, false, 4},
+		"a question that was too slow":         {[]func(http.ResponseWriter){with(408), fine}, []time.Duration{s}, 0, false, 3},
+		"an answer that is too large":          {[]func(http.ResponseWriter){large}, nil, lyceum.Unavailable, true, 1},
 		"an answer that breaks off":            {[]func(http.ResponseWriter){broken, fine}, []time.Duration{s}, 0, false, 3},
 		"a failure that stays":                 {[]func(http.ResponseWriter){with(500)}, []time.Duration{s, 2 * s, 4 * s, 8 * s, 16 * s}, lyceum.Unavailable, true, 6},
 		"a key that is not known":              {[]func(http.ResponseWriter){with(401)}, nil, lyceum.Invalid, true, 1},
@@ -165,7 +171,6 @@ func TestTogether(t *testing.T) {
 
 // TestClientSaysWhatIsWrong with an answer that cannot be read.
 func TestClientSaysWhatIsWrong(t *testing.T) {
-	large := func(w http.ResponseWriter) { _, _ = w.Write(make([]byte, maxAnswer+1)) }
 	for says, answer := range map[string]func(http.ResponseWriter){
 		"/v1/a ended early; repeat the command to resume":                                         broken,
 		"/v1/a is larger than 33554432 bytes":                                                     large,
@@ -176,6 +181,24 @@ func TestClientSaysWhatIsWrong(t *testing.T) {
 		if err := c.get(t.Context(), "/v1/a", nil, &into); !strings.HasSuffix(lyceum.Public(err).Detail, says) {
 			t.Errorf("%v, want %s", err, says)
 		}
+	}
+}
+
+// TestClientTrustsNoOtherCertificate, and does not try again.
+func TestClientTrustsNoOtherCertificate(t *testing.T) {
+	server := httptest.NewUnstartedServer(http.NotFoundHandler())
+	server.Config.ErrorLog = log.New(io.Discard, "", 0)
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	p := &patient{at: time.Unix(1_700_000_000, 0)}
+	c, err := newClient(server.URL, "key", p.now, p.sleep)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = c.get(t.Context(), "/v1/a", nil, nil)
+	want := server.URL + " has a certificate that is not trusted here"
+	if e := lyceum.Public(err); e.Kind != lyceum.Invalid || e.Detail != want || e.Err == nil || len(p.slept) > 0 {
+		t.Errorf("%v after %v", err, p.slept)
 	}
 }
 
