@@ -243,7 +243,7 @@ func (s *service) background(ctx context.Context) (end func(), err error) {
 			"another status.", s.courier.Failed)
 		group.Go(func() { s.courier.Run(background) })
 	} else {
-		s.log.Info("this process has no secret key: it sends no webhooks, and its links to files and addresses for uploads "+
+		s.log.Info("this process has no secret key: it sends no webhooks, and its links to files and addresses for uploads " +
 			"work only here, until it stops; set one with --secret-key-file")
 	}
 	if s.emails.Sends() {

@@ -442,7 +442,7 @@ func TestMirrorOfASchoolThatChanges(t *testing.T) {
 		return fmt.Sprintf(`{"course":{"id":%d,"name":"Course %[1]d","is_published":true,"author_bio":{"name":"Ann"},`+
 			`"lecture_sections":[{"id":%[1]d,"name":"One","position":1,"lectures":[{"id":%[1]d1,"position":1},{"id":%[1]d2,"position":2}]}]}}`, id)
 	}
-	user := `{"id":2,"email":"u2@example.com","role":"student","courses":[],"tags":[]}`
+	user := `{"id":2,"email":"u2@example.com","role":"student","courses":[{"course_id":3,"enrolled_at":"2099-01-01T00:00:00Z","is_active_enrollment":true}],"tags":[]}`
 	answers := map[string]string{
 		"/v1/users?search_after=0":  `{"users":[{"id":2,"email":"u2@example.com"},{"id":3,"email":"u3@example.com"}],"meta":{"number_of_pages":1,"has_more_results":false}}`,
 		"/v1/users?search_after=3":  `{"users":[],"meta":{"number_of_pages":1,"has_more_results":false}}`,
@@ -454,7 +454,7 @@ func TestMirrorOfASchoolThatChanges(t *testing.T) {
 		"/v1/courses/1/lectures/11": `{"lecture":{"id":11,"name":"Clay","attachments":[]}}`,
 		"/v1/courses/3/lectures/31": `{"lecture":{"id":31,"name":"Wheel","attachments":[]}}`,
 		"/v1/courses/3/lectures/32": `{"lecture":{"id":32,"name":"Kiln","attachments":[]}}`,
-		"/v1/courses/3/enrollments": `{"enrollments":[{"user_id":2,"enrolled_at":"2099-01-01T00:00:00Z"}],` + one + `}`,
+		"/v1/courses/3/enrollments": `{"enrollments":[{"user_id":2,"enrolled_at":"2099-01-01T00:00:00Z","expires_at":"2099-06-01T00:00:00Z"}],` + one + `}`,
 		"/v1/pricing_plans":         `{"pricing_plans":[{"id":5},{"id":6}],` + one + `}`,
 		"/v1/pricing_plans/5":       `{"pricing_plan":{"id":5,"course_id":3,"name":"Once","price":100,"currency":"USD","frequency":{"type":"one_time"},"created_at":"2024-01-01T00:00:00Z","updated_at":"2024-01-01T00:00:00Z"}}`,
 		"/v1/transactions":          `{"transactions":[{"id":7,"user_id":2,"pricing_plan_id":5,"sale_id":7,"created_at":"2099-01-01T00:00:00Z","purchased_at":"2099-01-01T00:00:00Z","charge":100,"final_price":100,"currency":"USD","revenue":90,"status":"paid"}],` + one + `}`,
@@ -501,11 +501,70 @@ func TestMirrorOfASchoolThatChanges(t *testing.T) {
 	}
 	for kind, text := range map[string]string{
 		"courses": "3,Course 3,", "lectures": "31,3,3,Wheel,", "pricing-plans": "5,", "transactions": "2099-01-01T00:00:00Z",
-		"enrollments": "2099-01-01T00:00:00Z", "webhooks": "https://example.com/",
+		"enrollments": "2099-01-01T00:00:00Z,2099-06-01T00:00:00Z,", "webhooks": "https://example.com/",
 	} {
 		if got := command(t, "export", kind, "--data", dir); !strings.Contains(got, text) {
 			t.Errorf("the %s lack %q:\n%s", kind, text, got)
 		}
+	}
+}
+
+// TestMirrorKeepsProgressTogether: whoever enrolls or comes during the copy is copied
+// with their progress and its id; and progress that began in the copy, with another id,
+// is brought up to date.
+func TestMirrorKeepsProgressTogether(t *testing.T) {
+	t.Parallel()
+	const one = `"meta":{"total":1,"number_of_pages":1}`
+	var enrolled atomic.Bool
+	progress := func(id, percent int) string {
+		return fmt.Sprintf(`{"course_progress":{"id":%d,"percent_complete":%d,"certificate":{},"lecture_sections":[]},%s}`, id, percent, one)
+	}
+	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		answer := `{"pricing_plans":[],"transactions":[],"enrollments":[],"webhooks":[],` + one + `}`
+		switch r.URL.Path {
+		case "/v1/users":
+			answer = `{"users":[],"meta":{"number_of_pages":1,"has_more_results":false}}`
+			if r.URL.Query().Get("search_after") == "0" {
+				answer = `{"users":[{"id":2,"email":"u2@example.com"}],"meta":{"number_of_pages":1,"has_more_results":false}}`
+			}
+		case "/v1/users/2", "/v1/users/9":
+			courses := ""
+			if enrolled.Load() {
+				courses = `{"course_id":1,"enrolled_at":"2024-01-01T00:00:00Z","is_active_enrollment":true},` +
+					`{"course_id":2,"enrolled_at":"2024-02-02T00:00:00Z","is_active_enrollment":true}`
+			}
+			answer = `{"id":2,"email":"u` + r.URL.Path[len("/v1/users/"):] + `@example.com","role":"student","courses":[` + courses + `],"tags":[]}`
+		case "/v1/courses":
+			answer = `{"courses":[{"id":1},{"id":2}],` + one + `}`
+		case "/v1/courses/1", "/v1/courses/2":
+			answer = `{"course":{"id":` + r.URL.Path[len("/v1/courses/"):] + `,"name":"Pottery","author_bio":{"name":"Ann"},"lecture_sections":[]}}`
+		case "/v1/courses/1/enrollments":
+			answer = `{"enrollments":[{"user_id":2,"enrolled_at":"2024-01-01T00:00:00Z"},{"user_id":9,"enrolled_at":"2024-01-01T00:00:00Z"}],` + one + `}`
+			enrolled.Store(true)
+		case "/v1/courses/1/progress":
+			answer = progress(map[string]int{"2": 77, "9": 78}[r.URL.Query().Get("user_id")], 30)
+		case "/v1/courses/2/progress":
+			answer = progress(map[string]int{"2": 88, "9": 89}[r.URL.Query().Get("user_id")], 40)
+		case "/v2/products/courses":
+			http.NotFound(w, r)
+			return
+		}
+		_, _ = io.WriteString(w, answer)
+	}))
+	t.Cleanup(other.Close)
+	dir, folder := newSchool(t), t.TempDir()
+	for kind, text := range map[string]string{"users": "id,email\n2,u2@example.com\n", "courses": "id,name,is_published\n2,Felt,true\n"} {
+		command(t, "import", kind, write(t, folder, kind, text), "--data", dir)
+	}
+	own := write(t, folder, "progress.csv", "id,user_id,course_id,percent_complete,completed_at,certificate_issued_at,certificate_page_id,certificate_serial_number\n3,2,2,10,,,,\n")
+	command(t, "import", "progress", own, "--data", dir)
+	args := []string{"mirror", "--data", dir, "--from", other.URL, "--api-key-file", write(t, folder, "key", "key")}
+	for range 2 {
+		says(t, 0, `, 0 refused`, args...)
+	}
+	got := command(t, "export", "progress", "--data", dir)
+	if !strings.Contains(got, "\n3,2,2,40,") || !strings.Contains(got, "\n77,2,1,30,") || !strings.Contains(got, "\n78,9,1,30,") {
+		t.Error(got)
 	}
 }
 

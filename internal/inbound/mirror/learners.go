@@ -26,16 +26,24 @@ type learner struct {
 // and what they have done of each course.
 func (m *mirror) learners(ctx context.Context) error {
 	return m.userPages(ctx, func(page []gen.UserSummary) error {
-		all := make([]learner, len(page))
-		err := together(ctx, len(page), m.Parallel, func(ctx context.Context, i int) (err error) {
-			all[i], err = m.learner(ctx, page[i].ID)
-			return err
-		})
-		if err != nil {
-			return err
+		ids := make([]int32, len(page))
+		for i := range page {
+			ids[i] = page[i].ID
 		}
-		return m.keepLearners(ctx, slices.DeleteFunc(all, func(l learner) bool { return l.user.ID == 0 }))
+		return m.someLearners(ctx, ids)
 	})
+}
+
+func (m *mirror) someLearners(ctx context.Context, ids []int32) error {
+	all := make([]learner, len(ids))
+	err := together(ctx, len(ids), m.Parallel, func(ctx context.Context, i int) (err error) {
+		all[i], err = m.learner(ctx, ids[i])
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return m.keepLearners(ctx, slices.DeleteFunc(all, func(l learner) bool { return l.user.ID == 0 }))
 }
 
 func (m *mirror) learner(ctx context.Context, id int32) (learner, error) {
@@ -124,6 +132,9 @@ func (m *mirror) keepLearners(ctx context.Context, all []learner) error {
 	if err != nil {
 		return err
 	}
+	if err := m.adopt(ctx, progress); err != nil {
+		return err
+	}
 	inCourse := func(user lyceum.UserID, course lyceum.CourseID) string {
 		return fmt.Sprintf("of user %d in course %d", user, course)
 	}
@@ -143,6 +154,22 @@ func (m *mirror) keepLearners(ctx context.Context, all []learner) error {
 	return keep(ctx, m, to, "completed lecture", func(p *lyceum.LectureProgress) string {
 		return fmt.Sprintf("%d of user %d", p.Lecture, p.User)
 	}, lectures...)
+}
+
+// adopt gives progress the id that it has in the copy, if it began there.
+func (m *mirror) adopt(ctx context.Context, rows []lyceum.Progress) error {
+	v := m.Store.In(ctx, m.School)
+	for i := range rows {
+		here := lyceum.ProgressFilter{User: lyceum.Some(rows[i].User), Course: lyceum.Some(rows[i].Course)}
+		kept, found, err := v.Progress.First(v, here)
+		if err != nil {
+			return err
+		}
+		if found {
+			rows[i].ID = kept.ID
+		}
+	}
+	return nil
 }
 
 // news gives what is new of the latest enrollments. The other server tells of a
@@ -187,6 +214,9 @@ func (m *mirror) enrollments(ctx context.Context) error {
 		}
 		path := fmt.Sprintf("/v1/courses/%d/enrollments", course)
 		err := pages(ctx, m.client, path, nil, func(list *gen.EnrollmentList) (*gen.PaginationMeta, int, error) {
+			if err := m.lateLearners(ctx, lyceum.CourseID(course), list.Enrollments); err != nil {
+				return nil, 0, err
+			}
 			var rows []lyceum.Enrollment
 			for _, e := range list.Enrollments {
 				rows = append(rows, lyceum.Enrollment{
@@ -207,6 +237,24 @@ func (m *mirror) enrollments(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// lateLearners copies those who enrolled in a course after the learners were copied: an
+// enrollment alone would begin progress of another id than the other server's.
+func (m *mirror) lateLearners(ctx context.Context, course lyceum.CourseID, list []gen.Enrollment) error {
+	v := m.Store.In(ctx, m.School)
+	var late []int32
+	for _, e := range list {
+		here := lyceum.EnrollmentFilter{User: lyceum.Some(lyceum.UserID(e.UserID)), Course: lyceum.Some(course)}
+		kept, err := lyceum.All(v.Enrollments, v, here)
+		if err != nil {
+			return err
+		}
+		if !slices.ContainsFunc(kept, func(k lyceum.Enrollment) bool { return k.EnrolledAt.Unix() == e.EnrolledAt.Unix() }) {
+			late = append(late, e.UserID)
+		}
+	}
+	return m.someLearners(ctx, late)
 }
 
 // responses copies what learners answered to each quiz that was copied.
