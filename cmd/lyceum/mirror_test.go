@@ -439,7 +439,7 @@ func TestMirrorOfASchoolThatChanges(t *testing.T) {
 	t.Parallel()
 	const one = `"meta":{"total":1,"number_of_pages":1}`
 	course := func(id int) string {
-		return fmt.Sprintf(`{"course":{"id":%d,"name":"Course %[1]d","is_published":true,"author_bio":{"name":"Ann"},`+
+		return fmt.Sprintf(`{"course":{"id":%d,"name":"Course %[1]d","is_published":true,"author_bio":{"name":"Ann","user_id":4},`+ // who was erased
 			`"lecture_sections":[{"id":%[1]d,"name":"One","position":1,"lectures":[{"id":%[1]d1,"position":1},{"id":%[1]d2,"position":2}]}]}}`, id)
 	}
 	user := `{"id":2,"email":"u2@example.com","role":"student","courses":[{"course_id":3,"enrolled_at":"2099-01-01T00:00:00Z","is_active_enrollment":true}],"tags":[]}`
@@ -501,7 +501,7 @@ func TestMirrorOfASchoolThatChanges(t *testing.T) {
 	}
 	for kind, text := range map[string]string{
 		"courses": "3,Course 3,", "lectures": "31,3,3,Wheel,", "pricing-plans": "5,", "transactions": "2099-01-01T00:00:00Z",
-		"enrollments": "2099-01-01T00:00:00Z,2099-06-01T00:00:00Z,", "webhooks": "https://example.com/",
+		"enrollments": "2099-01-01T00:00:00Z,2099-06-01T00:00:00Z,", "webhooks": "https://example.com/", "authors": ",Ann,,,,",
 	} {
 		if got := command(t, "export", kind, "--data", dir); !strings.Contains(got, text) {
 			t.Errorf("the %s lack %q:\n%s", kind, text, got)

@@ -146,11 +146,7 @@ func (m *mirror) course(
 	}
 	if author.Present {
 		row.AuthorID = lyceum.Some(author.Value.ID)
-		err := keep(
-			ctx, m, m.Learning.ImportAuthors(m.by()), "author",
-			func(a *lyceum.AuthorProfile) string { return strconv.Itoa(int(a.ID)) }, author.Value,
-		)
-		if err != nil {
+		if err := m.author(ctx, author.Value); err != nil {
 			return err
 		}
 	}
@@ -211,6 +207,25 @@ func (m *mirror) filesOf(ctx context.Context, attachments []lyceum.Attachment) (
 		}
 	}
 	return nil
+}
+
+// author keeps an author, without a user who is not here: one who was erased there is
+// still named.
+func (m *mirror) author(ctx context.Context, row lyceum.AuthorProfile) error {
+	v := m.Store.In(ctx, m.School)
+	if row.UserID.Present {
+		known, err := v.UserSummaries.Find(v, row.UserID.Value)
+		if err != nil {
+			return err
+		}
+		if len(known) == 0 {
+			row.UserID = lyceum.None[lyceum.UserID]()
+		}
+	}
+	return keep(
+		ctx, m, m.Learning.ImportAuthors(m.by()), "author",
+		func(a *lyceum.AuthorProfile) string { return strconv.Itoa(int(a.ID)) }, row,
+	)
 }
 
 func (m *mirror) contents(
