@@ -257,7 +257,29 @@ func (m *mirror) lateLearners(ctx context.Context, course lyceum.CourseID, list 
 	return m.someLearners(ctx, late)
 }
 
-// responses copies what learners answered to each quiz that was copied.
+// ofKnown leaves out the responses of users who are not here: they came since, and the
+// next run finds them, or were erased there.
+func (m *mirror) ofKnown(
+	ctx context.Context, quiz lyceum.QuizID, list []gen.QuizResponse,
+) (rows []lyceum.QuizResponse, err error) {
+	ids := make([]lyceum.UserID, len(list))
+	for i := range list {
+		ids[i] = lyceum.UserID(list[i].StudentID)
+	}
+	v := m.Store.In(ctx, m.School)
+	known, err := v.UserSummaries.Find(v, ids...)
+	for i, r := range list {
+		if _, here := known[ids[i]]; here {
+			rows = append(rows, lyceum.QuizResponse{
+				Quiz: quiz, User: ids[i], SubmittedAt: wire.Opt(r.SubmittedAt), PercentCorrect: wire.Opt(r.PercentCorrect),
+			})
+		}
+	}
+	return rows, err
+}
+
+// responses copies what learners answered to each quiz that was copied. The transactions
+// have brought those who bought something and were erased.
 func (m *mirror) responses(ctx context.Context) error {
 	courses := map[lyceum.LectureID]lyceum.CourseID{}
 	v := m.Store.In(ctx, m.School)
@@ -287,12 +309,9 @@ func (m *mirror) responses(ctx context.Context) error {
 		if err != nil && !errors.Is(err, errNotThere) {
 			return err
 		}
-		var rows []lyceum.QuizResponse
-		for _, r := range list.QuizResponses.Responses {
-			rows = append(rows, lyceum.QuizResponse{
-				Quiz: quiz.Quiz.ID, User: lyceum.UserID(r.StudentID), SubmittedAt: wire.Opt(r.SubmittedAt),
-				PercentCorrect: wire.Opt(r.PercentCorrect),
-			})
+		rows, err := m.ofKnown(ctx, quiz.Quiz.ID, list.QuizResponses.Responses)
+		if err != nil {
+			return err
 		}
 		if err := keep(
 			ctx, m, to, "response",

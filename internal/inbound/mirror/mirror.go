@@ -115,8 +115,8 @@ func (m *mirror) phases() []struct {
 		{"pricing plans", m.plans},
 		{"learners", m.learners},
 		{"enrollments", m.enrollments},
-		{"quiz responses", m.responses},
 		{"transactions", m.transactions},
+		{"quiz responses", m.responses},
 		{"webhooks", m.webhooks},
 	}
 }
