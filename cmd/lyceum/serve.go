@@ -37,6 +37,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/sales"
 	"github.com/lyceum-school/lyceum/internal/rules/templates"
 	"github.com/lyceum-school/lyceum/internal/storage/salesindex"
+	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
 )
 
 // serveCommand serves the schools of a database.
@@ -113,7 +114,7 @@ func (c *serveCommand) Run(p *program) (err error) {
 		return err
 	}
 	defer release()
-	kept, err := c.open(p)
+	kept, err := c.openWith(p, sqlstore.Options{Log: p.log, Primary: true})
 	if err != nil {
 		return err
 	}

@@ -73,13 +73,16 @@ func (s *Service) Claim(ctx context.Context, due lyceum.DueWebhook, limit int) (
 	if err != nil {
 		return nil, err
 	}
-	parcels := make([]Parcel, len(claimed))
+	parcels := make([]Parcel, 0, len(claimed))
 	for i := range claimed {
-		payload := payloads[claimed[i].Number.Value]
-		parcels[i] = Parcel{
+		payload, there := payloads[claimed[i].Number.Value]
+		if !there { // read from a server that is behind, around a failover: it is due again
+			continue
+		}
+		parcels = append(parcels, Parcel{
 			WebhookEvent: claimed[i], School: due.School, Webhook: w, Secrets: secrets, Begun: now,
 			Body: envelope(&payload, claimed[i].ID, w.AsArray),
-		}
+		})
 	}
 	return parcels, nil
 }

@@ -102,6 +102,7 @@ func (s *Store) tend() {
 			return
 		}
 		_ = s.files.look() // which logs by itself
+		s.settleDoubts()
 		if s.condition.full.Load() {
 			s.probe()
 		}

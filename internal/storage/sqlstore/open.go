@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -43,7 +44,7 @@ type Store struct {
 	lists      listIndex
 	contents   contents
 	watch      watch
-	seen       sync.Map // lyceum.SchoolID -> *atomic.Int64: the last entry that is known to be on disk
+	seen       *knownEnds
 	patience   time.Duration
 	clock      func() time.Time
 	closing    chan struct{}
@@ -87,6 +88,8 @@ type Options struct {
 	// AnySchema leaves a schema that is older than this program's as it is. Only
 	// Backup works then. A database without any gets today's.
 	AnySchema bool
+	// Primary refuses a PostgreSQL server that is a standby, from which everything can be read, though late.
+	Primary bool
 }
 
 // Open opens the SQLite database of a data folder, and makes both when they are
@@ -205,6 +208,8 @@ func OpenPostgres(ctx context.Context, address string, o Options) (*Store, error
 	if err != nil {
 		return nil, err
 	}
+	is := &primary{only: o.Primary, seen: newKnownEnds()}
+	config.ValidateConnect = is.admits(config.ValidateConnect)
 	d := postgresDialect()
 	within := func(setting string, d time.Duration) string {
 		return "SET " + setting + " = " + strconv.FormatInt(d.Milliseconds(), 10)
@@ -220,6 +225,7 @@ func OpenPostgres(ctx context.Context, address string, o Options) (*Store, error
 	if err != nil {
 		return nil, unopened(config, err)
 	}
+	store.seen = is.seen
 	counting := postgresPool(config, tallyConnections, within("statement_timeout", tallyPatience),
 		"SET synchronous_commit = off")
 	store.tallies = &tallies{store, newPool(counting, d, o.Trace)}
@@ -279,9 +285,25 @@ func keepsText(conn *pgconn.PgConn) error {
 }
 
 func unreachable(config *pgx.ConnConfig, err error) error {
-	return &lyceum.Error{Kind: lyceum.Unavailable, Err: err, Detail: fmt.Sprintf(
-		"PostgreSQL at %s:%d cannot be reached; start it, create the database, or correct "+
-			"--database-url", config.Host, config.Port)}
+	todo := "cannot be reached; start it, create the database, or correct --database-url"
+	for _, no := range []error{errStandby, pgconn.ErrStandbyConnection, pgconn.ErrReadOnlyConnection} {
+		if errors.Is(err, no) {
+			todo = "accepts no changes: it is a standby or set to be read-only; promote it, or name the primary in " +
+				"--database-url"
+		}
+	}
+	return &lyceum.Error{Kind: lyceum.Unavailable, Err: err, Detail: "PostgreSQL at " + hostsOf(config) + " " + todo}
+}
+
+// hostsOf lists the servers of an address.
+func hostsOf(config *pgx.ConnConfig) string {
+	hosts := []string{fmt.Sprintf("%s:%d", config.Host, config.Port)}
+	for _, other := range config.Fallbacks { // each also without TLS, if that is allowed
+		if host := fmt.Sprintf("%s:%d", other.Host, other.Port); !slices.Contains(hosts, host) {
+			hosts = append(hosts, host)
+		}
+	}
+	return strings.Join(hosts, ", ")
 }
 
 // findOrigin goes without an origin where the database does not tell it, as
@@ -309,7 +331,7 @@ func postgresPool(config *pgx.ConnConfig, n int, begin ...string) *sql.DB {
 		conn.PgConn().CustomData()[openedAt] = time.Now()
 		_, err := conn.PgConn().Exec(ctx, strings.Join(begin, "; ")).ReadAll()
 		return err
-	}), stdlib.OptionResetSession(writableAgain))
+	}), stdlib.OptionResetSession(stillGood))
 	db.SetMaxOpenConns(n)
 	db.SetMaxIdleConns(n)
 	return db
@@ -317,11 +339,12 @@ func postgresPool(config *pgx.ConnConfig, n int, begin ...string) *sql.DB {
 
 const openedAt = "opened"
 
-// writableAgain gives up a connection that was opened while the database was set to be
-// read-only, which it would be for as long as it is open.
-func writableAgain(_ context.Context, conn *pgx.Conn) error {
+// stillGood gives up a connection to a server that is no longer the primary, and one that was opened
+// while the database was set to be read-only, which it would be for as long as it is open.
+func stillGood(_ context.Context, conn *pgx.Conn) error {
 	opened, _ := conn.PgConn().CustomData()[openedAt].(time.Time)
-	if conn.PgConn().ParameterStatus("default_transaction_read_only") == "on" && time.Since(opened) > time.Second {
+	readOnly := conn.PgConn().ParameterStatus("default_transaction_read_only") == "on"
+	if overtaken(conn.PgConn()) || readOnly && time.Since(opened) > time.Second {
 		return driver.ErrBadConn
 	}
 	return nil
@@ -338,7 +361,7 @@ func start(ctx context.Context, d *dialect, of *files, reads, writes *sql.DB, o 
 	s := &Store{
 		dialect: d, log: log, files: of,
 		reads: newPool(reads, d, o.Trace), writes: newPool(writes, d, o.Trace),
-		patience: o.patience(), clock: o.Clock, closing: make(chan struct{}),
+		seen: newKnownEnds(), patience: o.patience(), clock: o.Clock, closing: make(chan struct{}),
 	}
 	if s.clock == nil {
 		s.clock = time.Now

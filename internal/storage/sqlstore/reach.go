@@ -2,7 +2,9 @@ package sqlstore
 
 import (
 	"context"
-	"sync/atomic"
+	"maps"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/lyceum-school/lyceum"
@@ -18,7 +20,7 @@ const (
 // Reach asks nothing where this process has seen the entry. Nothing that is read from
 // the database afterwards is older.
 func (s *Store) Reach(ctx context.Context, school lyceum.SchoolID, entry int64) error {
-	if s.reached(school).Load() >= entry {
+	if s.seen.last(school) >= entry {
 		return nil
 	}
 	late := time.NewTimer(reachWait)
@@ -31,9 +33,9 @@ func (s *Store) Reach(ctx context.Context, school lyceum.SchoolID, entry int64) 
 		if err != nil {
 			return err
 		}
-		last := ends.Last[school].Number
-		s.noteReached(school, last)
-		if last >= entry {
+		last := ends.Last[school]
+		s.seen.note(school, mark{last.Number, micros(last.At)})
+		if last.Number >= entry {
 			return nil
 		}
 		select {
@@ -47,17 +49,90 @@ func (s *Store) Reach(ctx context.Context, school lyceum.SchoolID, entry int64) 
 	}
 }
 
-// reached is the number of the last entry that this process knows to be on disk.
-func (s *Store) reached(school lyceum.SchoolID) *atomic.Int64 {
-	if known, ok := s.seen.Load(school); ok {
-		return known.(*atomic.Int64)
-	}
-	known, _ := s.seen.LoadOrStore(school, new(atomic.Int64))
-	return known.(*atomic.Int64)
+// knownEnds is what this process knows to be on disk: the last entries of journals.
+type knownEnds struct {
+	mu       sync.Mutex
+	of       map[lyceum.SchoolID]mark
+	doubtful map[lyceum.SchoolID]mark // known before a failover, which may have lost them
 }
 
-func (s *Store) noteReached(school lyceum.SchoolID, entry int64) {
-	known := s.reached(school)
-	for before := known.Load(); before < entry && !known.CompareAndSwap(before, entry); before = known.Load() {
+func newKnownEnds() *knownEnds { return &knownEnds{of: map[lyceum.SchoolID]mark{}} }
+
+func (k *knownEnds) last(school lyceum.SchoolID) int64 {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.of[school].number
+}
+
+func (k *knownEnds) note(school lyceum.SchoolID, m mark) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if m.number > k.of[school].number {
+		k.of[school] = m
 	}
+}
+
+// doubt forgets what is known, after a failover. Of two the first one counts.
+func (k *knownEnds) doubt() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.doubtful == nil {
+		k.doubtful = k.of
+	}
+	k.of = map[lyceum.SchoolID]mark{}
+}
+
+func (k *knownEnds) inDoubt() map[lyceum.SchoolID]mark {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.doubtful
+}
+
+func (k *knownEnds) settled() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.doubtful = nil
+}
+
+// settleDoubts looks after a failover whether the database has what this process knew, and logs it if not.
+func (s *Store) settleDoubts() {
+	known := s.seen.inDoubt()
+	if known == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), s.patience)
+	defer cancel()
+	lost, err := s.lacks(ctx, known)
+	if err != nil {
+		s.log.Debug("the journals could not be compared after a failover", "err", err)
+		return // for the next time
+	}
+	s.seen.settled()
+	if len(lost) == 0 {
+		s.log.Warn("another PostgreSQL server was promoted; it has every change that this process knows of")
+		return
+	}
+	s.log.Error("the PostgreSQL server that was promoted lacks changes that were acknowledged: stop all servers of "+
+		"this database, run lyceum restore on it, and start them again", "schools", len(lost), "first_school", lost[0])
+}
+
+// lacks lists the schools whose journals do not have entries that are known.
+func (s *Store) lacks(ctx context.Context, known map[lyceum.SchoolID]mark) (lost []lyceum.SchoolID, err error) {
+	schools := slices.Sorted(maps.Keys(known))
+	ends, err := s.LastEntries(ctx, schools)
+	if err != nil {
+		return nil, err
+	}
+	for _, school := range schools {
+		want := known[school]
+		is, err := markAt(s.reads.single(ctx), school, want.number)
+		if err != nil {
+			return nil, s.public(err)
+		}
+		other := is.at != 0 && is != want // one in the middle of a run is not found
+		if ends.Last[school].Number < want.number || other {
+			lost = append(lost, school)
+		}
+	}
+	return lost, nil
 }

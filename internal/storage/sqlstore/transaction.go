@@ -110,7 +110,13 @@ func (p *pool) changePostgres(ctx context.Context, do func(*session) (commit boo
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		return q.commit()
+		if err := q.commit(); err != nil {
+			return err
+		}
+		if overtaken(q.conn.PgConn()) {
+			return &commitError{errOvertaken}
+		}
+		return nil
 	})
 }
 

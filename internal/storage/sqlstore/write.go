@@ -46,7 +46,7 @@ func (s *Store) Write(ctx context.Context, stamp lyceum.Stamp, do func(lyceum.Tx
 		return t.finish(&last)
 	}})
 	if err == nil && last > 0 {
-		s.noteReached(stamp.School, last)
+		s.seen.note(stamp.School, mark{last, micros(stamp.At)})
 		s.watch.changed(stamp.School)
 		lyceum.NoteWrote(ctx, last)
 	}
