@@ -93,6 +93,63 @@ func openStore(t *testing.T) lyceum.Store {
 	return store
 }
 
+// outdated reads from another database than it writes to, as around a failover.
+type outdated struct {
+	lyceum.Store
+
+	reads lyceum.Store
+}
+
+func (o *outdated) In(ctx context.Context, school lyceum.SchoolID) lyceum.View {
+	return o.reads.In(ctx, school)
+}
+
+// TestNothingIsSentWithoutItsEvent: a delivery whose event cannot be read is not sent without it, but
+// when the event is there.
+func TestNothingIsSentWithoutItsEvent(t *testing.T) {
+	t.Parallel()
+	o, empty := openOffice(t, openStore(t), 1), openStore(t)
+	if school := storetest.MakeSchool(t, empty); school != o.school {
+		t.Fatalf("the schools are %d and %d", o.school, school)
+	}
+	due := lyceum.DueWebhook{School: o.school, Webhook: o.hook.ID}
+	parcels, err := events.New(&outdated{o.store, empty}, now, options()).Claim(t.Context(), due, 10)
+	if err != nil || len(parcels) > 0 {
+		t.Errorf("claimed %v, %v", parcels, err)
+	}
+	later := func() time.Time { return now().Add(lyceum.ClaimLifetime) }
+	if parcels, err = events.New(o.store, later, options()).Claim(t.Context(), due, 10); err != nil || len(parcels) != 1 {
+		t.Errorf("claimed %v later, %v", parcels, err)
+	}
+}
+
+// TestAnIdThatWasGivenOutAgain: what became of a delivery that a failover lost is not noted at another
+// one that has its id.
+func TestAnIdThatWasGivenOutAgain(t *testing.T) {
+	t.Parallel()
+	o := openOffice(t, openStore(t), 1)
+	service := events.New(o.store, now, options())
+	parcels, err := service.Claim(t.Context(), lyceum.DueWebhook{School: o.school, Webhook: o.hook.ID}, 10)
+	if err != nil || len(parcels) != 1 {
+		t.Fatal(parcels, err)
+	}
+	for _, lost := range []func(*events.Parcel){
+		func(p *events.Parcel) { p.Number = lyceum.Some[int64](7) },
+		func(p *events.Parcel) { p.ObjectID = 7 },
+		func(p *events.Parcel) { p.CreatedAt = p.CreatedAt.Add(time.Second) },
+	} {
+		p := parcels[0]
+		lost(&p)
+		if err := service.Report(t.Context(), &p, events.Outcome{Delivered: true, Status: 200}); err != nil {
+			t.Fatal(err)
+		}
+		d, err := service.Show(t.Context(), o.by, p.ID)
+		if err != nil || d.State != lyceum.DeliveryPending || d.AttemptCount != 0 || len(d.Attempts) != 0 {
+			t.Errorf("%+v, %v", d, err)
+		}
+	}
+}
+
 // TestR23_WhatWasTakenBackIsNotSent: deliveries that were claimed in a change
 // that was taken back are not sent when the next one gives them up.
 func TestR23_WhatWasTakenBackIsNotSent(t *testing.T) {

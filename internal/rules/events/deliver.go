@@ -167,6 +167,9 @@ func (s *Service) Report(ctx context.Context, p *Parcel, o Outcome) error {
 		if err != nil {
 			return err
 		}
+		if d.Number != p.Number || d.ObjectID != p.ObjectID || !d.CreatedAt.Equal(p.CreatedAt) {
+			return nil // the database lost what was sent in a failover, and gave out its id again
+		}
 		again := p.NextAttemptAt != d.NextAttemptAt // sent again meanwhile, or given up
 		d.AttemptCount++
 		d.Tries++

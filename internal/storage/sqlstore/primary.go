@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strconv"
+	"strings"
 	"sync/atomic"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -28,10 +29,6 @@ var (
 	errStandby   = errors.New("the server is a standby")
 	errOvertaken = errors.New("another server was promoted since this one was the primary")
 )
-
-// timelineText gives no number for a standby.
-const timelineText = `SELECT system_identifier::text, CASE WHEN pg_is_in_recovery() THEN ''
-	ELSE left(pg_walfile_name(pg_current_wal_lsn()), 8) END FROM pg_control_system()`
 
 // admits checks new connections, after what the address of the database asks for. A server that is
 // refused is passed over for the next one of the address.
@@ -74,19 +71,19 @@ func (p *primary) reaches(at *timeline) error {
 
 // timelineOf returns nil for a standby, and where the database does not tell; see Store.findOrigin.
 func timelineOf(ctx context.Context, conn *pgconn.PgConn) (*timeline, error) {
-	results, err := conn.Exec(ctx, timelineText).ReadAll()
+	results, err := conn.Exec(ctx, "SELECT "+postgresOrigin).ReadAll()
 	if _, refused := errors.AsType[*pgconn.PgError](err); refused && postgresFault(err) == faultOther {
 		return nil, nil //nolint:nilnil // unknown
 	}
 	if err != nil {
 		return nil, err
 	}
-	row := results[0].Rows[0]
-	if len(row[1]) == 0 {
-		return nil, nil //nolint:nilnil // a standby
+	cluster, at, _ := strings.Cut(string(results[0].Rows[0][0]), "/")
+	number, err := strconv.ParseInt(at, 16, 64)
+	if err != nil {
+		return nil, nil //nolint:nilerr,nilnil // a standby
 	}
-	number, err := strconv.ParseInt(string(row[1]), 16, 64)
-	return &timeline{string(row[0]), number}, err
+	return &timeline{cluster, number}, nil
 }
 
 // before reports whether another timeline of the cluster is later.
