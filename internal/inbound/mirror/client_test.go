@@ -94,7 +94,7 @@ func TestClientWaitsAndAsksAgain(t *testing.T) {
 		"too many, for a day":                  {[]func(http.ResponseWriter){with(429, "Retry-After", "86400")}, nil, lyceum.Unavailable, true, 1},
 		"busy for a while":                     {[]func(http.ResponseWriter){with(503, "Retry-After", "40"), fine}, []time.Duration{s, 39*s + extra}, 0, false, 3},
 		"too many, not told how long":          {[]func(http.ResponseWriter){with(429), with(429), fine}, []time.Duration{s, 2 * s}, 0, false, 4},
-		"a reset that is none is ignored":      {[]func(http.ResponseWriter){with(200, "RateLimit-Remaining", "0", "RateLimit-Reset", "soon"), fine}, nil, 0, false, 2},
+		"a reset that is no number is ignored": {[]func(http.ResponseWriter){with(200, "RateLimit-Remaining", "0", "RateLimit-Reset", "soon"), fine}, nil, 0, false, 2},
 		"a failure that passes":                {[]func(http.ResponseWriter){with(502), with(503), fine}, []time.Duration{s, 2 * s}, 0, false, 4},
 		"a question that was too slow":         {[]func(http.ResponseWriter){with(408), fine}, []time.Duration{s}, 0, false, 3},
 		"an answer that is too large":          {[]func(http.ResponseWriter){large}, nil, lyceum.Unavailable, true, 1},
