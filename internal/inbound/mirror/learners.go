@@ -159,14 +159,27 @@ func (m *mirror) keepLearners(ctx context.Context, all []learner) error {
 // adopt gives progress the id that it has in the copy, if it began there.
 func (m *mirror) adopt(ctx context.Context, rows []lyceum.Progress) error {
 	v := m.Store.In(ctx, m.School)
+	type place struct {
+		user   lyceum.UserID
+		course lyceum.CourseID
+	}
+	here := map[place]lyceum.ProgressID{}
+	users := make([]lyceum.UserID, len(rows))
 	for i := range rows {
-		here := lyceum.ProgressFilter{User: lyceum.Some(rows[i].User), Course: lyceum.Some(rows[i].Course)}
-		kept, found, err := v.Progress.First(v, here)
+		users[i] = rows[i].User
+	}
+	for some := range slices.Chunk(users, lyceum.MaxUsers) {
+		err := v.Progress.Each(v, lyceum.ProgressFilter{Users: some}, func(p *lyceum.Progress) error {
+			here[place{p.User, p.Course}] = p.ID
+			return nil
+		})
 		if err != nil {
 			return err
 		}
-		if found {
-			rows[i].ID = kept.ID
+	}
+	for i := range rows {
+		if id, began := here[place{rows[i].User, rows[i].Course}]; began {
+			rows[i].ID = id
 		}
 	}
 	return nil
@@ -243,14 +256,28 @@ func (m *mirror) enrollments(ctx context.Context) error {
 // enrollment alone would begin progress of another id than the other server's.
 func (m *mirror) lateLearners(ctx context.Context, course lyceum.CourseID, list []gen.Enrollment) error {
 	v := m.Store.In(ctx, m.School)
-	var late []int32
-	for _, e := range list {
-		here := lyceum.EnrollmentFilter{User: lyceum.Some(lyceum.UserID(e.UserID)), Course: lyceum.Some(course)}
-		kept, err := lyceum.All(v.Enrollments, v, here)
+	type begin struct {
+		user lyceum.UserID
+		at   int64
+	}
+	here := map[begin]bool{}
+	users := make([]lyceum.UserID, len(list))
+	for i := range list {
+		users[i] = lyceum.UserID(list[i].UserID)
+	}
+	for some := range slices.Chunk(users, lyceum.MaxUsers) {
+		kept := lyceum.EnrollmentFilter{Users: some, Course: lyceum.Some(course)}
+		err := v.Enrollments.Each(v, kept, func(e *lyceum.Enrollment) error {
+			here[begin{e.User, e.EnrolledAt.Unix()}] = true
+			return nil
+		})
 		if err != nil {
 			return err
 		}
-		if !slices.ContainsFunc(kept, func(k lyceum.Enrollment) bool { return k.EnrolledAt.Unix() == e.EnrolledAt.Unix() }) {
+	}
+	var late []int32
+	for _, e := range list {
+		if !here[begin{lyceum.UserID(e.UserID), e.EnrolledAt.Unix()}] {
 			late = append(late, e.UserID)
 		}
 	}
