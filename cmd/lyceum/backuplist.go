@@ -40,11 +40,7 @@ func rememberBackup(dir, backup string) error {
 			text = append(text, path+"\n"...)
 		}
 	}
-	list := filepath.Join(dir, backupsName)
-	if err := os.WriteFile(list+".partial", text, 0o600); err != nil {
-		return err
-	}
-	return os.Rename(list+".partial", list)
+	return replaceFile(filepath.Join(dir, backupsName), text)
 }
 
 func rememberedBackups(dir string) (paths []string, err error) {

@@ -166,3 +166,19 @@ func lockFailure(dir string, err error) error {
 	return &lyceum.Error{Kind: lyceum.Unavailable, Err: err, Detail: "the data folder " + dir +
 		" cannot be written; make it writable for this user, or choose another folder with --data"}
 }
+
+// replaceFile replaces a file as a whole, also while others replace it.
+func replaceFile(file string, text []byte) error {
+	partial, err := os.CreateTemp(filepath.Dir(file), filepath.Base(file)+".*.partial")
+	if err != nil {
+		return err
+	}
+	_, err = partial.Write(text)
+	if err = errors.Join(err, partial.Close()); err == nil {
+		err = os.Rename(partial.Name(), file)
+	}
+	if err != nil {
+		_ = os.Remove(partial.Name()) // err says what is wrong
+	}
+	return err
+}

@@ -179,18 +179,3 @@ func writeState(file string, s mirror.State) error {
 	}
 	return nil
 }
-
-func replaceFile(file string, text []byte) error {
-	partial, err := os.CreateTemp(filepath.Dir(file), filepath.Base(file)+".*.partial")
-	if err != nil {
-		return err
-	}
-	_, err = partial.Write(text)
-	if err = errors.Join(err, partial.Close()); err == nil {
-		err = os.Rename(partial.Name(), file)
-	}
-	if err != nil {
-		_ = os.Remove(partial.Name()) // err says what is wrong
-	}
-	return err
-}
