@@ -17,6 +17,12 @@ import (
 // elsewhereID is the id of what putElsewhere adds, as onlyID is of what onlyTheirs adds.
 const elsewhereID = 70_000
 
+// elsewhereOf is the id of what putElsewhere adds in place of what onlyTheirs adds.
+func elsewhereOf(theirs string) string {
+	id, _ := strconv.Atoi(theirs)
+	return strconv.Itoa(id - onlyID + elsewhereID)
+}
+
 // putElsewhere adds to a school what nobody has access to who has a token, and nothing of
 // which belongs to what a classroom has.
 func putElsewhere(t *testing.T, store lyceum.Store, school lyceum.SchoolID) {
@@ -86,7 +92,7 @@ func TestF9_WhatIsElsewhereIsUnknown(t *testing.T) {
 					continue
 				}
 				tried[op.Path+" "+m.name] = true
-				m.pair.theirs = strings.Replace(m.pair.theirs, "5", "7", 1)
+				m.pair.theirs = elsewhereOf(m.pair.theirs)
 				elsewhere, unknown := k.tries(t, k.ours, m)
 				same := elsewhere == unknown
 				if op.Credential == wire.APIKey { // which may know all of them, and be told so

@@ -29,7 +29,8 @@ const (
 	unknownID = 60_000
 )
 
-// idPair is an id that only the other school has, and one that nobody has.
+// idPair is an id that somebody else has, the other school unless said otherwise, and one
+// that nobody has.
 type idPair struct{ theirs, unknown string }
 
 // foreignID returns the ids for a name in a path, a query or a body, if it is one of ids.
