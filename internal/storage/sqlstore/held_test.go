@@ -274,7 +274,7 @@ func presumedChangeOfAHeldSchool(t *testing.T, aheadAfter int) {
 			compared.Add(1)
 		}
 	}})
-	s.aheadAfter = aheadAfter
+	s.distant, s.aheadAfter = false, aheadAfter
 	presumed := func() int64 {
 		if aheadAfter == leastStreak {
 			return s.writes.ahead.Load()
