@@ -97,12 +97,19 @@ func (s *Store) FindErasures(ctx context.Context) ([]lyceum.SchoolErasure, error
 	return found, s.public(err)
 }
 
-// CleanErased cuts SQLite's log, in which what was erased may stand; the pages of
-// the database are overwritten by secure_delete. PostgreSQL keeps old versions of
-// rows until a vacuum.
+// CleanErased overwrites what SQLite left of what was erased: secure_delete does that where a row was,
+// and not in the unused parts of other pages and in the log, which is cut. PostgreSQL keeps old versions
+// of rows until a vacuum.
 func (s *Store) CleanErased(ctx context.Context) (bool, error) {
 	if s.dialect.checkpoint != nil {
 		clean, err := s.dialect.checkpoint(ctx, s.writes.db)
+		if !clean || err != nil {
+			return false, s.public(err)
+		}
+		if err := s.overwriteUnused(ctx); err != nil {
+			return false, s.public(err)
+		}
+		clean, err = s.dialect.checkpoint(ctx, s.writes.db)
 		return clean, s.public(err)
 	}
 	for _, name := range erasedTables() {

@@ -1,0 +1,180 @@
+package sqlstore
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/storage/storetest"
+)
+
+// TestCleanErasedLeavesNoByte: what people were called is in no byte of SQLite's files after they were
+// erased, wherever their rows were moved while others came, and the file is sound.
+func TestCleanErasedLeavesNoByte(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	store, err := Open(t.Context(), dir, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	school := storetest.MakeSchool(t, store)
+	random := rand.New(rand.NewPCG(1, 2))
+	const people = 4000
+	user := func(i int) lyceum.User {
+		return lyceum.User{
+			ID: lyceum.UserID(i + 1), Name: lyceum.Some("Zoltan"), Notes: lyceum.Some(strings.Repeat("about Zoltan ", 1+random.IntN(2)*random.IntN(800))),
+			Email: fmt.Sprintf("%d.zoltan%d@example.com", random.Int32(), i), CreatedAt: storetest.Begin,
+		}
+	}
+	order := random.Perm(people)
+	for len(order) > 0 {
+		storetest.Write(t, store, school, func(tx lyceum.Tx) error {
+			for _, i := range order[:100] {
+				if err := tx.Users.Insert(tx, user(i)); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		order = order[100:]
+	}
+	storetest.Write(t, store, school, func(tx lyceum.Tx) error {
+		for i := range people {
+			id := lyceum.UserID(i + 1)
+			if err := tx.Users.Update(tx, lyceum.User{ID: id, Email: lyceum.ErasedEmail(id), CreatedAt: storetest.Begin}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if clean, err := store.CleanErased(t.Context()); !clean || err != nil {
+		t.Fatal(clean, err)
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range files {
+		content, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := bytes.Count(bytes.ToLower(content), []byte("zoltan")); n > 0 {
+			t.Errorf("%s has %d names", filepath.Base(path), n)
+		}
+	}
+	if found, err := store.Check(t.Context()); len(found) > 0 || err != nil {
+		t.Error(found, err)
+	}
+}
+
+// TestCleanErasedStops: it stops when it is told to.
+func TestCleanErasedStops(t *testing.T) {
+	t.Parallel()
+	store := openTest(t)
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	if clean, err := store.CleanErased(ctx); clean || err == nil {
+		t.Error(clean, err)
+	}
+}
+
+// A page of 512 bytes of a table, with some rows of two bytes at its end.
+func rowPage(kind byte, rows int, unused byte) []byte {
+	page := bytes.Repeat([]byte{unused}, 512)
+	page[0] = kind
+	binary.BigEndian.PutUint16(page[1:], 0)
+	binary.BigEndian.PutUint16(page[3:], uint16(rows))
+	end := len(page) - 2*rows
+	binary.BigEndian.PutUint16(page[5:], uint16(end))
+	page[7] = 0
+	list := page[8:]
+	if kind < 10 {
+		list = page[12:]
+	}
+	for i := range rows {
+		binary.BigEndian.PutUint16(list[2*i:], uint16(end+2*i))
+	}
+	return page
+}
+
+// TestUnusedOfAPage: where a page is unused, by what its first bytes say.
+func TestUnusedOfAPage(t *testing.T) {
+	t.Parallel()
+	plain, mapped := pageLayout{usable: 512}, pageLayout{usable: 512, mapped: true}
+	first := append(make([]byte, fileHeader), rowPage(13, 2, 'x')[:512-fileHeader]...)
+	binary.BigEndian.PutUint16(first[fileHeader+5:], 508)
+	binary.BigEndian.PutUint16(first[fileHeader+8:], 508)
+	binary.BigEndian.PutUint16(first[fileHeader+10:], 510)
+	outside := rowPage(13, 2, 'x')
+	binary.BigEndian.PutUint16(outside[8:], 100)
+	for name, test := range map[string]struct {
+		layout pageLayout
+		number int64
+		page   []byte
+		want   int
+	}{
+		"a leaf of a table":         {plain, 2, rowPage(13, 2, 'x'), 512 - 8 - 4 - 4},
+		"a leaf of an index":        {plain, 2, rowPage(10, 3, 'x'), 512 - 8 - 6 - 6},
+		"above leaves of a table":   {plain, 2, rowPage(5, 2, 'x'), 512 - 12 - 4 - 4},
+		"above leaves of an index":  {plain, 2, rowPage(2, 2, 'x'), 512 - 12 - 4 - 4},
+		"without rows":              {plain, 2, rowPage(13, 0, 'x'), 512 - 8},
+		"the first page":            {plain, 1, first, 512 - 100 - 8 - 4 - 4},
+		"bytes at the end of pages": {pageLayout{usable: 510}, 2, rowPage(13, 0, 'x'), 0},
+		"a free page":               {plain, 2, make([]byte, 512), 0},
+		"a long text":               {plain, 2, bytes.Repeat([]byte{0, 0, 0, 9, 'x', 'x', 'x', 'x'}, 64), 0},
+		"a text that seems to be":   {plain, 2, append([]byte{13, 0, 0}, bytes.Repeat([]byte("xy"), 255)...)[:512], 0},
+		"a row outside":             {plain, 2, outside, 0},
+		"the first map":             {mapped, 2, rowPage(5, 2, 'x'), 0},
+		"after the first map":       {mapped, 3, rowPage(5, 2, 'x'), 512 - 12 - 4 - 4},
+		"the second map":            {mapped, 2 + 103, rowPage(5, 2, 'x'), 0},
+		"no map":                    {plain, 2 + 103, rowPage(5, 2, 'x'), 512 - 12 - 4 - 4},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got := test.layout.unused(test.number, test.page); len(got) != test.want || strings.Trim(string(got), "x") != "" {
+				t.Errorf("%d bytes %q, want %d", len(got), got, test.want)
+			}
+		})
+	}
+}
+
+// TestMapBesideTheLockedPage: a map is not on the page that is never used, but on the next one.
+func TestMapBesideTheLockedPage(t *testing.T) {
+	t.Parallel()
+	const size, locked = 512, 1<<30/512 + 1
+	layout := pageLayout{usable: 240, mapped: true} // with a map on each 49th page
+	for number, want := range map[int64]bool{locked - 49: true, locked: false, locked + 1: true, locked + 49: true, locked + 50: false} {
+		if got := layout.isMap(number, size); got != want {
+			t.Errorf("page %d: %t", number, got)
+		}
+	}
+}
+
+// FuzzUnused: whatever a page has, what is unused of it is within it.
+func FuzzUnused(f *testing.F) {
+	f.Add(int64(1), true, rowPage(13, 2, 0))
+	f.Add(int64(105), false, rowPage(2, 60, 1))
+	f.Fuzz(func(t *testing.T, number int64, mapped bool, content []byte) {
+		page := make([]byte, 512)
+		copy(page, content)
+		layout := layoutOf(page)
+		layout.mapped = mapped
+		if layout.usable > len(page) || layout.usable < len(page)-255 {
+			t.Fatalf("%d bytes are usable", layout.usable)
+		}
+		unused := layout.unused(max(number, 1), page)
+		clear(unused)
+		if again := layout.unused(max(number, 1), page); len(again) != len(unused) || !blank(again) {
+			t.Errorf("%d bytes and %d", len(unused), len(again))
+		}
+	})
+}
