@@ -71,7 +71,7 @@ func ErasedEmail(user UserID) string { return "erased-" + strconv.Itoa(int(user)
 // ErasureReads finds the people of all schools who are being erased.
 type ErasureReads interface {
 	FindErasures(ctx context.Context) ([]SchoolErasure, error)
-	// CleanErased removes what was erased from the files of the database as well, and
-	// reports whether it could: with SQLite no reader must hold the log.
+	// CleanErased removes what was erased from the files of the database as well, as far as
+	// the engine does that, and reports whether it could: with SQLite no reader must hold the log.
 	CleanErased(ctx context.Context) (bool, error)
 }

@@ -99,7 +99,7 @@ func (s *Store) FindErasures(ctx context.Context) ([]lyceum.SchoolErasure, error
 
 // CleanErased overwrites what SQLite left of what was erased: secure_delete does that where a row was,
 // and not in the unused parts of other pages and in the log, which is cut. PostgreSQL keeps old versions
-// of rows until a vacuum.
+// of rows until a vacuum, and their bytes until new rows take their place.
 func (s *Store) CleanErased(ctx context.Context) (bool, error) {
 	if s.dialect.checkpoint != nil {
 		clean, err := s.dialect.checkpoint(ctx, s.writes.db)
