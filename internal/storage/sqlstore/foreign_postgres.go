@@ -23,6 +23,9 @@ func RestorePostgres(ctx context.Context, address string, o RestoreOptions) erro
 	if err != nil {
 		return err
 	}
+	if err := unpooled(ctx, config); err != nil {
+		return err
+	}
 	if err := restorable(ctx, config); err != nil {
 		return err
 	}

@@ -208,6 +208,10 @@ func OpenPostgres(ctx context.Context, address string, o Options) (*Store, error
 	if err != nil {
 		return nil, err
 	}
+	isPooled, err := pooled(ctx, config)
+	if err != nil {
+		return nil, err
+	}
 	is := &primary{only: o.Primary, seen: newKnownEnds()}
 	config.ValidateConnect = is.admits(config.ValidateConnect)
 	d := postgresDialect()
@@ -229,7 +233,11 @@ func OpenPostgres(ctx context.Context, address string, o Options) (*Store, error
 	counting := postgresPool(config, tallyConnections, within("statement_timeout", tallyPatience),
 		"SET synchronous_commit = off")
 	store.tallies = &tallies{store, newPool(counting, d, o.Trace)}
-	if err := store.findOrigin(ctx); err != nil {
+	err = store.findOrigin(ctx)
+	if err == nil && isPooled && o.Primary {
+		err = connectAll(ctx, config, reads, writes, counting)
+	}
+	if err != nil {
 		return nil, errors.Join(err, store.Close())
 	}
 	store.writers.Go(store.tend)
@@ -254,6 +262,8 @@ func postgresConfig(address string) (*pgx.ConnConfig, error) {
 	if config.ConnectTimeout == 0 {
 		config.ConnectTimeout = 2 * time.Second
 	}
+	// Answers are read as those of prepared statements are.
+	config.DefaultQueryExecMode, config.StatementCacheCapacity = pgx.QueryExecModeCacheStatement, 512
 	// What is stored is read by connections that do not know how it was written.
 	config.RuntimeParams["client_encoding"] = "UTF8"
 	config.RuntimeParams["standard_conforming_strings"] = "on"
@@ -286,6 +296,13 @@ func keepsText(conn *pgconn.PgConn) error {
 
 func unreachable(config *pgx.ConnConfig, err error) error {
 	todo := "cannot be reached; start it, create the database, or correct --database-url"
+	switch {
+	case errors.Is(err, errShared):
+		todo = "is behind a connection pooler in which transactions share sessions; use session pooling, or name " +
+			"PostgreSQL itself in --database-url"
+	case errors.Is(err, errSilent):
+		todo = "accepts connections, but does not answer; if it is a connection pooler, make its pool larger"
+	}
 	for _, no := range []error{errStandby, pgconn.ErrStandbyConnection, pgconn.ErrReadOnlyConnection} {
 		if errors.Is(err, no) {
 			todo = "accepts no changes: it is a standby or set to be read-only; promote it, or name the primary in " +

@@ -25,6 +25,9 @@ func UpgradePostgres(ctx context.Context, address string, o UpgradeOptions) (Upg
 	if err != nil {
 		return Upgraded{}, err
 	}
+	if err := unpooled(ctx, config); err != nil {
+		return Upgraded{}, err
+	}
 	d := postgresDialect()
 	db := postgresPool(config, 1, "SET statement_timeout = 0", "SET idle_in_transaction_session_timeout = 0")
 	defer db.Close()
