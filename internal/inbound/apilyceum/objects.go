@@ -93,6 +93,26 @@ type (
 		Checksum    *string              `json:"checksum"`
 		Duration    *int32               `json:"duration"`
 	}
+	entitlement struct {
+		ID          int32                  `json:"id"`
+		UserID      int32                  `json:"user_id"`
+		ProductType lyceum.ProductKind     `json:"product_type"`
+		ProductID   int32                  `json:"product_id"`
+		SaleID      *int32                 `json:"sale_id"`
+		Imported    bool                   `json:"imported"`
+		KeptFromID  *int32                 `json:"kept_from_id"`
+		StartsAt    time.Time              `json:"starts_at"`
+		EndsAt      *time.Time             `json:"ends_at"`
+		EndedAt     *time.Time             `json:"ended_at"`
+		EndReason   *lyceum.EntitlementEnd `json:"end_reason"`
+	}
+	block struct {
+		ID          int32              `json:"id"`
+		UserID      int32              `json:"user_id"`
+		ProductType lyceum.ProductKind `json:"product_type"`
+		ProductID   int32              `json:"product_id"`
+		CreatedAt   time.Time          `json:"created_at"`
+	}
 	webhookObject struct {
 		ID           int32     `json:"id"`
 		State        string    `json:"state"`
@@ -167,6 +187,14 @@ func shown(object any) any {
 			wire.Moment(o.ExpiresAt), wire.OptMoment(o.ReceivedAt), wire.Optional(o.SizeInBytes), wire.Optional(o.Checksum),
 			wire.Optional(o.Duration),
 		}
+	case lyceum.Entitlement:
+		return entitlement{
+			int32(o.ID), int32(o.User), o.Product.Kind, o.Product.ID, wire.Number(o.Sale), o.Imported,
+			wire.Number(o.KeptFrom), wire.Moment(o.StartsAt), wire.OptMoment(o.EndsAt), wire.OptMoment(o.EndedAt),
+			wire.Optional(o.EndReason),
+		}
+	case lyceum.Block:
+		return block{int32(o.ID), int32(o.User), o.Product.Kind, o.Product.ID, wire.Moment(o.CreatedAt)}
 	case lyceum.Webhook:
 		if o.DeletedAt.Present {
 			return nil

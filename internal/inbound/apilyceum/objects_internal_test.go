@@ -1,0 +1,72 @@
+package apilyceum
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// TestObjectsAreDocumented compares the fields of the feed's objects with the table in
+// docs/own-interface.md, "Changes".
+func TestObjectsAreDocumented(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../../docs/own-interface.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	asides := regexp.MustCompile("\\([^)]*\\)|`{[^}]*}`")
+	for kind, object := range map[string]any{
+		"user": lyceum.TaggedUser{}, "enrollment": lyceum.Enrollment{}, "admission": lyceum.Admission{},
+		"entitlement": lyceum.Entitlement{}, "block": lyceum.Block{}, "progress": lyceum.Progress{},
+		"lecture_progress": lyceum.LectureProgress{}, "comment": lyceum.Comment{}, "quiz_response": lyceum.AttachedResponse{},
+		"course": lyceum.Course{}, "digital_download": lyceum.DigitalDownload{}, "download_attachment": lyceum.DownloadAttachment{},
+		"upload": lyceum.Upload{}, "collection_product": lyceum.CollectionProduct{}, "tier_product": lyceum.TierProduct{},
+		"lecture_section": lyceum.LectureSection{}, "lecture": lyceum.Lecture{}, "attachment": lyceum.Attachment{},
+		"sale_warning": lyceum.SaleWarning{}, "webhook": lyceum.Webhook{}, "webhook_event": lyceum.WebhookEvent{},
+	} {
+		_, row, found := strings.Cut(string(page), "\n| `"+kind+"` | ")
+		if !found {
+			t.Errorf("%s is not documented", kind)
+			continue
+		}
+		row, _, _ = strings.Cut(row, " |\n")
+		var documented []string
+		for field := range strings.SplitSeq(asides.ReplaceAllString(row, ""), ",") {
+			documented = append(documented, strings.TrimSpace(field))
+		}
+		body, err := appendObject(nil, object)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := names(t, body); !slices.Equal(got, documented) {
+			t.Errorf("%s has\n%q and should have\n%q", kind, got, documented)
+		}
+	}
+}
+
+// names returns the names of an object's members, in order.
+func names(t *testing.T, body []byte) (found []string) {
+	t.Helper()
+	in := json.NewDecoder(bytes.NewReader(body))
+	if _, err := in.Token(); err != nil {
+		t.Fatal(err)
+	}
+	for in.More() {
+		name, err := in.Token()
+		if err != nil {
+			t.Fatal(err)
+		}
+		found = append(found, name.(string))
+		var value json.RawMessage
+		if err := in.Decode(&value); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return found
+}
