@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/rules/access"
@@ -197,6 +198,10 @@ func (c *restoreCommand) tell(p *program, alive []access.Alive) {
 		fmt.Fprintln(p.stdout, "API keys, grants and client secrets have ended: create new ones with lyceum apikey "+
 			"create and "+
 			"lyceum oauth-app rotate")
+		return
+	}
+	if !slices.ContainsFunc(alive, func(a access.Alive) bool { return len(a.Keys)+len(a.Apps) > 0 }) {
+		fmt.Fprintln(p.stdout, "no API key and no app is active")
 		return
 	}
 	fmt.Fprintln(p.stdout, "active again, including what was revoked after the backup was made:")

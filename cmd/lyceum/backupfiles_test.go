@@ -161,6 +161,10 @@ func TestBackupPrune(t *testing.T) {
 	t.Parallel()
 	one, two, backups := filesOfSchool(t, "one", "both"), filesOfSchool(t, "both", "two"), t.TempDir()
 	says(t, 1, `there is no folder .*/backup-files; name the folder that lyceum backup wrote backups to`, "backup-prune", backups)
+	without := t.TempDir()
+	says(t, 0, ` verified`, "backup", "--data", filesOfSchool(t), filepath.Join(without, "0.db"))
+	says(t, 0, `^0 files of 0 kB that none of 1 backup needs are removed`, "backup-prune", without)
+	says(t, 0, `^0 files of 0 kB are needed by none of 1 backup; `, "backup-prune", "--dry-run", without)
 	for i, dir := range []string{one, two} {
 		says(t, 0, ` verified`, "backup", "--data", dir, filepath.Join(backups, fmt.Sprintf("%d.db", i)))
 	}

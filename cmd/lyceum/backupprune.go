@@ -33,18 +33,20 @@ Removes from the folder backup-files, in a folder of backups, the uploaded files
 // Run removes the files that no backup needs.
 func (c *backupPruneCommand) Run(p *program) error {
 	folder := filepath.Join(c.Folder, backupFilesName)
-	if _, err := os.Stat(folder); err != nil {
-		return &lyceum.Error{Kind: lyceum.NotFound, Err: err, Detail: "there is no folder " + folder +
-			"; name the folder that lyceum backup wrote backups to"}
+	_, missing := os.Stat(folder) // as it is if no backup has files
+	if missing == nil {
+		release, err := lockBackupFiles(folder)
+		if err != nil {
+			return err
+		}
+		defer release()
 	}
-	release, err := lockBackupFiles(folder)
-	if err != nil {
-		return err
-	}
-	defer release()
 	needed, backups, err := c.needed(p)
 	if err != nil {
 		return err
+	}
+	if backups == 0 {
+		return c.noBackup(folder, missing)
 	}
 	kept := files.NewFolder(folder)
 	var unneeded, bytes int64
@@ -100,11 +102,17 @@ func (c *backupPruneCommand) needed(p *program) (needed map[[32]byte]bool, backu
 		}
 		backups++
 	}
-	if backups == 0 {
-		return nil, 0, lyceum.Errorf(lyceum.Conflict, "%s has no backup, so nothing was removed; if you want to remove the "+
-			"files of all backups, delete %s", c.Folder, filepath.Join(c.Folder, backupFilesName))
-	}
 	return needed, backups, nil
+}
+
+// noBackup is the error of a folder without backups.
+func (c *backupPruneCommand) noBackup(folder string, missing error) error {
+	if missing != nil {
+		return &lyceum.Error{Kind: lyceum.NotFound, Err: missing, Detail: "there is no folder " + folder +
+			"; name the folder that lyceum backup wrote backups to"}
+	}
+	return lyceum.Errorf(lyceum.Conflict, "%s has no backup, so nothing was removed; if you want to remove the "+
+		"files of all backups, delete %s", c.Folder, folder)
 }
 
 // backedUpSum is the reverse of backedUpAs.
