@@ -2,6 +2,8 @@ package main
 
 import (
 	"bytes"
+	"os"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -36,5 +38,38 @@ func TestHelp(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestREADMEListsEveryCommand: the table of commands in README.md has each of them.
+func TestREADMEListsEveryCommand(t *testing.T) {
+	t.Parallel()
+	parser, err := kong.New(&commands{}, kong.Name("lyceum"), rowKindVars())
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(page), "\n## Commands\n")
+	listed := map[string]bool{} // such as "user erase"
+	for _, cell := range regexp.MustCompile("(?m)^\\| `lyceum ([^|]+)` \\|").FindAllStringSubmatch(table, -1) {
+		names := strings.Split(cell[1], "`, `") // the first has what they share
+		first := regexp.MustCompile(`^[a-z -]*[a-z]`).FindString(strings.Split(names[0], " --")[0])
+		listed[first] = true
+		for _, name := range names[1:] {
+			listed[first[:strings.LastIndex(first, " ")+1]+name] = true
+		}
+	}
+	for _, command := range parser.Model.Leaves(true) {
+		path := strings.TrimPrefix(command.Path(), "lyceum ")
+		if !listed[path] {
+			t.Errorf("README.md does not list lyceum %s", path)
+		}
+		delete(listed, path)
+	}
+	for path := range listed {
+		t.Errorf("README.md lists lyceum %s, which is no command", path)
 	}
 }
