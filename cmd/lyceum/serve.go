@@ -413,8 +413,8 @@ func (s *service) handler(o handlerOptions) (http.Handler, error) {
 		return nil, err
 	}
 	rooms := map[string]http.Handler{"/assets/": web.Assets(), "/admin": owner, "/admin/": owner}
-	for pattern := range console.LargeForms() {
-		rooms[pattern] = owner
+	for pattern := range console.LargeForms() { // without its slash, too, or it would be redirected there
+		rooms[pattern], rooms[strings.TrimSuffix(pattern, "/")] = owner, owner
 	}
 	maps.Copy(rooms, signIn)
 	maps.Copy(rooms, first)
