@@ -84,7 +84,7 @@ func TestR27_ServerWhoseFilesAreGone(t *testing.T) {
 // there was one, and nothing else is kept.
 func TestR28_FolderOfANewDatabase(t *testing.T) {
 	t.Parallel()
-	const lost, foreign = "has lost its database: lyceum.db is missing or empty, but ", " but no database; set --data"
+	const lost, foreign = "has lost its database: lyceum.db is missing or empty beside ", " but no database; set --data"
 	for name, tc := range map[string]struct {
 		holds   []string // names of files, and of folders with a slash
 		refused string   // the sentence says so; empty: a database is made
@@ -94,16 +94,16 @@ func TestR28_FolderOfANewDatabase(t *testing.T) {
 		"files":                         {[]string{"files/"}, ""},
 		"a supplied key":                {[]string{"secret.key"}, ""},
 		"all of these":                  {[]string{"lost+found/", "files/", "secret.key"}, ""},
-		"a log":                         {[]string{"lyceum.db-wal"}, lost + "lyceum.db-wal exists"},
-		"a log beside an empty file":    {[]string{"lyceum.db-wal", "lyceum.db"}, lost + "lyceum.db-wal exists"},
+		"a log":                         {[]string{"lyceum.db-wal"}, lost + "lyceum.db-wal;"},
+		"a log beside an empty file":    {[]string{"lyceum.db-wal", "lyceum.db"}, lost + "lyceum.db-wal;"},
 		"an empty file":                 {[]string{"lyceum.db"}, ""},
 		"an empty file and a key":       {[]string{"lyceum.db", "secret.key"}, ""},
-		"an index beside an empty file": {[]string{"index/", "lyceum.db"}, lost + "index exists"},
-		"an empty file that was served": {[]string{"lyceum.db", "lyceum.lock", "secret.key"}, lost + "lyceum.lock exists"},
+		"an index beside an empty file": {[]string{"index/", "lyceum.db"}, lost + "index;"},
+		"an empty file that was served": {[]string{"lyceum.db", "lyceum.lock", "secret.key"}, lost + "lyceum.lock;"},
 		"shared memory":                 {[]string{"lyceum.db-shm"}, lost},
-		"an index":                      {[]string{"index/"}, lost + "index exists"},
-		"what a server leaves":          {[]string{"lyceum.lock", "secret.key"}, lost + "lyceum.lock exists"},
-		"what a server leaves, and all": {[]string{"lyceum.lock", "secret.key", "index/", "lost+found/"}, lost + "index, lyceum.lock exists"},
+		"an index":                      {[]string{"index/"}, lost + "index;"},
+		"what a server leaves":          {[]string{"lyceum.lock", "secret.key"}, lost + "lyceum.lock;"},
+		"what a server leaves, and all": {[]string{"lyceum.lock", "secret.key", "index/", "lost+found/"}, lost + "index, lyceum.lock;"},
 		"another database":              {[]string{"school.db"}, "has school.db" + foreign},
 		"somebody's home":               {[]string{"a", "b", "c", "d", "e"}, "has a, b, c and 2 more" + foreign},
 	} {

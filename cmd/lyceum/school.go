@@ -28,7 +28,7 @@ type schoolCommands struct {
 type schoolSetCommand struct {
 	database       `embed:""`
 	inSchool       `embed:""`
-	V2             string         `name:"v2" help:"Version 2 of the interface, which is in beta: on or off." enum:"on,off," default:""`
+	V2             string         `name:"v2" help:"Version 2 of the interface, which is in beta: on or off." placeholder:"WHAT"`
 	OnRefund       string         `help:"Effect of a full refund on the learner's access: unenroll or keep." placeholder:"WHAT"`
 	OnChargeback   string         `help:"Effect of a lost chargeback: unenroll or keep." placeholder:"WHAT"`
 	OnCancellation string         `help:"Effect of a cancelled subscription: unenroll, at_period_end or keep." placeholder:"WHAT"`
@@ -51,12 +51,15 @@ func (schoolSetCommand) Help() string {
 
 If subscriptions would end at once, the command says how many, and who loses access, and asks; --yes answers.
 While version 2 is off, API keys get 403 under /v2. Settings that are not given stay as they are. A running
-server applies the change at once; what is not kept any longer it deletes within some minutes, and lyceum usage with
-the same --keep-… flags says before how much that is.`
+server applies the change at once, and that of --v2 within five seconds; what is not kept any longer it deletes within
+some minutes, and lyceum usage with the same --keep-… flags says before how much that is.`
 }
 
 // Run changes the settings.
 func (c *schoolSetCommand) Run(p *program) (err error) {
+	if c.V2 != "" && c.V2 != "on" && c.V2 != "off" {
+		return lyceum.Invalidf("--v2 must be on or off")
+	}
 	store, err := c.existing(p)
 	if err != nil {
 		return err
