@@ -243,8 +243,7 @@ func newOperation(root *node, known []credential, path, method string, n *node) 
 	if content := n.get("requestBody", "content", jsonType); content != nil {
 		o.Body = &body{objects(o.ID+"-body", content.get("schema")), samples(content, jsonSample)}
 	}
-	o.Curl = curl(o.Method, path, o.Credentials, parameters,
-		n.get("requestBody", "content", jsonType, "example"))
+	o.Curl = curl(o.Method, path, o.Credentials, parameters, exampleOf(n.get("requestBody", "content", jsonType)))
 	n.get("responses").each(func(status string, response *node) {
 		if strings.HasPrefix(status, "2") {
 			o.Answers = append(o.Answers, newAnswer(o.ID, status, response, jsonSample))
@@ -318,6 +317,17 @@ func newAnswer(operation, status string, n *node, write func(*node) []token) ans
 		Objects:     objects(operation+"-"+status, content.get("schema")),
 		Samples:     samples(content, write),
 	}
+}
+
+// exampleOf gives the example of a body, or the first of several; nil if there is none.
+func exampleOf(content *node) *node {
+	if example := content.get("example"); example != nil {
+		return example
+	}
+	if several := content.get("examples"); several != nil {
+		return several.get(several.keys[0], "value")
+	}
+	return nil
 }
 
 // samples gives the examples of a body, be there one or several with names.

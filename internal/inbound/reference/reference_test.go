@@ -319,8 +319,11 @@ func plain(page string) string {
 }
 
 func TestSamples(t *testing.T) {
-	h := handler(t, contract.V1(), small)
+	h := handler(t, contract.V1(), contract.Lyceum(), small)
 	for _, tc := range []struct{ path, sample string }{
+		{"/docs/lyceum/sandbox", `/lyceum/v1/clock" \
+  --header "apiKey: $API_KEY" \
+  --json '{"advance": "31d"}'`}, // the first of several examples
 		{"/docs/v1", "API_KEY='…'"},
 		{"/docs/v1/transactions", `curl --get "http://example.com/v1/transactions" \
   --header "apiKey: $API_KEY" \
