@@ -167,14 +167,14 @@ func lockFailure(dir string, err error) error {
 		" cannot be written; make it writable for this user, or choose another folder with --data"}
 }
 
-// replaceFile replaces a file as a whole, also while others replace it.
+// replaceFile replaces a file as a whole, also while others replace it and if the power fails.
 func replaceFile(file string, text []byte) error {
 	partial, err := os.CreateTemp(filepath.Dir(file), filepath.Base(file)+".*.partial")
 	if err != nil {
 		return err
 	}
 	_, err = partial.Write(text)
-	if err = errors.Join(err, partial.Close()); err == nil {
+	if err = errors.Join(err, partial.Sync(), partial.Close()); err == nil {
 		err = os.Rename(partial.Name(), file)
 	}
 	if err != nil {

@@ -48,7 +48,7 @@ func secretKeys(file, dir string) (*keyFile, error) {
 	if keys, err := readKeys(file); err == nil || !errors.Is(err, fs.ErrNotExist) {
 		return keys, err
 	}
-	if err := os.WriteFile(file, []byte(keyLines([]lyceum.SecretKey{newSecretKey()})), 0o600); err != nil {
+	if err := replaceFile(file, []byte(keyLines([]lyceum.SecretKey{newSecretKey()}))); err != nil {
 		return nil, &lyceum.Error{
 			Kind:   lyceum.Unavailable,
 			Detail: "the secret key " + file + " cannot be written; make the folder writable for this user", Err: err,

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -29,10 +31,16 @@ func (a *keysAt) read(d *database) (*keyFile, error) {
 	if file == "" && d.folder() == "" {
 		return nil, lyceum.Invalidf("a server on PostgreSQL keeps its secret keys in a file; set it with --secret-key-file")
 	}
-	if file == "" {
-		file = filepath.Join(d.folder(), secretKeyName)
+	if file != "" {
+		return readKeys(file)
 	}
-	return readKeys(file)
+	file = filepath.Join(d.folder(), secretKeyName)
+	keys, err := readKeys(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, &lyceum.Error{Kind: lyceum.NotFound, Err: err, Detail: "there is no secret key " + file +
+			" yet; lyceum serve makes it when it first starts; name a key file elsewhere with --secret-key-file"}
+	}
+	return keys, err
 }
 
 type rotateKeyCommand struct {
