@@ -284,9 +284,9 @@ func TestSearch(t *testing.T) {
 		"a\x00": "Find must be at most 320 bytes of text", strings.Repeat("ä", 5000): "Find must be at most 320 bytes of text",
 		"a": "Find must have at least two characters, or be a number", "%": "Find must have a letter or a figure in it", "_%": "Find must have a letter",
 	} {
-		want(t, p.ask(p.owner, "GET", search+"?q="+url.QueryEscape(bad), nil), 422, says)
+		want(t, p.ask(p.owner, "GET", search+"?q="+url.QueryEscape(bad), nil), 422, says, `id="q-error"`, `aria-invalid="true"`)
 	}
-	want(t, p.ask(p.learner, "GET", search+"?q=ada", nil), 403)
+	want(t, p.ask(p.learner, "GET", search+"?q=ada", nil), 403, `href="/account"`)
 	p.addSchool("Another")
 	theirs := p.signIn(2, "other@example.com", lyceum.Owner)
 	for _, text := range []string{"ada", "ch_3Pq8", fmt.Sprint(id)} {

@@ -98,3 +98,15 @@ func TestEndedSessions(t *testing.T) {
 	c.cookies = other
 	c.want(c.ask("GET", "/account/sessions", nil), 303, "sign_in")
 }
+
+// A page that does not exist, or does not do what was asked, leads on.
+func TestNoPageLeadsOn(t *testing.T) {
+	t.Parallel()
+	c := learner(t)
+	for path, status := range map[string]int{
+		"/account/": 404, "/account/receipts/0": 404, "/secure": 404, "/secure/9/identity/sign_in": 404,
+		"/secure/1/identity/sign_out": 405,
+	} {
+		c.want(c.ask("GET", path, nil), status, `<a class="primary" href="/account">To your account</a>`)
+	}
+}
