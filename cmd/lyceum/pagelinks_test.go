@@ -38,6 +38,10 @@ func TestLinksAndFormsOfThePages(t *testing.T) {
 	walkPages(t, login.BaseURL).send(signIn, "email", login.Owner.Email, "password", login.Owner.Password)
 	owner.walk("/admin", "/account") // before anything was done
 	owner.send("/admin/settings/webhooks", "form", "x", "url", "https://hooks.example.com/", "which", "all")
+	owner.send("/admin/settings/webhooks", "form", "y", "url", "https://hooks.example.com/old", "which", "all")
+	owner.send("/admin/settings/webhooks/5/delete")
+	owner.send("/admin/settings/oauth-apps/2/disable")
+	owner.send("/admin/settings/oauth-apps/2/delete")
 	owner.send("/admin/settings/emails/secrets", "name", "shop", "secret", "walnut-secret")
 	owner.send("/admin/settings/oauth-apps/1/disable")
 	owner.send("/admin/people/7/disable")

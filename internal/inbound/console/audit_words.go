@@ -126,6 +126,7 @@ type auditNameSet struct {
 	named map[lyceum.Sequence]map[int32]lyceum.Named
 	keys  map[lyceum.APIKeyID]lyceum.APIKey
 	apps  map[lyceum.OAuthAppID]lyceum.OAuthApp
+	hooks map[lyceum.WebhookID]lyceum.Webhook
 	sales map[lyceum.TransactionID]lyceum.Transaction
 }
 
@@ -140,6 +141,7 @@ func auditNamesOf(in lyceum.View, entries []lyceum.Entry) (n auditNameSet, err e
 	ids := map[lyceum.Sequence][]int32{}
 	var keys []lyceum.APIKeyID
 	var apps []lyceum.OAuthAppID
+	var hooks []lyceum.WebhookID
 	var transactions []lyceum.TransactionID
 	for i := range entries {
 		e := &entries[i]
@@ -155,6 +157,8 @@ func auditNamesOf(in lyceum.View, entries []lyceum.Entry) (n auditNameSet, err e
 			keys = append(keys, lyceum.APIKeyID(e.ObjectID))
 		case "oauth_app":
 			apps = append(apps, lyceum.OAuthAppID(e.ObjectID))
+		case "webhook":
+			hooks = append(hooks, lyceum.WebhookID(e.ObjectID))
 		case "transaction":
 			transactions = append(transactions, lyceum.TransactionID(e.ObjectID))
 		default:
@@ -173,6 +177,9 @@ func auditNamesOf(in lyceum.View, entries []lyceum.Entry) (n auditNameSet, err e
 		return n, err
 	}
 	if n.apps, err = in.OAuthApps.Find(in, distinct(apps)...); err != nil {
+		return n, err
+	}
+	if n.hooks, err = in.Webhooks.Find(in, distinct(hooks)...); err != nil {
 		return n, err
 	}
 	n.sales, err = in.Transactions.Find(in, distinct(transactions)...)
@@ -211,7 +218,8 @@ func (n *auditNameSet) actor(actor string) who {
 		return who{n.key(id), keysPath, "API key"}
 	}
 	if id, ok := numberOf(actor, appPrefix); ok {
-		return who{n.app(id), fmt.Sprintf("%s/%d", appsPath, id), "App"}
+		name, path := n.app(id)
+		return who{name, path, "App"}
 	}
 	if words, ok := programs[actor]; ok {
 		return who{By: words}
@@ -233,11 +241,16 @@ func (n *auditNameSet) key(id int32) string {
 	return fmt.Sprintf("API key %d", id)
 }
 
-func (n *auditNameSet) app(id int32) string {
-	if app, ok := n.apps[lyceum.OAuthAppID(id)]; ok {
-		return app.Name
+// app is the name of an app, and its page unless it was deleted.
+func (n *auditNameSet) app(id int32) (name, path string) {
+	app, ok := n.apps[lyceum.OAuthAppID(id)]
+	switch {
+	case !ok:
+		return fmt.Sprintf("App %d", id), ""
+	case app.DeletedAt.Present:
+		return app.Name, ""
 	}
-	return fmt.Sprintf("App %d", id)
+	return app.Name, fmt.Sprintf("%s/%d", appsPath, id)
 }
 
 // object says what was changed, and where it is shown.
@@ -253,9 +266,11 @@ func (n *auditNameSet) object(e *lyceum.Entry) (name, path string) {
 	case "api_key":
 		return n.key(id), keysPath
 	case "oauth_app":
-		return n.app(id), fmt.Sprintf("%s/%d", appsPath, id)
+		return n.app(id)
 	case "webhook":
-		return numbered, fmt.Sprintf("%s/%d", webhooksPath, id)
+		if hook, ok := n.hooks[lyceum.WebhookID(id)]; ok && !hook.DeletedAt.Present {
+			return numbered, hookPath(hook.ID)
+		}
 	case "sale":
 		return numbered, salePath(lyceum.SaleID(id))
 	case "transaction":
