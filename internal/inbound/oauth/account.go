@@ -28,7 +28,7 @@ func (p *pages) listApps(w http.ResponseWriter, r *http.Request, v *visit) error
 	for i, g := range granted {
 		rows[i] = grantedApp{
 			Name: web.Plain(g.App.Name), Revoke: fmt.Sprintf("/account/apps/%d/revoke", g.App.ID),
-			Scopes: scopes(g.App.Version, g.Scopes), Since: g.Since, LastUsed: g.LastUsed,
+			Scopes: scopes(g.App.Version, g.Scopes), Since: v.here(g.Since), LastUsed: v.lastUse(g.LastUsed),
 		}
 	}
 	return p.show(w, http.StatusOK, "apps.gohtml", v, view{

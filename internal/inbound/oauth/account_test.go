@@ -6,8 +6,11 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/inbound/oauth"
+	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
 // learner is a browser in which the learner is signed in.
@@ -108,5 +111,26 @@ func TestNoPageLeadsOn(t *testing.T) {
 		"/secure/1/identity/sign_out": 405,
 	} {
 		c.want(c.ask("GET", path, nil), status, `<a class="primary" href="/account">To your account</a>`)
+	}
+}
+
+// Times on the account's pages are those of the school's clocks.
+func TestTimesOfTheAccount(t *testing.T) {
+	t.Parallel()
+	c := learner(t)
+	storetest.Write(t, c.store, c.school, func(tx lyceum.Tx) error {
+		return tx.ChangeSchool(func(s *lyceum.School) { s.TimeZone = "Asia/Kathmandu" })
+	})
+	page := c.ask("GET", "/account/sessions", nil)
+	c.want(page, 200, "Times are in Asia/Kathmandu.")
+	_, since, _ := strings.Cut(page.Body.String(), `<time datetime="`)
+	machine, shown, _ := strings.Cut(since, `">`)
+	at, err := time.Parse(time.RFC3339, machine)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := at.Add(5*time.Hour + 45*time.Minute).Format("2\u00a0Jan\u00a02006, 15:04")
+	if shown, _, _ = strings.Cut(shown, "<"); shown != want {
+		t.Errorf("%s is shown as %q, want %q", machine, shown, want)
 	}
 }

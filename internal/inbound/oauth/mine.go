@@ -52,13 +52,25 @@ func (v *visit) asLearner() lyceum.By {
 	return by
 }
 
+// here is a time as the school's clocks show it.
+func (v *visit) here(at time.Time) time.Time {
+	if zone, err := v.School.TimeZone.Location(); err == nil {
+		return at.In(zone)
+	}
+	return at
+}
+
+// lastUse is when something was used last, as the school's clocks show it.
+func (v *visit) lastUse(at lyceum.Opt[time.Time]) lyceum.Opt[time.Time] {
+	at.Value = v.here(at.Value)
+	return at
+}
+
 // day is a day as the school counts it.
 type day struct{ Text, Machine string }
 
 func (v *visit) day(at time.Time) day {
-	if zone, err := v.School.TimeZone.Location(); err == nil {
-		at = at.In(zone)
-	}
+	at = v.here(at)
 	return day{at.Format("2\u00a0January\u00a02006"), at.Format(time.DateOnly)}
 }
 

@@ -121,13 +121,13 @@ func sendOptions(w http.ResponseWriter, options []byte) {
 }
 
 // keptPasskeys are the rows of the page of second factors.
-func keptPasskeys(passkeys []lyceum.Passkey) []keptPasskey {
+func (v *visit) keptPasskeys(passkeys []lyceum.Passkey) []keptPasskey {
 	rows := make([]keptPasskey, len(passkeys))
 	for i := range passkeys {
 		k := &passkeys[i]
 		rows[i] = keptPasskey{
-			Name: web.Plain(k.Name), Remove: secondFactorPath + "/passkeys/" + k.ID() + "/remove", Since: k.CreatedAt,
-			LastUsed: k.LastUsedAt,
+			Name: web.Plain(k.Name), Remove: secondFactorPath + "/passkeys/" + k.ID() + "/remove",
+			Since: v.here(k.CreatedAt), LastUsed: v.lastUse(k.LastUsedAt),
 		}
 	}
 	return rows

@@ -219,7 +219,7 @@ func (p *pages) secondPage(
 	data := secondPage{
 		App: factors.App, Has: factors.Any(), Left: factors.RecoveryCodes, Setup: setup,
 		Wanted:   v.School.OwnersSecondFactor && v.User.Role == lyceum.Owner,
-		Passkeys: keptPasskeys(factors.Passkeys), Most: lyceum.MaxPasskeys, Longest: lyceum.MaxPasskeyName,
+		Passkeys: v.keptPasskeys(factors.Passkeys), Most: lyceum.MaxPasskeys, Longest: lyceum.MaxPasskeyName,
 		Full: len(factors.Passkeys) >= lyceum.MaxPasskeys,
 	}
 	if _, here := p.party(v); !here {

@@ -30,7 +30,7 @@ func (p *pages) listSessions(w http.ResponseWriter, r *http.Request, v *visit) e
 	for i, s := range stays {
 		rows[i] = stay{
 			Browser: s.Browser, Address: s.Address, End: "/account/sessions/" + s.Name + "/end",
-			Since: s.CreatedAt, Seen: s.SeenAt, Here: s.Here,
+			Since: v.here(s.CreatedAt), Seen: v.here(s.SeenAt), Here: s.Here,
 		}
 	}
 	return p.show(w, http.StatusOK, "sessions.gohtml", v, view{

@@ -17,6 +17,7 @@ import (
 type view struct {
 	Title   string
 	School  string // its name; empty where no school is known
+	Zone    lyceum.TimeZone
 	User    string // the email of who is signed in
 	Out     string // where to sign out
 	Room    string // the page of the account that is marked as the one shown
@@ -29,8 +30,8 @@ type view struct {
 var functions = template.FuncMap{
 	"plain":   web.Plain,
 	"machine": func(at time.Time) string { return string(lyceum.AppendTime(nil, at)) },
-	"minute":  func(at time.Time) string { return at.UTC().Format("2\u00a0Jan\u00a02006, 15:04") },
-	"day":     func(at time.Time) string { return at.UTC().Format("2\u00a0Jan\u00a02006") },
+	"minute":  func(at time.Time) string { return at.Format("2\u00a0Jan\u00a02006, 15:04") },
+	"day":     func(at time.Time) string { return at.Format("2\u00a0Jan\u00a02006") },
 }
 
 // parse reads the pages and gives each the parts that they share.
@@ -64,7 +65,7 @@ func worded(e *lyceum.Error) string {
 
 func (p *pages) show(w http.ResponseWriter, status int, page string, v *visit, shown view) error {
 	if v != nil {
-		shown.School = web.Plain(v.School.Name)
+		shown.School, shown.Zone = web.Plain(v.School.Name), v.School.TimeZone
 		if shown.Snippet = v.snippet; v.snippet {
 			framed(w.Header())
 		}
@@ -76,7 +77,7 @@ func (p *pages) show(w http.ResponseWriter, status int, page string, v *visit, s
 }
 
 // apologize shows an error to the person, and gives what must stay here to the
-// log. An error page never leads anywhere.
+// log. An error page never redirects.
 func (p *pages) apologize(w http.ResponseWriter, r *http.Request, err error) {
 	e := lyceum.Public(err)
 	sentence := strings.Join(e.Sentences(), " ")
