@@ -29,7 +29,7 @@ func (s *Store) overwriteUnused(ctx context.Context) error {
 		for first, more := int64(1), true; more; first += pagesAtOnce {
 			more = false
 			var dirty []int64
-			err := eachPage(q.each, first, first+pagesAtOnce-1, func(number int64, page []byte) error {
+			err := eachPage(q, first, first+pagesAtOnce-1, func(number int64, page []byte) error {
 				if number == 1 {
 					layout = layoutOf(page)
 				}
@@ -58,7 +58,7 @@ func (s *Store) blankPages(ctx context.Context, layout pageLayout, numbers []int
 	err := s.write(ctx, 0, func(q *session) error {
 		for _, number := range numbers {
 			var blanked []byte
-			err := eachPage(q.each, number, number, func(_ int64, page []byte) error {
+			err := eachPage(q, number, number, func(_ int64, page []byte) error {
 				if unused := layout.unused(number, page); !blank(unused) {
 					clear(unused)
 					blanked = page
@@ -86,13 +86,10 @@ func (s *Store) blankPages(ctx context.Context, layout pageLayout, numbers []int
 }
 
 // eachPage visits the pages of a SQLite file that there are from one to another.
-func eachPage(
-	each func(text string, args, dest []any, visit func() error) error,
-	first, last int64, visit func(number int64, page []byte) error,
-) error {
+func eachPage(q reading, first, last int64, visit func(number int64, page []byte) error) error {
 	var number int64
 	var page valueColumn
-	return each(pagesText, []any{first, last}, []any{scanInt(&number), &page}, func() error {
+	return q.each(pagesText, []any{first, last}, []any{scanInt(&number), &page}, func() error {
 		data, is := page.value.([]byte)
 		if !is {
 			return wrong(page.value, "bytes")
