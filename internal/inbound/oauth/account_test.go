@@ -1,9 +1,11 @@
 package oauth_test
 
 import (
+	"html"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -100,6 +102,33 @@ func TestEndedSessions(t *testing.T) {
 	c.want(c.ask("GET", "/account/sessions?done=not-ended", nil), 200, "nothing was ended")
 	c.cookies = other
 	c.want(c.ask("GET", "/account/sessions", nil), 303, "sign_in")
+}
+
+// Of two pages of the profile that are open, neither undoes what the other changed.
+func TestProfileInTwoTabs(t *testing.T) {
+	t.Parallel()
+	c := learner(t)
+	page := c.ask("GET", "/account/profile", nil).Body.String()
+	first, second := url.Values{}, url.Values{}
+	for _, field := range regexp.MustCompile(`<input type="(?:text|tel|hidden)" name="([^"]*)" value="([^"]*)"`).FindAllStringSubmatch(page, -1) {
+		first.Set(field[1], html.UnescapeString(field[2]))
+		second.Set(field[1], html.UnescapeString(field[2]))
+	}
+	first.Set("name", "Ada Lovelace")
+	first.Set("marketing", "on")
+	c.want(c.ask("POST", "/account/profile", first), 303, "done=profile")
+	second.Set("phone_number", strings.Repeat("1", 51))
+	refused := c.ask("POST", "/account/profile", second)
+	c.want(refused, 422, `name="shown_name" value="`+html.EscapeString(second.Get("shown_name"))+`"`)
+	second.Set("phone_number", "1 555 0100")
+	c.want(c.ask("POST", "/account/profile", second), 303, "done=profile")
+	after := c.ask("GET", "/account/profile", nil)
+	for _, kept := range []string{"Ada Lovelace", "1 555 0100", `on" checked>`} {
+		c.want(after, 200, `value="`+kept)
+	}
+	second.Set("name", "") // which was changed meanwhile, and the learner empties it
+	c.want(c.ask("POST", "/account/profile", second), 303, "done=profile")
+	c.want(c.ask("GET", "/account/profile", nil), 200, `name="name" value=""`)
 }
 
 // A page that does not exist, or does not do what was asked, leads on.

@@ -11,18 +11,48 @@ import (
 
 // profile is the form of what the school knows of the learner.
 type profile struct {
-	Name, Phone, Email string
-	Marketing, Mail    bool   // Mail: the server can send email
-	Forgotten          string // where a new password is asked for
-	MaxName, MaxPhone  int
+	own
+	Shown             own // before the learner changed anything
+	Email             string
+	Mail              bool   // the server can send email
+	Forgotten         string // where a new password is asked for
+	MaxName, MaxPhone int
+}
+
+// own is what the form changes.
+type own struct {
+	Name, Phone string
+	Marketing   bool
 }
 
 func (p *pages) profileOf(v *visit) profile {
+	now := own{v.User.Name.Value, v.User.PhoneNumber.Value, v.User.Marketing.Value}
 	return profile{
-		Name: v.User.Name.Value, Phone: v.User.PhoneNumber.Value, Email: v.User.Email, Marketing: v.User.Marketing.Value,
-		Mail: p.Doors.Ask != nil, Forgotten: v.path("forgot_password"), MaxName: people.MaxUserText,
-		MaxPhone: lyceum.MaxPhoneNumber,
+		own: now, Shown: now, Email: v.User.Email, Mail: p.Doors.Ask != nil, Forgotten: v.path("forgot_password"),
+		MaxName: people.MaxUserText, MaxPhone: lyceum.MaxPhoneNumber,
 	}
+}
+
+// readOwn reads it from a form, whose fields' names have a prefix.
+func readOwn(form parameters, prefix string) own {
+	return own{
+		strings.TrimSpace(form.get(prefix + "name")), strings.TrimSpace(form.get(prefix + "phone_number")),
+		form.get(prefix+"marketing") == "on",
+	}
+}
+
+// changed is what the learner changed of what the page showed: another page may have changed the rest since.
+func (f *profile) changed() (c people.OwnChange) {
+	if f.Name != f.Shown.Name {
+		c.Name = lyceum.Some(lyceum.Opt[string]{Value: f.Name, Present: f.Name != ""})
+	}
+	if f.Phone != f.Shown.Phone {
+		c.Phone = lyceum.Some(lyceum.Opt[string]{Value: f.Phone, Present: f.Phone != ""})
+	}
+	if f.Marketing != f.Shown.Marketing {
+		c.Marketing = lyceum.Some(f.Marketing)
+	}
+	return c
 }
 
 // showProfile serves GET /account/profile.
@@ -42,13 +72,11 @@ func (p *pages) changeProfile(w http.ResponseWriter, r *http.Request, v *visit) 
 		return err
 	}
 	asked := p.profileOf(v)
-	asked.Name, asked.Phone = strings.TrimSpace(form.get("name")), strings.TrimSpace(form.get("phone_number"))
-	asked.Marketing = form.get("marketing") == "on"
-	_, err = p.People.ChangeOwn(r.Context(), v.asLearner(), people.OwnChange{
-		Name:      lyceum.Some(lyceum.Opt[string]{Value: asked.Name, Present: asked.Name != ""}),
-		Phone:     lyceum.Some(lyceum.Opt[string]{Value: asked.Phone, Present: asked.Phone != ""}),
-		Marketing: lyceum.Some(asked.Marketing),
-	}, p.Doors)
+	asked.own = readOwn(form, "")
+	if _, sent := form.values["shown_name"]; sent {
+		asked.Shown = readOwn(form, "shown_")
+	}
+	_, err = p.People.ChangeOwn(r.Context(), v.asLearner(), asked.changed(), p.Doors)
 	if e := lyceum.Public(err); err != nil && e.Kind == lyceum.Invalid {
 		return p.profilePage(w, v, http.StatusUnprocessableEntity, view{Error: worded(e), Data: asked})
 	}
