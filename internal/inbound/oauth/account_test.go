@@ -39,10 +39,12 @@ func TestWrongProfile(t *testing.T) {
 	w := c.ask("POST", "/account/profile", url.Values{"name": {long}, "phone_number": {strings.Repeat("1", 51)}})
 	c.want(w, 422, "The name must be at most 255 characters long. The phone number must be at most 50 characters long.")
 	c.want(w, 422, long)
+	c.want(w, 422, `maxlength="255" aria-invalid="true" aria-describedby="problem"`)
+	c.want(w, 422, `maxlength="50" aria-invalid="true" aria-describedby="problem"`)
 	c.wantNot(w, "phone_number must")
 	w = c.ask("POST", "/account/profile/email", url.Values{"email": {"nobody"}})
 	c.want(w, 422, "The email address must be an email address such as learner@example.com.")
-	c.want(w, 422, `value="nobody"`)
+	c.want(w, 422, `value="nobody" autocomplete="email" required autofocus aria-invalid="true" aria-describedby="problem"`)
 }
 
 // An address that gets no link for now stays in the form.

@@ -12,7 +12,8 @@ import (
 // profile is the form of what the school knows of the learner.
 type profile struct {
 	own
-	Shown             own // before the learner changed anything
+	Shown             own             // before the learner changed anything
+	Wrong             map[string]bool // fields
 	Email             string
 	Mail              bool   // the server can send email
 	Forgotten         string // where a new password is asked for
@@ -55,6 +56,14 @@ func (f *profile) changed() (c people.OwnChange) {
 	return c
 }
 
+// refuse marks the fields that an error names.
+func (f *profile) refuse(e *lyceum.Error) {
+	f.Wrong = map[string]bool{}
+	for _, wrong := range e.Fields {
+		f.Wrong[wrong.Field] = true
+	}
+}
+
 // showProfile serves GET /account/profile.
 func (p *pages) showProfile(w http.ResponseWriter, r *http.Request, v *visit) error {
 	return p.profilePage(w, v, http.StatusOK, view{Notice: notices[r.URL.Query().Get("done")], Data: p.profileOf(v)})
@@ -78,6 +87,7 @@ func (p *pages) changeProfile(w http.ResponseWriter, r *http.Request, v *visit) 
 	}
 	_, err = p.People.ChangeOwn(r.Context(), v.asLearner(), asked.changed(), p.Doors)
 	if e := lyceum.Public(err); err != nil && e.Kind == lyceum.Invalid {
+		asked.refuse(e)
 		return p.profilePage(w, v, http.StatusUnprocessableEntity, view{Error: worded(e), Data: asked})
 	}
 	if err != nil {
@@ -123,6 +133,7 @@ func (p *pages) changeEmail(w http.ResponseWriter, r *http.Request, v *visit) er
 		})
 	case e.Kind == lyceum.Invalid:
 		asked.Email = web.Plain(asked.Email)
+		asked.refuse(e)
 		return p.emailPage(w, v, http.StatusUnprocessableEntity, view{Error: worded(e), Data: asked})
 	}
 	return err
