@@ -32,7 +32,8 @@ func pooled(ctx context.Context, config *pgx.ConnConfig) (bool, error) {
 	return is, nil
 }
 
-// unpooled refuses any connection pooler: it keeps connections open of which nobody can tell whether they are in use.
+// unpooled refuses any connection pooler: it keeps connections open of which nobody can tell whether they
+// are in use.
 func unpooled(ctx context.Context, config *pgx.ConnConfig) error {
 	is, err := pooled(ctx, config)
 	if is && err == nil {
