@@ -1,6 +1,7 @@
 package oauth_test
 
 import (
+	"errors"
 	"html"
 	"net/http"
 	"net/http/httptest"
@@ -150,8 +151,26 @@ func TestTimesOfTheAccount(t *testing.T) {
 	t.Parallel()
 	c := learner(t)
 	storetest.Write(t, c.store, c.school, func(tx lyceum.Tx) error {
-		return tx.ChangeSchool(func(s *lyceum.School) { s.TimeZone = "Asia/Kathmandu" })
+		of, err := lyceum.All(tx.Users, tx, lyceum.UserFilter{Email: lyceum.Some(email)})
+		if err != nil {
+			return err
+		}
+		evening := time.Date(2026, 1, 1, 20, 0, 0, 0, time.UTC)
+		used := lyceum.Some(evening.AddDate(0, 1, 0))
+		app := lyceum.OAuthApp{ID: 1, Name: "Calendar", Version: lyceum.V2, ClientID: "calendar", RedirectURL: "https://app.example.com/", CreatedAt: evening}
+		grant := lyceum.Grant{ID: 900, App: app.ID, User: of[0].ID, CreatedAt: evening, LastUsedAt: used}
+		passkey := lyceum.Passkey{User: of[0].ID, Name: "Phone", CreatedAt: evening, LastUsedAt: used}
+		err = errors.Join(tx.OAuthApps.Insert(tx, app), tx.Grants.Insert(tx, grant), tx.Passkeys.Insert(tx, passkey))
+		return errors.Join(err, tx.ChangeSchool(func(s *lyceum.School) { s.TimeZone = "Asia/Kathmandu" }))
 	})
+	for path, shown := range map[string][2]string{
+		"/account/apps":          {"2\u00a0Jan\u00a02026<", "2\u00a0Feb\u00a02026<"},
+		"/account/second-factor": {"2\u00a0Jan\u00a02026, 01:45<", "2\u00a0Feb\u00a02026, 01:45<"},
+	} {
+		for _, at := range shown {
+			c.want(c.ask("GET", path, nil), 200, at)
+		}
+	}
 	page := c.ask("GET", "/account/sessions", nil)
 	c.want(page, 200, "Times are in Asia/Kathmandu.")
 	_, since, _ := strings.Cut(page.Body.String(), `<time datetime="`)
