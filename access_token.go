@@ -2,7 +2,7 @@ package lyceum
 
 import "time"
 
-// AccessToken lets an app act for a learner for a while. Only its hash is kept.
+// AccessToken allows an app to act for a learner for a limited time. Only its hash is stored.
 type AccessToken struct {
 	Hash      KeyHash
 	Grant     GrantID

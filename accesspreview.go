@@ -2,13 +2,13 @@ package lyceum
 
 import "time"
 
-// AccessSpan says whether a user may use a product, and until when.
+// AccessSpan describes whether a user may use a product, and until when.
 type AccessSpan struct {
 	Open bool
-	Ends Opt[time.Time] // of access that is open; absent: it does not end by itself
+	Ends Opt[time.Time] // when open access ends; absent: it does not end by itself
 }
 
-// outlasts reports whether access lasts longer than other access.
+// outlasts reports whether s lasts longer than other.
 func (s AccessSpan) outlasts(other AccessSpan) bool {
 	if !s.Open || !other.Open {
 		return s.Open
@@ -16,27 +16,26 @@ func (s AccessSpan) outlasts(other AccessSpan) bool {
 	return other.Ends.Present && (!s.Ends.Present || s.Ends.Value.After(other.Ends.Value))
 }
 
-// AccessChange is what an act does to the access of a user to a product that can
-// be used: a course, a download or coaching.
+// AccessChange is what an act does to a user's access to a product that can be used: a course,
+// a download or coaching.
 type AccessChange struct {
 	User    UserID
 	Product Product
 	Was, Is AccessSpan
-	Keeps   []Entitlement // that give access after the act, those that last longest first; at most MaxKeeps
+	Keeps   []Entitlement // entitlements that give access after the act, the longest-lasting first; at most MaxKeeps
 }
 
-// MaxKeeps is how many entitlements a preview names at most for a user and a
-// product.
+// MaxKeeps is the maximum number of entitlements that a preview lists per user and product.
 const MaxKeeps = 10
 
-// AccessEffect says how access changes.
+// AccessEffect is how access changes.
 type AccessEffect string
 
 // The effects of an act on access.
 const (
-	AccessEnds        AccessEffect = "ends"         // with the act
-	AccessEndsEarlier AccessEffect = "ends_earlier" // than without the act, but not with it
-	AccessStays       AccessEffect = "stays"        // because of another entitlement
+	AccessEnds        AccessEffect = "ends"         // ends with the act
+	AccessEndsEarlier AccessEffect = "ends_earlier" // ends later than the act, but earlier than without it
+	AccessStays       AccessEffect = "stays"        // unchanged, because of another entitlement
 	AccessEndsLater   AccessEffect = "ends_later"
 	AccessOpens       AccessEffect = "opens"
 )
@@ -59,9 +58,9 @@ func (c *AccessChange) Effect() AccessEffect {
 
 // AccessCount counts people by what an act does to their access.
 type AccessCount struct {
-	Losing  int64 // some of it, now or earlier than without the act
-	Keeping int64 // all of it, although a reason for it ends
-	Gaining int64 // some, and losing none
+	Losing  int64 // lose access to something, now or earlier than without the act
+	Keeping int64 // lose nothing, although one reason for their access ends
+	Gaining int64 // gain access to something and lose nothing
 }
 
 // Add counts one more person.
@@ -81,19 +80,19 @@ func (n AccessCount) Plus(o AccessCount) AccessCount {
 	return AccessCount{n.Losing + o.Losing, n.Keeping + o.Keeping, n.Gaining + o.Gaining}
 }
 
-// ProductAccess counts the people whose access to a product an act concerns.
+// ProductAccess counts the people whose access to a product is affected by an act.
 type ProductAccess struct {
 	Product Product
 	AccessCount
 }
 
-// AccessPreview is what an act does to access. It is computed by the act.
+// AccessPreview is what an act does to access. The act itself computes it.
 type AccessPreview struct {
-	At       time.Time // as of when
+	At       time.Time // the moment the preview is computed for
 	People   AccessCount
-	Products []ProductAccess       // by kind and id
-	Changes  Listing[AccessChange] // those who keep their access last; else by user and product
+	Products []ProductAccess       // sorted by kind and id
+	Changes  Listing[AccessChange] // sorted by user and product, those that keep their access last
 	Users    map[UserID]UserSummary
-	Names    map[Product]ProductInfo // of all products that the others name
+	Names    map[Product]ProductInfo // of all products in the other fields
 	Ends     []SaleID                // sales that the act ends
 }

@@ -2,20 +2,20 @@ package lyceum
 
 import "time"
 
-// AffiliatePartner is paid for bringing a buyer. One that is known from
-// transactions alone has no name.
+// AffiliatePartner is a partner who is paid for referring a buyer. A partner known only from
+// transactions has no name.
 type AffiliatePartner struct {
 	ID         AffiliateID
 	Name       Opt[string]
 	UserID     Opt[UserID]
-	Share      Opt[float64] // of a price, from 0 to 1
-	CookieDays Opt[int32]   // how long after a click a purchase counts
+	Share      Opt[float64] // of the price, from 0 to 1
+	CookieDays Opt[int32]   // how many days after a click a purchase counts
 	ArchivedAt Opt[time.Time]
 }
 
-// PartnerFilter narrows affiliates or authors; an absent part holds always.
+// PartnerFilter narrows affiliates or authors; absent fields match everything.
 type PartnerFilter struct {
 	UserID     Opt[UserID]
-	Users      []UserID // those who are one of these; nil: all
+	Users      []UserID // only partners who are one of these users; nil: all
 	IsArchived Opt[bool]
 }

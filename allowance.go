@@ -2,37 +2,37 @@ package lyceum
 
 import "context"
 
-// Allowance grants memory to whoever reads rows for an answer whose size
-// nobody knows beforehand, and a turn to make it.
+// Allowance limits how much memory and concurrency the building of responses takes. A request
+// whose response has no known size asks it for memory while reading rows, and for a turn to
+// build the response.
 type Allowance interface {
-	// Pause lets others have the turn while there is nothing to make.
+	// Pause releases the turn while there is nothing to build.
 	Pause()
-	// Resume waits for a turn after Pause; it fails with Unavailable when none
-	// came.
+	// Resume waits for a turn after Pause. It fails with Unavailable if it gets none.
 	Resume() error
-	// Allow fails with Unavailable when there is no room for more bytes.
+	// Allow reserves more bytes. It fails with Unavailable if there is not enough memory.
 	Allow(ctx context.Context, bytes int) error
 }
 
-// AllowanceKey finds the Allowance of a context. A context without one, such as
-// that of a command, grants everything.
+// AllowanceKey is the context key of an Allowance. A context without one, such as a command's,
+// has no limits.
 type AllowanceKey struct{}
 
-// AllowanceOf gives the Allowance of a context; nil when it has none.
+// AllowanceOf returns the Allowance of ctx, or nil if it has none.
 func AllowanceOf(ctx context.Context) Allowance {
 	a, _ := ctx.Value(AllowanceKey{}).(Allowance)
 	return a
 }
 
-// Passing returns a context for reading many rows of which few are kept: they need
-// no room.
+// Passing returns a context without an Allowance, for reading many rows of which few are kept
+// in memory.
 func Passing(ctx context.Context) context.Context { return context.WithValue(ctx, AllowanceKey{}, nil) }
 
-// AnswerBytes is where a list ends whose rows have no fixed size: an answer
-// holds no more bytes of JSON than this and one row.
+// AnswerBytes is the size at which a list of rows without a fixed size ends: a response has at
+// most this many bytes of JSON, plus one row.
 const AnswerBytes = 4 << 20
 
-// Weight is how many bytes texts take in JSON.
+// Weight returns the size of the texts in JSON, in bytes.
 func Weight(texts ...string) int {
 	n := 0
 	for _, text := range texts {
@@ -42,7 +42,7 @@ func Weight(texts ...string) int {
 			case c < ' ' || c == '"' || c == '\\' || c == '&' || c == '<' || c == '>':
 				n += 5 // \u003c
 			case c == 0xE2:
-				n += 3 // perhaps a line separator, \u2028
+				n += 3 // may be a line separator, \u2028
 			}
 		}
 	}

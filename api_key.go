@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// APIKeyID names an API key. It is not secret and is not the key.
+// APIKeyID identifies an API key. It is not the key and not secret.
 type APIKeyID int32
 
 // APIKeySequence numbers a school's API keys.
@@ -14,14 +14,14 @@ const APIKeySequence Sequence = "api_key_id"
 // Permissions is the set of things an API key may do.
 type Permissions uint8
 
-// The permissions a key can have.
+// The permissions that a key can have.
 const (
-	Read     Permissions = 1 << iota // ask for anything of the school
-	Write                            // change anything of the school but accounts
-	Accounts                         // change the email addresses, passwords and roles of users
+	Read     Permissions = 1 << iota // read everything in the school
+	Write                            // change everything in the school except accounts
+	Accounts                         // change users' email addresses, passwords and roles
 )
 
-// Allows tells whether every permission of need is among p.
+// Allows reports whether p contains every permission in need.
 func (p Permissions) Allows(need Permissions) bool { return p&need == need }
 
 func (p Permissions) String() string {
@@ -38,10 +38,10 @@ func (p Permissions) String() string {
 	return strings.Join(names, ",")
 }
 
-// PermissionsTaken says what permissions can be, worded to follow their name.
+// PermissionsTaken says which permissions are valid, worded to follow the field's name.
 const PermissionsTaken = "must be read, write, accounts or some of them, such as read,write"
 
-// ParsePermissions reads a comma-separated list of read, write and accounts.
+// ParsePermissions parses a comma-separated list of read, write and accounts.
 func ParsePermissions(s string) (Permissions, error) {
 	var p Permissions
 	for name := range strings.SplitSeq(s, ",") {
@@ -59,27 +59,27 @@ func ParsePermissions(s string) (Permissions, error) {
 	return p, nil
 }
 
-// KeyHash is the SHA-256 of a secret. Only the hash is kept.
+// KeyHash is the SHA-256 hash of a secret. Only the hash is stored.
 type KeyHash [32]byte
 
-// APIKey is a credential of a program for one school. The key itself is shown
-// once when it is made and is not in here.
+// APIKey is a program's credential for one school. The key itself is shown once, when it is
+// created, and is not stored.
 type APIKey struct {
 	ID          APIKeyID
 	Name        string
 	Permissions Permissions
 	Hash        KeyHash
-	LastFour    string // the key's end, to tell one from another on a screen
+	LastFour    string // the last characters of the key, to recognize it on a page
 	CreatedAt   time.Time
-	LastUsedAt  Opt[time.Time] // to within a few seconds
+	LastUsedAt  Opt[time.Time] // accurate to a few seconds
 	RevokedAt   Opt[time.Time]
-	// UserID is the member of staff who made the key: it may do what they may.
-	// Absent: the key is the school's.
+	// UserID is the member of staff who created the key: it may do what they may do. If absent,
+	// the key belongs to the school.
 	UserID Opt[UserID]
 }
 
-// APIKeyFilter narrows API keys; an absent part holds always.
+// APIKeyFilter narrows API keys; absent fields match everything.
 type APIKeyFilter struct {
 	Hash Opt[KeyHash]
-	User Opt[UserID] // only those of this member of staff
+	User Opt[UserID] // only keys of this member of staff
 }

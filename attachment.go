@@ -2,11 +2,11 @@ package lyceum
 
 import "time"
 
-// AttachmentKind is what an attachment is: one of the contract's kinds, or
-// another word that an import brought.
+// AttachmentKind is what an attachment is: one of the contract's kinds, or another word from an
+// import.
 type AttachmentKind string
 
-// The kinds of the contract. The last three are those of version 2 alone.
+// The contract's kinds. Only version 2 has the last three.
 const (
 	TextAttachment           AttachmentKind = "text"
 	NativeCommentsAttachment AttachmentKind = "native_comments"
@@ -31,8 +31,8 @@ func AttachmentKinds() []AttachmentKind {
 	}
 }
 
-// IsWord tells whether a text can be the kind of an attachment or the type of a
-// question: 1 to 64 letters of ASCII, digits, _ and -.
+// IsWord reports whether s is a valid attachment kind or question type: 1 to 64 ASCII letters,
+// digits, underscores and hyphens.
 func IsWord(s string) bool {
 	for i := range len(s) {
 		c := s[i]
@@ -48,56 +48,56 @@ func IsWord(s string) bool {
 type Attachment struct {
 	ID            AttachmentID
 	Lecture       LectureID
-	Name          Opt[string] // of the file
+	Name          Opt[string] // file name
 	Kind          AttachmentKind
 	URL           Opt[string]
 	Text          Opt[string] // HTML
 	Position      Opt[int32]
 	FileSize      Opt[int32] // bytes
 	FileExtension Opt[string]
-	Quiz          *Quiz      // with the kind quiz alone
-	Video         Opt[Video] // with the kind video alone
+	Quiz          *Quiz      // only if Kind is quiz
+	Video         Opt[Video] // only if Kind is video
 
 	IsPublished  Opt[bool]         // whether learners see it; absent: they do
 	Embeddable   Opt[bool]         // whether it is shown in the page; absent: it is not
-	Downloadable Opt[bool]         // whether learners may keep the file; absent: they may not
-	ContentType  Opt[string]       // of the file; that of a video is in Video
-	Duration     Opt[int32]        // seconds that the file plays; that of a video is in Video
+	Downloadable Opt[bool]         // whether learners may download the file; absent: they may not
+	ContentType  Opt[string]       // of the file; a video's is in Video
+	Duration     Opt[int32]        // playing time of the file in seconds; a video's is in Video
 	AltText      Opt[string]       // of a picture
-	Decorative   Opt[bool]         // a picture that says nothing
-	CodeSyntax   Opt[string]       // language of code
-	Question     Opt[OpenQuestion] // with the kind open_response_question alone
+	Decorative   Opt[bool]         // the picture carries no information
+	CodeSyntax   Opt[string]       // language of the code
+	Question     Opt[OpenQuestion] // only if Kind is open_response_question
 	CreatedAt    time.Time
 	UpdatedAt    time.Time
-	ArchivedAt   Opt[time.Time] // since when it is deleted; answers to a quiz are kept
+	ArchivedAt   Opt[time.Time] // when it was deleted; responses to its quiz are kept
 }
 
 // OpenQuestion is a question that learners answer in their own words.
 type OpenQuestion struct {
 	Text      string
 	Required  bool
-	Upload    bool // a file may be the answer
+	Upload    bool // a file can be the answer
 	ImageURL  Opt[string]
 	ImageName Opt[string]
-	ImageAlt  Opt[string] // for who cannot see the picture
+	ImageAlt  Opt[string] // for people who cannot see the picture
 }
 
-// AttachmentFilter narrows attachments; an absent part holds always. Those of
-// one lecture come by position, then id; those without a position come last.
+// AttachmentFilter narrows attachments; absent fields match everything. Those of one lecture
+// are listed by position, then id, those without a position last.
 type AttachmentFilter struct {
 	Lecture    Opt[LectureID]
-	Quiz       Opt[QuizID] // the one that this quiz is
-	Quizzes    []QuizID    // those that these quizzes are; nil: all
+	Quiz       Opt[QuizID] // only the attachment with this quiz
+	Quizzes    []QuizID    // only attachments with one of these quizzes; nil: all
 	Kind       Opt[AttachmentKind]
 	IsArchived Opt[bool]
 	Published  bool             // only those that learners see
-	Order      Opt[CourseOrder] // instead of by position
+	Order      Opt[CourseOrder] // overrides the order by position
 }
 
-// VideoStatus is how far a video has been made ready.
+// VideoStatus is the processing status of a video.
 type VideoStatus string
 
-// The states of the contract.
+// The contract's statuses.
 const (
 	VideoReady          VideoStatus = "READY"
 	VideoProcessing     VideoStatus = "PROCESSING"
@@ -107,11 +107,11 @@ const (
 	VideoFailed         VideoStatus = "FAILED"
 )
 
-// Video is what a player wants to know.
+// Video is what a player needs to play a video.
 type Video struct {
 	URL         string
 	ContentType string
 	Status      VideoStatus
-	Thumbnail   Opt[string] // address
+	Thumbnail   Opt[string] // URL
 	Duration    Opt[int32]  // seconds
 }

@@ -2,20 +2,20 @@ package lyceum
 
 import "time"
 
-// Billing is the calendar of a sale that is paid for again and again. Period 0
-// begins at the anchor; those before it have negative numbers. The n-th begins n
-// intervals later on the clocks of a zone: on the same day and at the same time, or
-// on the last day of a shorter month. A time that clocks skip is as much later as
-// they skip; of one that they show twice it is the first.
+// Billing is the calendar of a recurring sale. Period 0 begins at the anchor; earlier periods
+// have negative numbers. Period n begins n × Count intervals after the anchor, by the clocks of
+// the time zone: on the same day and at the same time, or on the last day of a shorter month.
+// If clocks skip that time, the period begins later by as much as they skip; if they show it
+// twice, it begins the first time.
 type Billing struct {
 	Anchor   time.Time
 	Interval string // day, week, month or year
-	Count    int    // of intervals in a period, at least 1
+	Count    int    // number of intervals in a period, at least 1
 	Zone     *time.Location
 }
 
-// Billing returns the calendar of a sale of the plan. A recurring plan of an import
-// that does not tell its interval is monthly.
+// Billing returns the calendar of a sale of the plan. An imported recurring plan without an
+// interval is monthly.
 func (p *PricingPlan) Billing(anchor time.Time, zone *time.Location) Billing {
 	return Billing{
 		Anchor: anchor, Interval: p.BillingInterval.Else("month"),
@@ -23,7 +23,7 @@ func (p *PricingPlan) Billing(anchor time.Time, zone *time.Location) Billing {
 	}
 }
 
-// Begin returns when a period begins, at most Latest.
+// Begin returns the beginning of a period, at most Latest.
 func (b Billing) Begin(period int) time.Time {
 	if period == 0 {
 		return b.Anchor
@@ -48,33 +48,33 @@ func (b Billing) begin(period int) time.Time {
 	return b.on(on)
 }
 
-// at returns when the clocks show the time of the anchor on a day, or on the last
-// of a month that has fewer days. The month may be beyond 12.
+// at returns when the clocks show the anchor's time of day on the given day, or on the last day
+// of a month that is shorter. The month may be greater than 12.
 func (b Billing) at(year int, month time.Month, day int) time.Time {
 	first := time.Date(year, month, 1, 0, 0, 0, 0, time.UTC)
 	last := first.AddDate(0, 1, -1).Day()
 	return b.on(first.AddDate(0, 0, min(day, last)-1))
 }
 
-// on returns when the clocks show the time of the anchor on a day.
+// on returns when the clocks show the anchor's time of day on the given day.
 func (b Billing) on(day time.Time) time.Time {
 	h, m, s := b.Anchor.In(b.Zone).Clock()
 	want := time.Date(day.Year(), day.Month(), day.Day(), h, m, s, 0, time.UTC)
 	t := time.Date(day.Year(), day.Month(), day.Day(), h, m, s, 0, b.Zone)
 	_, offset := t.Zone()
-	if shown := t.Add(time.Duration(offset) * time.Second); shown.Before(want) { // skipped
+	if shown := t.Add(time.Duration(offset) * time.Second); shown.Before(want) { // the clocks skipped it
 		return want.Add(-time.Duration(offset) * time.Second).UTC()
 	}
 	if changed, _ := t.ZoneBounds(); !changed.IsZero() {
 		_, before := changed.Add(-1).Zone()
-		if early := want.Add(-time.Duration(before) * time.Second); early.Before(changed) { // shown twice
+		if early := want.Add(-time.Duration(before) * time.Second); early.Before(changed) { // the clocks showed it twice
 			return early.UTC()
 		}
 	}
 	return t.UTC()
 }
 
-// Period returns the number of the period that a moment lies in.
+// Period returns the number of the period that contains the given time.
 func (b Billing) Period(at time.Time) int {
 	from, to := b.Anchor.In(b.Zone), at.In(b.Zone)
 	months := (to.Year()-from.Year())*12 + int(to.Month()-from.Month())

@@ -19,8 +19,7 @@ func zone(t *testing.T, name lyceum.TimeZone) *time.Location {
 	return at
 }
 
-// TestBillingDays: the days on which periods begin, as the clocks of a zone show
-// them.
+// TestBillingDays checks the days on which periods begin, by the clocks of a time zone.
 func TestBillingDays(t *testing.T) {
 	for _, tc := range []struct {
 		name, zone, anchor, interval string
@@ -67,7 +66,7 @@ func TestBillingDays(t *testing.T) {
 	}
 }
 
-// TestBillingDaysDoNotDrift: every day of a month over eight years, in four zones.
+// TestBillingDaysDoNotDrift checks every day of the month over eight years, in four time zones.
 func TestBillingDaysDoNotDrift(t *testing.T) {
 	for _, name := range []lyceum.TimeZone{"UTC", "Europe/Berlin", "America/St_Johns", "Pacific/Apia"} {
 		at := zone(t, name)
@@ -90,7 +89,8 @@ func TestBillingDaysDoNotDrift(t *testing.T) {
 	}
 }
 
-// What would end later than times can be written ends then.
+// TestBillingEndsWithTheYear9999 checks that what would end after the last time that can be
+// written ends then.
 func TestBillingEndsWithTheYear9999(t *testing.T) {
 	for _, b := range []lyceum.Billing{
 		{Interval: "day", Count: 36_500}, {Interval: "week", Count: 36_500}, {Interval: "month", Count: 1000}, {Interval: "year", Count: 36_500},
@@ -109,8 +109,8 @@ func TestBillingEndsWithTheYear9999(t *testing.T) {
 	}
 }
 
-// TestPeriodsHoldMoments: a moment lies between the begin of its period and that of
-// the next one, before the anchor, too.
+// TestPeriodsHoldMoments checks that any time lies between the beginning of its period and that
+// of the next one, also before the anchor.
 func TestPeriodsHoldMoments(t *testing.T) {
 	zones := []*time.Location{time.UTC, zone(t, "Europe/Berlin"), zone(t, "America/St_Johns"), zone(t, "Pacific/Apia"), zone(t, "Australia/Lord_Howe")}
 	rapid.Check(t, func(r *rapid.T) {

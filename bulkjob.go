@@ -2,7 +2,7 @@ package lyceum
 
 import "time"
 
-// BulkJobID names a bulk job.
+// BulkJobID identifies a bulk job.
 type BulkJobID int32
 
 // BulkAction is what a bulk job does for each user.
@@ -10,8 +10,8 @@ type BulkAction string
 
 // The actions of bulk jobs.
 const (
-	BulkEnroll     BulkAction = "enroll"   // where the product is not open
-	BulkUnenroll   BulkAction = "unenroll" // ends access
+	BulkEnroll     BulkAction = "enroll"   // if the user does not have access to the product already
+	BulkUnenroll   BulkAction = "unenroll" // end access
 	BulkGiveAccess BulkAction = "give_access"
 	BulkAddTags    BulkAction = "add_tags"
 	BulkRemoveTags BulkAction = "remove_tags"
@@ -22,23 +22,23 @@ func BulkActions() []BulkAction {
 	return []BulkAction{BulkEnroll, BulkUnenroll, BulkGiveAccess, BulkAddTags, BulkRemoveTags}
 }
 
-// Tags reports whether the action is about tags, and otherwise about a product.
+// Tags reports whether the action is about tags. All other actions are about a product.
 func (a BulkAction) Tags() bool { return a == BulkAddTags || a == BulkRemoveTags }
 
-// BulkState is how far a bulk job is.
+// BulkState is the state of a bulk job.
 type BulkState string
 
 // The states of bulk jobs.
 const (
-	BulkPreparing BulkState = "preparing" // what it would do is being found out
+	BulkPreparing BulkState = "preparing" // what it would do is being determined
 	BulkDraft     BulkState = "draft"
 	BulkRunning   BulkState = "running"
 	BulkFinished  BulkState = "finished"
 	BulkCanceled  BulkState = "canceled"
-	BulkBroken    BulkState = "failed" // trying again would not help
+	BulkBroken    BulkState = "failed" // a retry would not help
 )
 
-// BulkJob does one action for each user of a list, part by part.
+// BulkJob performs one action for each user of a list, part by part.
 type BulkJob struct {
 	ID        BulkJobID
 	Action    BulkAction
@@ -46,25 +46,25 @@ type BulkJob struct {
 	EndsAt    Opt[time.Time]
 	Tags      []string
 	State     BulkState
-	Actor     string      // in whose name it runs: who prepared it, then who started it
-	Rows      int32       // how many it has
-	Expected  BulkCounts  // of the rows that have been looked at
-	Access    AccessCount // what these would do to access
-	Results   BulkCounts  // of the rows that have been processed
-	Problem   Opt[string] // why it failed: a sentence
+	Actor     string      // who prepared the job; after it is started, who started it
+	Rows      int32       // number of rows
+	Expected  BulkCounts  // of the rows examined so far
+	Access    AccessCount // what these rows would do to access
+	Results   BulkCounts  // of the rows processed so far
+	Problem   Opt[string] // why the job failed, as a sentence
 	CreatedAt time.Time
 	StartedAt Opt[time.Time]
 	EndedAt   Opt[time.Time]
 }
 
-// BulkJobFilter narrows bulk jobs; an absent part holds always.
+// BulkJobFilter narrows bulk jobs; absent fields match everything.
 type BulkJobFilter struct {
 	States []BulkState    // any of these; empty: all
-	Before Opt[time.Time] // created before it
-	Newest bool           // first
+	Before Opt[time.Time] // only those created before this time
+	Newest bool           // newest first
 }
 
-// BulkResult is what a bulk job does, or did, to one row.
+// BulkResult is what a bulk job will do, or did, for one row.
 type BulkResult string
 
 // The results of rows.
@@ -77,10 +77,10 @@ const (
 // BulkResults lists every result.
 func BulkResults() []BulkResult { return []BulkResult{BulkDone, BulkUnchanged, BulkFailed} }
 
-// BulkCounts counts rows by their result, and the sales that end with them.
+// BulkCounts counts rows by result, and the sales that they end.
 type BulkCounts struct{ Done, Unchanged, Failed, EndedSales int32 }
 
-// Add counts one more row with its result.
+// Add counts one more row with the given result.
 func (c *BulkCounts) Add(row *BulkRow, result BulkResult) {
 	c.EndedSales += int32(len(row.Ends))
 	switch result {
@@ -93,24 +93,23 @@ func (c *BulkCounts) Add(row *BulkRow, result BulkResult) {
 	}
 }
 
-// Total is how many rows were counted.
+// Total returns the number of rows counted.
 func (c BulkCounts) Total() int32 { return c.Done + c.Unchanged + c.Failed }
 
-// The bounds of bulk jobs.
+// Limits of bulk jobs.
 const (
 	MaxBulkRows   = 10_000
-	MaxBulkDrafts = 50 // of a school at a time, and jobs that are being prepared
-	BulkPartRows  = 50 // of one part, of which one change processes as much as it has time for
+	MaxBulkDrafts = 50 // per school: drafts and jobs in preparation
+	BulkPartRows  = 50 // rows per part; one transaction processes as many of them as it has time for
 )
 
-// BulkPartID names a part of a bulk job.
+// BulkPartID identifies a part of a bulk job.
 type BulkPartID int32
 
 // BulkPartSequence numbers the parts of bulk jobs.
 const BulkPartSequence Sequence = "bulk_part_id"
 
-// BulkPart is the next rows of a bulk job. All parts but the last have
-// BulkPartRows.
+// BulkPart is a run of rows of a bulk job. All parts but the last have BulkPartRows rows.
 type BulkPart struct {
 	ID     BulkPartID
 	Job    BulkJobID
@@ -118,27 +117,26 @@ type BulkPart struct {
 	Rows   []BulkRow
 }
 
-// BulkPartFilter narrows parts, which come in their order.
+// BulkPartFilter narrows parts, which are listed in order.
 type BulkPartFilter struct {
 	Job  BulkJobID
-	From int32 // the first number
+	From int32 // the first part number
 }
 
-// BulkRow is one user of a bulk job.
+// BulkRow is one user in a bulk job.
 type BulkRow struct {
 	User  UserID `json:"user,omitempty"`  // 0: no user of the school was named
-	Email string `json:"email,omitempty"` // of the user, or as it was sent
-	Line  int32  `json:"line,omitempty"`  // of the file that named the user; 0: there was none
-	// Settled: preparing the job found that there is nothing to do or that nothing
-	// can be done.
+	Email string `json:"email,omitempty"` // the user's, or as it was submitted
+	Line  int32  `json:"line,omitempty"`  // in the file that named the user; 0: there was no file
+	// Settled means that preparing the job found that nothing has to or can be done.
 	Settled  bool       `json:"settled,omitempty"`
 	Expected BulkResult `json:"expected"`
-	Result   BulkResult `json:"result,omitempty"` // empty until it is processed
+	Result   BulkResult `json:"result,omitempty"` // empty until the row is processed
 	Message  string     `json:"message,omitempty"`
-	Ends     []SaleID   `json:"ends,omitempty"` // sales that it ends, or ended
+	Ends     []SaleID   `json:"ends,omitempty"` // sales that the row will end, or ended
 }
 
-// Now returns the result, or the expected one until the row is processed.
+// Now returns the result, or the expected result until the row is processed.
 func (r *BulkRow) Now() BulkResult {
 	if r.Result == "" {
 		return r.Expected

@@ -2,7 +2,7 @@ package lyceum
 
 import "time"
 
-// CoachingID names a coaching product.
+// CoachingID identifies a coaching product.
 type CoachingID int32
 
 var _ = product("coaching")
@@ -15,7 +15,7 @@ type Coaching struct {
 	ImageURL    Opt[string]
 	IsPublished bool
 	IsListed    bool
-	AuthorID    Opt[AuthorID] // whose bio the product shows
+	AuthorID    Opt[AuthorID] // the author whose bio the product shows
 	CreatedAt   time.Time
 	UpdatedAt   time.Time
 	ArchivedAt  Opt[time.Time]

@@ -11,18 +11,17 @@ import (
 type Comment struct {
 	ID          CommentID
 	Lecture     LectureID
-	Course      CourseID // that the lecture is in
+	Course      CourseID // the course of the lecture
 	User        UserID
 	Status      CommentStatus
-	Above       CommentPath // the comments it replies to
+	Above       CommentPath // the comments that it replies to
 	Body        string      // plain text
 	Attachments []CommentAttachment
 	CreatedAt   time.Time
 	UpdatedAt   time.Time
 }
 
-// Digest stands for what a comment says: with another text or other attachments it is
-// another one.
+// Digest identifies the content of a comment: it changes with the text and the attachments.
 func (c *Comment) Digest() string {
 	b := strconv.AppendQuote(nil, c.Body)
 	for _, a := range c.Attachments {
@@ -31,7 +30,7 @@ func (c *Comment) Digest() string {
 	return Fingerprint(string(b))
 }
 
-// Parent is the comment that this one replies to.
+// Parent returns the comment that this one replies to.
 func (c *Comment) Parent() Opt[CommentID] {
 	ids := c.Above.IDs()
 	if len(ids) == 0 {
@@ -40,7 +39,7 @@ func (c *Comment) Parent() Opt[CommentID] {
 	return Some(ids[len(ids)-1])
 }
 
-// Thread is the comment at the top, which may be this one.
+// Thread returns the top comment of the thread, which may be this one.
 func (c *Comment) Thread() CommentID {
 	if ids := c.Above.IDs(); len(ids) > 0 {
 		return ids[0]
@@ -48,11 +47,10 @@ func (c *Comment) Thread() CommentID {
 	return c.ID
 }
 
-// CommentPath is a chain of comments, each a reply to the one before it, as
-// "3/7".
+// CommentPath is a chain of comments, each a reply to the one before, such as "3/7".
 type CommentPath string
 
-// IDs returns the comments of a chain, the top of the thread first.
+// IDs returns the comments in the chain, starting with the top of the thread.
 func (p CommentPath) IDs() []CommentID {
 	var ids []CommentID
 	for word := range strings.SplitSeq(string(p), "/") {
@@ -63,7 +61,7 @@ func (p CommentPath) IDs() []CommentID {
 	return ids
 }
 
-// Then is the chain with one more comment at its end.
+// Then returns the chain with one more comment at its end.
 func (p CommentPath) Then(id CommentID) CommentPath {
 	if p != "" {
 		p += "/"
@@ -71,10 +69,10 @@ func (p CommentPath) Then(id CommentID) CommentPath {
 	return p + CommentPath(strconv.Itoa(int(id)))
 }
 
-// CommentStatus says who sees a comment.
+// CommentStatus determines who sees a comment.
 type CommentStatus string
 
-// The statuses of the contract. Learners see what is approved.
+// The contract's statuses. Learners see approved comments.
 const (
 	CommentAwaiting CommentStatus = "awaiting_review"
 	CommentApproved CommentStatus = "approved"
@@ -87,31 +85,31 @@ func CommentStatuses() []CommentStatus {
 	return []CommentStatus{CommentAwaiting, CommentApproved, CommentRemoved, CommentDenied}
 }
 
-// CommentAttachment is a file of a comment.
+// CommentAttachment is a file attached to a comment.
 type CommentAttachment struct {
 	URL  string `json:"url"`
 	Kind string `json:"kind"` // a word, such as image
 }
 
-// Bounds of comments.
+// Limits of comments.
 const (
 	MaxComment            = 10_000 // characters of the text
-	MaxCommentDepth       = 10     // comments above one
-	MaxThread             = 1000   // comments in one
+	MaxCommentDepth       = 10     // ancestors of a comment
+	MaxThread             = 1000   // comments in a thread
 	MaxCommentAttachments = 10
 )
 
-// CommentFilter narrows comments; an absent part holds always.
+// CommentFilter narrows comments; absent fields match everything.
 type CommentFilter struct {
 	Lecture Opt[LectureID]
-	Course  Opt[CourseID] // under its lectures that are not deleted and have comments
+	Course  Opt[CourseID] // under its lectures that are not deleted and have comments enabled
 	User    Opt[UserID]
 	Status  Opt[CommentStatus]
-	SeenBy  Opt[UserID] // what this learner sees: what is approved, and of their own what awaits review
+	SeenBy  Opt[UserID] // what this learner sees: approved comments, and their own that await review
 	Created Period
-	Thread  Opt[CommentID] // the comments of a thread
-	Below   Opt[CommentID] // within a thread, a comment and those below it
-	After   Opt[CommentID] // ids above this one
-	Order   CourseOrder    // by id, unless it says otherwise
+	Thread  Opt[CommentID] // only comments in this thread
+	Below   Opt[CommentID] // within a thread, a comment and its descendants
+	After   Opt[CommentID] // only ids greater than this one
+	Order   CourseOrder    // by id by default
 	Whole   bool           // a page never ends early
 }

@@ -8,53 +8,52 @@ import (
 	"unicode/utf8"
 )
 
-// Coupon lowers a price. Of one that is known from transactions alone only the
-// id is known; the rest can be added later.
+// Coupon lowers a price. A coupon known only from transactions has just an id; the rest can be
+// added later.
 type Coupon struct {
 	ID         CouponID
-	Code       Opt[string] // unique among those not archived, whatever its case
+	Code       Opt[string] // case-insensitive; unique among coupons that are not archived
 	Name       Opt[string]
-	Percent    Opt[float64]  // of the price, above 0 and at most 1
+	Percent    Opt[float64]  // of the price, more than 0 and at most 1
 	Amount     Opt[Minor]    // in Currency
 	Currency   Opt[Currency] // present together with Amount
 	Duration   Opt[CouponDuration]
-	Months     Opt[int32] // of a repeating one
-	Available  Opt[int32] // how often it can be used in all
+	Months     Opt[int32] // of a repeating coupon
+	Available  Opt[int32] // how often it can be used in total
 	ExpiresAt  Opt[time.Time]
-	Scope      Opt[CouponScope] // a kind of products; absent together with Product and Plan: unknown
+	Scope      Opt[CouponScope] // a kind of product; unknown if Product and Plan are absent too
 	Product    Opt[Product]
 	Plan       Opt[PricingPlanID]
 	CapVisible bool
 	Priority   Opt[DisplayPriority]
-	// FriendlyURL is the last part of an address under which it is offered.
+	// FriendlyURL is the last part of a URL at which the coupon is offered.
 	FriendlyURL Opt[string]
 	CreatedAt   Opt[time.Time]
 	UpdatedAt   Opt[time.Time]
 	ArchivedAt  Opt[time.Time]
 }
 
-// CouponDuration is how many payments of a sale a coupon lowers.
+// CouponDuration determines which payments of a sale a coupon lowers.
 type CouponDuration string
 
 // The durations of coupons.
 const (
-	ForOnce    CouponDuration = "once"      // the first
-	ForMonths  CouponDuration = "repeating" // those of some months
+	ForOnce    CouponDuration = "once"      // the first payment
+	ForMonths  CouponDuration = "repeating" // the payments of the first Months months
 	ForForever CouponDuration = "forever"
 )
 
-// DisplayPriority is what a page shows of a coupon or a plan first: the time or
-// the number that is left.
+// DisplayPriority is what a page shows first about a coupon or a plan: the time left or the
+// number left.
 type DisplayPriority string
 
-// The priorities.
+// The display priorities.
 const (
 	ShowTime DisplayPriority = "time"
 	ShowUses DisplayPriority = "uses"
 )
 
-// CouponScope is a kind of products that a coupon is for, in the contract's
-// words.
+// CouponScope is a kind of product that a coupon applies to, in the contract's words.
 type CouponScope string
 
 // The scopes of coupons.
@@ -72,7 +71,7 @@ func CouponScopes() []CouponScope {
 	return []CouponScope{AllProducts, AllCourses, AllCollections, AllBundles, AllDownloads, AllTiers}
 }
 
-// kind is that of the products in the scope; empty where it is every kind.
+// kind returns the kind of the products in the scope, or "" if it includes every kind.
 func (s CouponScope) kind() ProductKind {
 	return map[CouponScope]ProductKind{
 		AllCourses: CourseKind, AllCollections: CollectionKind, AllBundles: CollectionKind, AllDownloads: DownloadKind,
@@ -80,20 +79,20 @@ func (s CouponScope) kind() ProductKind {
 	}[s]
 }
 
-// CouponFilter narrows and orders coupons; an absent part holds always.
+// CouponFilter narrows and orders coupons; absent fields match everything.
 type CouponFilter struct {
-	Code       Opt[string] // whatever its case
-	Codes      []string    // one of them, whatever its case
+	Code       Opt[string] // case-insensitive
+	Codes      []string    // any of these, case-insensitive
 	IsArchived Opt[bool]
 	Plan       Opt[PricingPlanID]
 	Product    Opt[Product]
-	OfKinds    bool // only those for a kind of products, or for all
+	OfKinds    bool // only coupons for a kind of product, or for all products
 	Created    Period
-	Order      CourseOrder // by id, created or updated
+	Order      CourseOrder // by id, creation or last update
 }
 
-// Fits reports whether the coupon is for what a plan sells. One whose scope is
-// unknown is for everything.
+// Fits reports whether the coupon applies to what a plan sells. A coupon of unknown scope
+// applies to everything.
 func (c *Coupon) Fits(plan *PricingPlan) bool {
 	product := plan.Product()
 	switch {
@@ -106,11 +105,11 @@ func (c *Coupon) Fits(plan *PricingPlan) bool {
 	return kind == "" || product.Present && product.Value.Kind == kind
 }
 
-// perMillion is the exactness of a percent: millionths.
+// perMillion is the precision of percentages: millionths.
 const perMillion = 1_000_000
 
-// Lower returns a price less the coupon, at least 0. A percent is rounded to the
-// nearest unit. It reports false where that is unknown: the coupon has no
+// Lower returns the price after the coupon is applied, at least 0. Percentages are rounded to
+// the nearest unit. It returns false if the new price is unknown because the coupon has no
 // discount, or one in another currency.
 func (c *Coupon) Lower(price Minor, currency Currency) (Minor, bool) {
 	switch {
@@ -123,8 +122,8 @@ func (c *Coupon) Lower(price Minor, currency Currency) (Minor, bool) {
 	return price, false
 }
 
-// Lowers reports whether the coupon lowers a payment of a sale at a moment. Its months
-// are those of a calendar in a zone, as periods are.
+// Lowers reports whether the coupon of a sale made at sold lowers the payment at the given time.
+// Its months are counted in the time zone, as billing periods are.
 func (c *Coupon) Lowers(sold, at time.Time, zone *time.Location) bool {
 	switch {
 	case c.Duration == Some(ForForever):
@@ -136,13 +135,13 @@ func (c *Coupon) Lowers(sold, at time.Time, zone *time.Location) bool {
 	return !at.After(sold)
 }
 
-// The bounds of a coupon's texts, in characters.
+// The maximum lengths of a coupon's texts, in characters.
 const (
 	MaxCouponCode = 64
 	MaxShopName   = 255
 )
 
-// Problems says what of a coupon does not go together.
+// Problems returns the fields of the coupon that are invalid or contradict each other.
 func (c *Coupon) Problems() (wrong []FieldError) {
 	refuse := func(field, message string) { wrong = append(wrong, FieldError{Field: field, Message: message}) }
 	if c.Code.Present && !isCode(c.Code.Value) {

@@ -7,7 +7,8 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// The months of a coupon are those of the calendar by which its sale is paid.
+// TestMonthsOfACoupon checks that the months of a coupon follow the calendar by which its sale
+// is billed.
 func TestMonthsOfACoupon(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -22,7 +23,7 @@ func TestMonthsOfACoupon(t *testing.T) {
 		{"2026-02-11T12:00:00Z", "Europe/Berlin", 3}, // clocks are put forward
 		{"2026-09-11T12:00:00Z", "Europe/Berlin", 3}, // and back
 		{"2026-02-11T12:00:00Z", "America/New_York", 3},
-		{"2026-02-28T22:00:00Z", "Asia/Tokyo", 1}, // where it is March
+		{"2026-02-28T22:00:00Z", "Asia/Tokyo", 1}, // when it is already March there
 	} {
 		sold, err := time.Parse(time.RFC3339, tc.sold)
 		if err != nil {

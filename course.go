@@ -12,55 +12,54 @@ type Course struct {
 	ImageURL    Opt[string]
 	CreatedAt   time.Time
 	UpdatedAt   time.Time
-	AuthorID    Opt[AuthorID] // whose bio the course shows
+	AuthorID    Opt[AuthorID] // the author whose bio the course shows
 	IsListed    bool
-	// LectureOrder: a lecture can be completed only after all published ones
+	// LectureOrder means that a lecture can be completed only after all published lectures
 	// before it.
 	LectureOrder bool
-	// Certificate: who completes the course gets one, made from this page.
+	// Certificate is the page of the certificate that learners get for completing the course.
 	Certificate Opt[int32]
 	Compliance  Compliance
-	ArchivedAt  Opt[time.Time] // since when it cannot be sold
-	FriendlyURL Opt[string]    // last part of the address of its page, unique in the school
+	ArchivedAt  Opt[time.Time] // when it stopped being sold
+	FriendlyURL Opt[string]    // last part of the URL of its page, unique in the school
 }
 
-// DefaultCertificate is the page of certificates that every school has.
+// DefaultCertificate is the certificate page that every school has.
 const DefaultCertificate = 1
 
-// Compliance is what a course asks of its learners besides the order of lectures.
+// Compliance is what a course requires of its learners, apart from the order of lectures.
 type Compliance struct {
-	Videos  Opt[bool]    // a video must be watched to its end; absent: it need not be
-	Quizzes Opt[bool]    // the quizzes of a lecture must be passed to complete it; absent: they need not be
-	Score   Opt[float64] // that passes a quiz, 0 to 100; absent: any
-	Retakes Opt[int32]   // how often a quiz may be answered again; absent: always
-	Issues  Opt[bool]    // whoever completes the course gets the certificate; absent: they do
+	Videos  Opt[bool]    // videos must be watched to the end; absent: false
+	Quizzes Opt[bool]    // the quizzes of a lecture must be passed to complete it; absent: false
+	Score   Opt[float64] // minimum score to pass a quiz, 0 to 100; absent: any score
+	Retakes Opt[int32]   // how often a quiz may be taken again; absent: any number of times
+	Issues  Opt[bool]    // learners who complete the course get its certificate; absent: true
 }
 
-// Passes reports whether a response to a graded quiz has the score that passes it.
+// Passes reports whether a response to a graded quiz has the score required to pass.
 func (c *Compliance) Passes(r *QuizResponse) bool {
 	return !c.Score.Present || r.PercentCorrect.Value*100 >= c.Score.Value
 }
 
-// CourseFilter narrows courses; an absent part holds always.
+// CourseFilter narrows courses; absent fields match everything.
 type CourseFilter struct {
-	Name        Opt[string] // a part of the name, whatever its case
-	Search      Opt[string] // a part of the name or of the description, whatever its case
+	Name        Opt[string] // part of the name, case-insensitive
+	Search      Opt[string] // part of the name or the description, case-insensitive
 	IsPublished Opt[bool]
 	IsListed    Opt[bool]
 	IsArchived  Opt[bool]
 	AuthorID    Opt[AuthorID]
 	Created     Period
-	FriendlyURL Opt[string] // whatever its case
-	Certificate Opt[int32]  // whose certificates are made from this page
-	// EnrolledUser: only courses that this user is actively enrolled in at
+	FriendlyURL Opt[string] // case-insensitive
+	Certificate Opt[int32]  // only courses with certificates made from this page
+	// EnrolledUser selects only courses in which this user has an active enrollment at
 	// EnrolledAt.
 	EnrolledUser Opt[UserID]
 	EnrolledAt   time.Time
 	Order        CourseOrder
 }
 
-// CourseOrder is the order of a list of courses. Ties are broken by id, in the
-// same direction.
+// CourseOrder is the order of a list of courses. Ties are broken by id, in the same direction.
 type CourseOrder struct {
 	By         CourseKey
 	Descending bool
@@ -69,7 +68,7 @@ type CourseOrder struct {
 // CourseKey is what courses are ordered by.
 type CourseKey uint8
 
-// The keys of courses.
+// The sort keys of courses.
 const (
 	CourseByID CourseKey = iota
 	CourseByName

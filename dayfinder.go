@@ -4,17 +4,17 @@ import "time"
 
 const daySeconds = 24 * 60 * 60
 
-// Number counts the days since 1970-01-01.
+// Number returns the number of days since 1970-01-01.
 func (d Day) Number() int32 { return int32(d.utc().Unix() / daySeconds) }
 
-// DayNumber is the day with a number.
+// DayNumber returns the day with the given number; it is the inverse of Number.
 func DayNumber(n int32) Day { return dayOf(time.Unix(int64(n)*daySeconds, 0).UTC()) }
 
-// Add returns the day some days later, or earlier.
+// Add returns the day that is the given number of days later, or earlier if negative.
 func (d Day) Add(days int) Day { return dayOf(d.utc().AddDate(0, 0, days)) }
 
-// AddMonths returns the day with the same number some months later, or earlier; the
-// last day of a shorter month.
+// AddMonths returns the same day of the month the given number of months later, or earlier if
+// negative. In a shorter month that is its last day.
 func (d Day) AddMonths(months int) Day {
 	first := time.Date(d.Year, d.Month+time.Month(months), 1, 0, 0, 0, 0, time.UTC)
 	last := first.AddDate(0, 1, -1).Day()
@@ -26,8 +26,8 @@ func (d Day) Weekday() time.Weekday { return d.utc().Weekday() }
 
 func dayOf(t time.Time) Day { return Day{t.Year(), t.Month(), t.Day()} }
 
-// DayAt returns the day that it is at a moment in a zone. A day begins as Days has
-// it: when clocks are put back over midnight, the day that has begun goes on.
+// DayAt returns the day at the given time in a time zone. Days begin as defined by Days: if
+// clocks are put back over midnight, the day that has begun continues.
 func DayAt(at time.Time, in *time.Location) Day {
 	day := dayOf(at.In(in))
 	if next := day.Add(1); !at.Before(next.begins(in)) {
@@ -36,19 +36,18 @@ func DayAt(at time.Time, in *time.Location) Day {
 	return day
 }
 
-// DayFinder finds the days of many moments in a zone. One goroutine at a time may
-// use it.
+// DayFinder finds the days of many times in one time zone. It is not safe for concurrent use.
 type DayFinder struct {
 	zone *time.Location
-	// Between from and until, in Unix seconds, clocks are not changed, nor for a
-	// while before and after.
+	// Between from and until, in Unix seconds, and for some time before and after, the offset
+	// from UTC does not change.
 	from, until, offset int64
 }
 
-// NewDayFinder makes a finder of the days in a zone.
+// NewDayFinder returns a finder for the time zone.
 func NewDayFinder(zone *time.Location) *DayFinder { return &DayFinder{zone: zone} }
 
-// Of returns the number of the day that it is at a moment, in Unix seconds.
+// Of returns the number of the day at the given time in Unix seconds.
 func (f *DayFinder) Of(second int64) int32 {
 	if second < f.from || second >= f.until {
 		const around = 2 * daySeconds

@@ -9,7 +9,7 @@ const (
 	DeliveryFailed    = "failed"
 )
 
-// WebhookEvent is one event on its way to one receiver.
+// WebhookEvent is the delivery of one event to one webhook.
 type WebhookEvent struct {
 	ID              WebhookEventID
 	Webhook         WebhookID
@@ -20,13 +20,13 @@ type WebhookEvent struct {
 	ObjectType      string
 	ObjectID        int32
 	ResponseStatus  Opt[int32]
-	Number          Opt[int64]     // of its payload; absent in a record of another server
-	NextAttemptAt   Opt[time.Time] // while it waits, or is being sent
-	Tries           int32          // since it was last sent again
+	Number          Opt[int64]     // of its payload; absent if it is the record of another server's delivery
+	NextAttemptAt   Opt[time.Time] // while it is pending or being sent
+	Tries           int32          // attempts since it was last resent
 }
 
-// EventPayload is what webhooks are told of an event. Its number is that of the
-// journal's entry; a test has the negative number of its delivery.
+// EventPayload is what webhooks receive about an event. Its number is that of the journal
+// entry; a test event has the negated number of its delivery.
 type EventPayload struct {
 	Number   int64
 	Event    EventName
@@ -40,42 +40,42 @@ type Attempt struct {
 	Delivery       WebhookEventID
 	Number         int32 // from 1
 	At             time.Time
-	Took           time.Duration // microseconds
-	Status         Opt[int32]    // of the answer
-	Problem        Opt[string]   // why there was none
-	RequestHeader  string        // lines of name and value
+	Took           time.Duration // to the microsecond
+	Status         Opt[int32]    // of the response
+	Problem        Opt[string]   // why there was no response
+	RequestHeader  string        // one "Name: value" line per header
 	ResponseHeader string
 	ResponseBody   string
-	// Unkept: headers and body were not kept, because the webhook's answers of
-	// that day are as many bytes as are kept.
+	// Unkept means that headers and bodies were not stored, because the webhook's attempts of
+	// that day have reached the limit of stored bytes.
 	Unkept bool
 }
 
-// DueWebhook is a receiver for whom something is to be sent.
+// DueWebhook is a webhook with deliveries that are due.
 type DueWebhook struct {
 	School  SchoolID
 	Webhook WebhookID
 }
 
-// ResendFilter says which deliveries of a webhook are sent again.
+// ResendFilter selects the deliveries of a webhook that are resent.
 type ResendFilter struct {
 	Webhook WebhookID
 	Created Period
 	State   Opt[string]
 }
 
-// WebhookEventFilter narrows the events of a webhook.
+// WebhookEventFilter narrows the deliveries to webhooks.
 type WebhookEventFilter struct {
-	Webhook     WebhookID  // 0: of all
-	StatusFrom  Opt[int32] // included
-	StatusUntil Opt[int32] // included
+	Webhook     WebhookID  // 0: all webhooks
+	StatusFrom  Opt[int32] // inclusive
+	StatusUntil Opt[int32] // inclusive
 	Created     Period
 	State       Opt[string]
-	Newest      bool // by descending creation and id, not by ascending id
+	Newest      bool // by descending creation time and id, instead of ascending id
 }
 
-// WebhookUsage is what a webhook uses of what it may.
+// WebhookUsage is how much of its limits a webhook has used.
 type WebhookUsage struct {
-	Sent int64 // messages in a minute
-	Kept int64 // bytes of attempts that are kept of a day, in UTC
+	Sent int64 // messages in the current minute
+	Kept int64 // bytes of attempts stored for the current day (UTC)
 }

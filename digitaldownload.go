@@ -2,7 +2,7 @@ package lyceum
 
 import "time"
 
-// DigitalDownloadID names a digital download.
+// DigitalDownloadID identifies a digital download.
 type DigitalDownloadID int32
 
 // DigitalDownloadSequence numbers digital downloads.
@@ -19,17 +19,16 @@ type DigitalDownload struct {
 	IsPublished bool
 	IsListed    bool
 	ImageURL    Opt[string]
-	AuthorID    Opt[AuthorID] // whose bio the product shows
+	AuthorID    Opt[AuthorID] // the author whose bio the product shows
 	CreatedAt   time.Time
 	UpdatedAt   time.Time
-	ArchivedAt  Opt[time.Time] // since when it cannot be sold
+	ArchivedAt  Opt[time.Time] // when it stopped being sold
 }
 
-// DigitalDownloadFilter narrows and orders digital downloads; an absent part
-// holds always.
+// DigitalDownloadFilter narrows and orders digital downloads; absent fields match everything.
 type DigitalDownloadFilter struct {
-	Name        Opt[string] // a part of the name, whatever its case
-	Search      Opt[string] // a part of the name or of the description, whatever its case
+	Name        Opt[string] // part of the name, case-insensitive
+	Search      Opt[string] // part of the name or the description, case-insensitive
 	IsPublished Opt[bool]
 	IsArchived  Opt[bool]
 	AuthorID    Opt[AuthorID]

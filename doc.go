@@ -1,7 +1,7 @@
-// Package lyceum is the vocabulary of an online school's back end: its nouns,
-// typed ids, money, times, errors with a kind, and the store they are kept in.
+// Package lyceum is the vocabulary of an online school's back end: its nouns, typed ids, money,
+// times, errors with a kind, and the interface of the store.
 //
-// It owns what the words mean and the rules that need neither a clock nor a
-// store. It must not know HTTP, SQL, a file format or who is asking, and it
-// imports the standard library alone.
+// It defines what these terms mean, and the rules that need neither a clock nor a store. It
+// must not depend on HTTP, SQL, file formats or the caller's identity, and it imports only the
+// standard library.
 package lyceum

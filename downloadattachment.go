@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// DownloadAttachmentID names an attachment of a digital download.
+// DownloadAttachmentID identifies an attachment of a digital download.
 type DownloadAttachmentID int32
 
 var _ = product("download_attachment")
@@ -14,10 +14,10 @@ var _ = product("download_attachment")
 // DownloadAttachmentKind is what an attachment of a digital download is.
 type DownloadAttachmentKind string
 
-// The kinds of the contract. All attachments of a digital download have one.
+// The contract's kinds. All attachments of one digital download have the same kind.
 const (
 	DownloadFile     DownloadAttachmentKind = "download" // a file
-	DownloadRedirect DownloadAttachmentKind = "redirect" // a page that a button leads to
+	DownloadRedirect DownloadAttachmentKind = "redirect" // a page that a button links to
 )
 
 // DownloadAttachmentKinds lists every kind.
@@ -25,20 +25,20 @@ func DownloadAttachmentKinds() []DownloadAttachmentKind {
 	return []DownloadAttachmentKind{DownloadFile, DownloadRedirect}
 }
 
-// Bounds of the attachments of digital downloads.
+// Limits of the attachments of digital downloads.
 const (
-	MaxDownloadAttachments = 500 // of one
+	MaxDownloadAttachments = 500 // per digital download
 	MaxButtonText          = 24  // characters
 	MaxFilename            = 255 // characters
 	MaxFileBytes           = 1<<53 - 1
 )
 
-// DownloadAttachment is a file of a digital download, or a page that it leads to.
+// DownloadAttachment is a file of a digital download, or a page that it links to.
 type DownloadAttachment struct {
 	ID                DownloadAttachmentID
 	DigitalDownloadID DigitalDownloadID
 	Kind              DownloadAttachmentKind
-	URL               string      // its permanent address
+	URL               string      // the permanent address
 	Filename          Opt[string] // of a file
 	SizeInBytes       Opt[int64]  // of a file
 	ButtonText        Opt[string] // of a redirect
@@ -46,15 +46,14 @@ type DownloadAttachment struct {
 	UpdatedAt         time.Time
 }
 
-// DownloadAttachmentFilter narrows attachments of digital downloads, which come by
-// id; an absent part holds always.
+// DownloadAttachmentFilter narrows attachments of digital downloads, which are listed by id;
+// absent fields match everything.
 type DownloadAttachmentFilter struct {
 	Download Opt[DigitalDownloadID]
 	Kind     Opt[DownloadAttachmentKind]
 }
 
-// FileType is the ending of the name of a file in lower case, without the full
-// stop.
+// FileType returns the extension of a file name in lower case, without the dot.
 func FileType(name string) Opt[string] {
 	ending := strings.ToLower(strings.TrimPrefix(path.Ext(name), "."))
 	if ending == "" {
@@ -63,7 +62,8 @@ func FileType(name string) Opt[string] {
 	return Some(ending)
 }
 
-// Odd says what of an attachment does not go with its kind, and the field.
+// Odd returns the first field of the attachment that does not fit its kind, and what is wrong
+// with it.
 func (a *DownloadAttachment) Odd() (field, wrong string) {
 	file := a.Kind == DownloadFile
 	switch {

@@ -2,34 +2,34 @@ package lyceum
 
 import "time"
 
-// EmailKind is what an email of a school is about. Its numbers are stored.
+// EmailKind is what an email of a school is about. The numbers are stored.
 type EmailKind int32
 
 // The kinds of emails.
 const (
-	PasswordEmail       EmailKind = 1 // the link of who forgot their password
+	PasswordEmail       EmailKind = 1 // the link for a user who forgot their password
 	ConfirmAddressEmail EmailKind = 2 // the link that confirms a new address
-	AddressChangedEmail EmailKind = 3 // a learner confirmed another address; sent to the one before
-	AccountChangedEmail EmailKind = 4 // the school changed somebody's address or password
-	ReceiptEmail        EmailKind = 5 // of a payment
+	AddressChangedEmail EmailKind = 3 // a learner confirmed another address; sent to the previous one
+	AccountChangedEmail EmailKind = 4 // the school changed a user's address or password
+	ReceiptEmail        EmailKind = 5 // for a payment
 	PaymentFailedEmail  EmailKind = 6
-	AccessEndedEmail    EmailKind = 7 // with the sale that gave it
-	AbandonedOrderEmail EmailKind = 8 // with the address to continue at
+	AccessEndedEmail    EmailKind = 7 // access ended with the sale that granted it
+	AbandonedOrderEmail EmailKind = 8 // with the URL to resume the order at
 
-	// PageSnippet is no email: it is the HTML that a school adds to the pages of its
-	// learners. It has no subject.
+	// PageSnippet is not an email but the HTML that a school adds to its learners' pages. It
+	// has no subject.
 	PageSnippet EmailKind = 9
 
-	InvitationEmail EmailKind = 10 // the link of who is to work for the school
+	InvitationEmail EmailKind = 10 // the link for a new member of staff
 )
 
-// EmailSet are kinds of emails, a bit each.
+// EmailSet is a set of kinds of emails, one bit each.
 type EmailSet int64
 
-// Has reports whether a kind is in the set.
+// Has reports whether k is in the set.
 func (s EmailSet) Has(k EmailKind) bool { return s&(1<<k) != 0 }
 
-// With returns the set with a kind, or without it.
+// With returns the set with k if on is true, and without it otherwise.
 func (s EmailSet) With(k EmailKind, on bool) EmailSet {
 	if on {
 		return s | 1<<k
@@ -37,8 +37,8 @@ func (s EmailSet) With(k EmailKind, on bool) EmailSet {
 	return s &^ (1 << k)
 }
 
-// EmailTemplate is what a school wrote for a kind of email in place of Lyceum's own
-// text. Subject and Body are Liquid templates.
+// EmailTemplate is what a school wrote for a kind of email to replace Lyceum's standard text.
+// Subject and Body are Liquid templates.
 type EmailTemplate struct {
 	Kind      EmailKind
 	Subject   string
@@ -49,27 +49,27 @@ type EmailTemplate struct {
 // The journal entries of templates and their secrets.
 const (
 	EmailTemplateUpdated  EntryType = "email_template.updated"
-	EmailTemplateDeleted  EntryType = "email_template.deleted" // the standard text is back
+	EmailTemplateDeleted  EntryType = "email_template.deleted" // the standard text applies again
 	TemplateSecretCreated EntryType = "template_secret.created"
 	TemplateSecretUpdated EntryType = "template_secret.updated"
 	TemplateSecretDeleted EntryType = "template_secret.deleted"
 )
 
-// TemplateSecretID numbers the secrets of templates in a school.
+// TemplateSecretID numbers the template secrets of a school.
 type TemplateSecretID int32
 
-// TemplateSecretSequence numbers the secrets of templates.
+// TemplateSecretSequence numbers template secrets.
 const TemplateSecretSequence Sequence = "template_secret_id"
 
-// TemplateSecret is a secret that the school shares with a service, to sign with in
-// templates. Only Keyring.Open reads it.
+// TemplateSecret is a secret that the school shares with a service, to sign with in templates.
+// Only Keyring.Open can read it.
 type TemplateSecret struct {
 	ID        TemplateSecretID
-	Name      string // unique in the school: lower-case letters, digits, underscores
+	Name      string // unique in the school; lower-case letters, digits and underscores
 	Sealed    string
 	CreatedAt time.Time
 	UpdatedAt time.Time
 }
 
-// TemplateSecretFilter narrows secrets of templates.
+// TemplateSecretFilter narrows template secrets.
 type TemplateSecretFilter struct{ Name Opt[string] }

@@ -2,38 +2,38 @@ package lyceum
 
 import "time"
 
-// Enrollment is one stay of a learner in a course: as long as the union of the
-// learner's entitlements to it is open. There is at most one at a time; those
-// before it are its history.
+// Enrollment is a learner's access to a course for some time: as long as at least one of the
+// learner's entitlements to it is open. A learner has at most one open enrollment in a course;
+// earlier ones are history.
 type Enrollment struct {
 	ID         EnrollmentID
 	User       UserID
 	Course     CourseID
 	EnrolledAt time.Time
-	ExpiresAt  Opt[time.Time] // access ends at that moment
-	EndedAt    Opt[time.Time] // access closed
-	Sale       Opt[SaleID]    // that opened it
+	ExpiresAt  Opt[time.Time] // when access ends by itself
+	EndedAt    Opt[time.Time] // when access was closed
+	Sale       Opt[SaleID]    // the sale that opened it
 }
 
-// ActiveAt tells whether the learner had access at a moment.
+// ActiveAt reports whether the learner had access at the given time.
 func (e *Enrollment) ActiveAt(now time.Time) bool {
 	return !e.EndedAt.Present && (!e.ExpiresAt.Present || now.Before(e.ExpiresAt.Value))
 }
 
-// EnrollmentFilter narrows enrollments; an absent part holds always. Those of
-// Users come by user, then id.
+// EnrollmentFilter narrows enrollments; absent fields match everything. With Users they are
+// listed by user, then id.
 type EnrollmentFilter struct {
 	User     Opt[UserID]
-	Users    []UserID // those of any of them, at most MaxUsers; nil: of all
+	Users    []UserID // any of these, at most MaxUsers; nil: all
 	Course   Opt[CourseID]
-	Open     bool           // nobody ended it, expired or not
-	ActiveAt Opt[time.Time] // the learner had access at that moment
+	Open     bool           // only those that were not ended, whether or not they have expired
+	ActiveAt Opt[time.Time] // only those with access at that time
 }
 
-// MaxUsers is how many users a filter names at most.
+// MaxUsers is the maximum number of users in a filter.
 const MaxUsers = 512
 
-// Enrolled is an enrollment with what the learner has done of the course.
+// Enrolled is an enrollment with the learner's progress in the course.
 type Enrolled struct {
 	Enrollment
 
@@ -42,8 +42,8 @@ type Enrolled struct {
 	CompletedAt     Opt[time.Time]
 }
 
-// EnrolledFilter selects the enrollments of a course that are active at a
-// moment, by the time they began, then by user.
+// EnrolledFilter selects the enrollments in a course that are active at a given time. They are
+// listed by when they began, then by user.
 type EnrolledFilter struct {
 	Course   CourseID
 	ActiveAt time.Time

@@ -2,7 +2,7 @@ package lyceum
 
 import "time"
 
-// EntitlementID names one reason why a learner may use a product.
+// EntitlementID identifies an entitlement.
 type EntitlementID int32
 
 // EntitlementSequence numbers entitlements.
@@ -11,22 +11,21 @@ const EntitlementSequence Sequence = "entitlement_id"
 // BlockSequence numbers blocks.
 const BlockSequence Sequence = "block_id"
 
-// Entitlement is one reason why one user may use one product: a sale, an
-// enrollment by hand, or an imported enrollment. Access is the union of a
-// user's entitlements, less blocks.
+// Entitlement is one reason why one user may use one product: a sale, an enrollment by hand, or
+// an imported enrollment. Access is the union of a user's entitlements, except where blocks
+// apply.
 type Entitlement struct {
 	ID      EntitlementID
 	User    UserID
 	Product Product
-	Sale    Opt[SaleID] // that it came with; none: given by hand, or imported
-	// Imported: it stands for an enrollment that came in by a file or from
-	// another server. Its times are the enrollment's, and which sale it belongs
-	// to is found again after each import.
+	Sale    Opt[SaleID] // the sale it came with; absent: granted by hand, or imported
+	// Imported means that it represents an enrollment that came from a file or another server.
+	// It has the times of that enrollment, and is linked to a sale again after each import.
 	Imported  bool
-	KeptFrom  Opt[EntitlementID] // to a collection that the product has left
+	KeptFrom  Opt[EntitlementID] // the entitlement to a collection that the product was removed from
 	StartsAt  time.Time
-	EndsAt    Opt[time.Time] // access ends at that moment by itself
-	EndedAt   Opt[time.Time] // an act ended it
+	EndsAt    Opt[time.Time] // when access ends by itself
+	EndedAt   Opt[time.Time] // when an act ended it
 	EndReason Opt[EntitlementEnd]
 }
 
@@ -42,7 +41,7 @@ const (
 	EndedByChange       EntitlementEnd = "changed"      // of its sale's plan
 	EndedByLapse        EntitlementEnd = "lapsed"       // of its sale
 	EndedByUnenrollment EntitlementEnd = "unenrolled"
-	EndedByImport       EntitlementEnd = "imported" // the enrollment came in as ended
+	EndedByImport       EntitlementEnd = "imported" // the enrollment had already ended when it was imported
 )
 
 // EntitlementEnds lists every act that ends entitlements.
@@ -74,34 +73,35 @@ func (e *Entitlement) Kind() EntitlementKind {
 	return FromHand
 }
 
-// OpenAt reports whether the entitlement gives access at a moment.
+// OpenAt reports whether the entitlement grants access at the given time.
 func (e *Entitlement) OpenAt(now time.Time) bool {
 	return !e.EndedAt.Present && (!e.EndsAt.Present || now.Before(e.EndsAt.Value))
 }
 
-// Outlasts reports whether the entitlement would end after other by itself.
+// Outlasts reports whether the entitlement, by itself, ends after other. An absent other never
+// ends, so nothing outlasts it.
 func (e *Entitlement) Outlasts(other Opt[time.Time]) bool {
 	return other.Present && (!e.EndsAt.Present || e.EndsAt.Value.After(other.Value))
 }
 
-// EntitlementFilter narrows entitlements; an absent part holds always. Those of
-// Users come by user, then id.
+// EntitlementFilter narrows entitlements; absent fields match everything. With Users they are
+// listed by user, then id.
 type EntitlementFilter struct {
 	User     Opt[UserID]
-	Users    []UserID // those of any of them, at most MaxUsers; nil: of all
+	Users    []UserID // any of these, at most MaxUsers; nil: all
 	Products []Product
 	Sale     Opt[SaleID]
-	Open     bool               // no act ended it, whether its time is over or not
-	OpenAt   Opt[time.Time]     // it gave access at that moment
-	Blocked  bool               // of those that reach a product: also where a block outranks them
-	After    Opt[EntitlementID] // those with a higher id; their list has no total
+	Open     bool               // only those that no act ended, whether or not their time is over
+	OpenAt   Opt[time.Time]     // only those that granted access at that time
+	Blocked  bool               // for those that reach a product: also where a block takes precedence
+	After    Opt[EntitlementID] // only greater ids; such a list has no total
 }
 
-// BlockID names a block.
+// BlockID identifies a block.
 type BlockID int32
 
-// Block keeps a user out of a product that also comes with a collection or a
-// tier, until the user is enrolled in it or buys it again.
+// Block keeps a user out of a product that also comes with a collection or a tier, until the
+// user is enrolled in it or buys it again.
 type Block struct {
 	ID        BlockID
 	User      UserID
@@ -109,15 +109,14 @@ type Block struct {
 	CreatedAt time.Time
 }
 
-// BlockFilter narrows blocks; an absent part holds always.
+// BlockFilter narrows blocks; absent fields match everything.
 type BlockFilter struct {
 	User    Opt[UserID]
-	Users   []UserID // those of any of them, at most MaxUsers; nil: of all
+	Users   []UserID // any of these, at most MaxUsers; nil: all
 	Product Opt[Product]
 }
 
-// PaidSale is a sale with a payment that was neither refunded in full nor charged
-// back.
+// PaidSale is a sale with a payment that was neither fully refunded nor charged back.
 type PaidSale struct {
 	Sale    SaleID
 	User    UserID

@@ -2,20 +2,20 @@ package lyceum
 
 import "encoding/json"
 
-// EntryDetail is what entries without an event say besides their type. It has nothing
-// personal.
+// EntryDetail is what entries without an event record besides their type. It contains no
+// personal data.
 type EntryDetail struct {
-	With  string    `json:"with,omitempty"`  // of SignedIn: WithPassword and so on
-	Wrong string    `json:"wrong,omitempty"` // of SignInFailed: WrongPassword and so on
+	With  string    `json:"with,omitempty"`  // of SignedIn: WithPassword etc.
+	Wrong string    `json:"wrong,omitempty"` // of SignInFailed: WrongPassword etc.
 	Role  StaffRole `json:"role,omitempty"`  // of StaffMemberCreated and StaffMemberUpdated
 }
 
-// What somebody signed in with.
+// What a user signed in with.
 const (
 	WithPassword     = "password"
 	WithAppCode      = "app_code"      // after the password
 	WithRecoveryCode = "recovery_code" // after the password
-	WithPasskey      = "passkey"       // alone
+	WithPasskey      = "passkey"       // without a password
 	WithNextPasskey  = "next_passkey"  // after the password
 )
 
@@ -24,26 +24,26 @@ const (
 	WrongPassword   = "password"
 	WrongCode       = "code"
 	WrongPasskey    = "passkey"
-	CopiedPasskey   = "copied_passkey" // it has counted fewer uses than before
+	CopiedPasskey   = "copied_passkey" // its counter of uses went back
 	DisabledAccount = "disabled"
 )
 
-// JSON returns the detail as a journal keeps it; empty for none.
+// JSON returns the detail as the journal stores it; empty if there is none.
 func (d EntryDetail) JSON() string {
 	if d == (EntryDetail{}) {
 		return ""
 	}
 	text, err := json.Marshal(d)
 	if err != nil {
-		panic(err) // it has strings alone
+		panic(err) // it has only strings
 	}
 	return string(text)
 }
 
-// DetailOf returns the detail of an entry, which may have none.
+// DetailOf returns the detail of an entry, or the zero value if it has none.
 func DetailOf(e *Entry) (d EntryDetail) {
 	if e.Detail.Present && !e.Event.Present {
-		_ = json.Unmarshal([]byte(e.Detail.Value), &d) // of another kind: none
+		_ = json.Unmarshal([]byte(e.Detail.Value), &d) // a detail of another form counts as none
 	}
 	return d
 }

@@ -1,9 +1,9 @@
 package lyceum
 
-// EntryKind is a group of entries, as the audit log of a school is narrowed to.
+// EntryKind is a group of entries that the audit log can be narrowed to.
 type EntryKind string
 
-// The kinds of entries. An entry of another type has none.
+// The kinds of entries. Entries of all other types have no kind.
 const (
 	SignInEntries   EntryKind = "sign_ins"
 	SettingsEntries EntryKind = "settings"
@@ -13,12 +13,12 @@ const (
 	PeopleEntries   EntryKind = "people"
 )
 
-// EntryKinds lists the kinds.
+// EntryKinds lists every kind.
 func EntryKinds() []EntryKind {
 	return []EntryKind{SignInEntries, SettingsEntries, KeyEntries, StaffEntries, MoneyEntries, PeopleEntries}
 }
 
-// Types returns the types of entry of a kind.
+// Types returns the entry types of a kind.
 func (k EntryKind) Types() []EntryType {
 	switch k {
 	case SignInEntries:
@@ -54,8 +54,8 @@ func (k EntryKind) Types() []EntryType {
 	return nil
 }
 
-// Scarce reports whether few entries of a school are of a kind, so that a store finds
-// them wherever they are.
+// Scarce reports whether a school has few entries of the kind, so that a store can find them
+// wherever they are in the journal.
 func (k EntryKind) Scarce() bool {
 	switch k {
 	case SignInEntries, SettingsEntries, KeyEntries, StaffEntries:
@@ -64,29 +64,29 @@ func (k EntryKind) Scarce() bool {
 	return false
 }
 
-// EntryQuery selects entries of a school's journal. What is absent narrows nothing.
+// EntryQuery selects entries of a school's journal. Absent fields match everything.
 type EntryQuery struct {
 	Kind   EntryKind   // empty: all
 	Actor  Opt[string] // who made the change
 	Object Opt[int32]  // the id of what was changed
-	Made   Period      // by whole seconds: After is excluded, Until included
-	Before int64       // entries with a smaller number; 0: from the last one on
-	After  int64       // not 0: the nearest entries with a greater number, in place of the newest
-	Limit  int         // of entries, at least 1
+	Made   Period      // in whole seconds: After is exclusive, Until inclusive
+	Before int64       // only smaller numbers; 0: start at the last entry
+	After  int64       // if not 0: the nearest entries with greater numbers, instead of the newest
+	Limit  int         // maximum number of entries, at least 1
 }
 
-// EntriesScanned is how many entries one query looks at, at most, that it does not
-// return.
+// EntriesScanned is the maximum number of entries that one query examines without returning
+// them.
 const EntriesScanned = 200_000
 
-// EntryListing is a part of a journal, the newest entry first.
+// EntryListing is a part of a journal, newest entry first.
 type EntryListing struct {
 	Entries []Entry
-	// More reports whether there may be others that were not looked at: with numbers
-	// below Through, or above it when the query had After.
+	// More reports whether there may be matches among entries that were not examined: those
+	// numbered below Through, or above it if the query had After.
 	More    bool
 	Through int64
-	// Span is how many entries there are in the period, between Before and After,
-	// whatever else narrows them.
+	// Span is the number of entries in the period between Before and After, ignoring all other
+	// filters.
 	Span int64
 }

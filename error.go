@@ -8,25 +8,25 @@ import (
 	"strings"
 )
 
-// Kind says what went wrong, in no transport's words. The inbound room turns a
-// kind into a status in one table.
+// Kind is the kind of an error, independent of any transport. The inbound layer maps kinds to
+// HTTP statuses in one table.
 type Kind uint8
 
 // The kinds of error.
 const (
-	Internal        Kind = iota // the zero value: the caller learns nothing
-	Invalid                     // the request is wrong and says how to put it right
-	Unauthenticated             // no credential, or one that does not hold
-	Forbidden                   // the credential holds and does not reach this far
-	NotFound                    // no such thing in this school
-	Conflict                    // the thing is in a state that does not allow this
-	TooLarge                    // the request is larger than is read
-	RateLimited                 // too many requests in this minute
-	Unavailable                 // the store cannot answer now; the same request may succeed later
+	Internal        Kind = iota // the zero value: nothing is revealed to the caller
+	Invalid                     // the request is wrong; the error says how to correct it
+	Unauthenticated             // the credential is missing or invalid
+	Forbidden                   // the credential is valid but not sufficient
+	NotFound                    // no such object in this school
+	Conflict                    // the object is in a state that does not allow this
+	TooLarge                    // the request exceeds the size limit
+	RateLimited                 // too many requests in the current minute
+	Unavailable                 // the store cannot respond now; a retry may succeed
 	numKinds                    // not a kind
 )
 
-// Kinds lists every kind, for tests that walk a face's table.
+// Kinds lists every kind, for tests that check a face's table.
 func Kinds() []Kind {
 	kinds := make([]Kind, numKinds)
 	for i := range kinds {
@@ -35,8 +35,8 @@ func Kinds() []Kind {
 	return kinds
 }
 
-// OutcomeUnknown is the code of an error after which nobody knows whether the
-// change was kept. After every other error nothing of it was.
+// OutcomeUnknown is the code of an error after which it is unknown whether the change was
+// stored. After any other error, nothing of it was.
 const OutcomeUnknown = "outcome_unknown"
 
 var kindNames = [numKinds]string{
@@ -52,15 +52,15 @@ func (k Kind) String() string {
 	return kindNames[k]
 }
 
-// FieldError is one thing wrong with one named field, parameter or column.
-// Message is worded to follow the name: "must be an integer from 1 to 100".
+// FieldError is what is wrong with one field, parameter or column. Message is worded to follow
+// the name: "must be an integer from 1 to 100".
 type FieldError struct{ Field, Message string }
 
 func (f FieldError) String() string { return f.Field + " " + f.Message }
 
-// Error may be told to the caller. Code is contract, Detail is for a person,
-// Fields names every field that is wrong when the kind is Invalid, Err is for
-// the log and is never shown. No part of it holds a secret.
+// Error is an error that may be shown to the caller. Code is part of the contract, Detail is a
+// human-readable message, Fields lists every invalid field if the kind is Invalid, and Err is
+// only for the log and never shown. No part of it contains a secret.
 type Error struct {
 	Kind   Kind
 	Code   string
@@ -87,11 +87,11 @@ func (e *Error) Error() string {
 	return text
 }
 
-// Unwrap gives the error behind, for the log.
+// Unwrap returns the underlying error, for the log.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Sentences gives what may be told to the caller, one sentence for each thing
-// that is wrong and never none.
+// Sentences returns what may be shown to the caller: one sentence for each problem, and at
+// least one.
 func (e *Error) Sentences() []string {
 	if len(e.Fields) == 0 {
 		return []string{cmp.Or(strings.TrimSpace(e.Detail), e.Kind.String())}
@@ -103,9 +103,9 @@ func (e *Error) Sentences() []string {
 	return sentences
 }
 
-// Public gives the part of err that may be told to the caller. The end of a context is
-// Unavailable. Any other error that is not an *Error comes back as Internal, so that
-// nothing leaks by being forgotten.
+// Public returns the part of err that may be shown to the caller. The end of a context is
+// Unavailable. Any other error that is not an *Error is Internal, so that nothing is revealed
+// by accident.
 func Public(err error) *Error {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e
@@ -117,23 +117,23 @@ func Public(err error) *Error {
 	return &Error{Kind: Internal, Detail: "internal error", Err: err}
 }
 
-// KindOf gives the kind of err; an error that is not an *Error is Internal.
+// KindOf returns the kind of err; an error that is not an *Error is Internal.
 func KindOf(err error) Kind { return Public(err).Kind }
 
-// Errorf makes an error of the given kind with a detail for the caller.
+// Errorf returns an error of the given kind with a detail for the caller.
 func Errorf(kind Kind, format string, args ...any) *Error {
 	return &Error{Kind: kind, Detail: fmt.Sprintf(format, args...)}
 }
 
-// Invalidf is Errorf with Invalid, the kind that refusals of input have.
+// Invalidf is Errorf with the kind Invalid, for rejected input.
 func Invalidf(format string, args ...any) *Error { return Errorf(Invalid, format, args...) }
 
-// MaxFieldErrors is how many mistakes an error names at most: a small body can have
-// thousands, and its answer would be far larger than itself.
+// MaxFieldErrors is the maximum number of fields that an error lists: a small body can have
+// thousands of mistakes, and the response would be far larger than the request.
 const MaxFieldErrors = 100
 
-// InvalidFields refuses a request for what is wrong with the fields named, the first
-// MaxFieldErrors of them.
+// InvalidFields returns an error that lists the invalid fields of a request, at most the first
+// MaxFieldErrors.
 func InvalidFields(fields ...FieldError) *Error {
 	fields = fields[:min(len(fields), MaxFieldErrors)]
 	return &Error{Kind: Invalid, Detail: "the request is invalid", Fields: fields}

@@ -17,7 +17,8 @@ func TestErrorsNameSomeMistakes(t *testing.T) {
 	}
 }
 
-// The end of a context is no fault of the program, wherever it is met.
+// TestPublicOfAnEndedContext checks that the end of a context is never reported as an internal
+// error, wherever it occurs.
 func TestPublicOfAnEndedContext(t *testing.T) {
 	for _, err := range []error{context.Canceled, context.DeadlineExceeded} {
 		e := lyceum.Public(fmt.Errorf("read a folder: %w", err))

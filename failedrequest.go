@@ -8,22 +8,22 @@ type FailedRequestID int32
 // FailedRequestSequence numbers the failed requests of a school.
 const FailedRequestSequence Sequence = "failed_request_id"
 
-// FailedRequestsKept is how long a failed request is kept.
+// FailedRequestsKept is how long failed requests are stored.
 const FailedRequestsKept = 7 * 24 * time.Hour
 
-// FailedRequest is a request of an API that was answered with an error. It has nothing
-// of the body or the query, and no address.
+// FailedRequest is an API request that got an error response. It contains nothing from the body
+// or the query, and no IP address.
 type FailedRequest struct {
 	ID        FailedRequestID
-	RequestID string // as the response had it; callers choose their own, so several may have one
+	RequestID string // as in the response; callers can choose it, so it need not be unique
 	At        time.Time
 	Method    string
-	Path      string // with the numbers that were in it, and without other values
+	Path      string // includes the numbers in it, but no other values
 	Status    int32
 	Took      int64 // microseconds
 	Actor     string
-	User      Opt[UserID] // for whom an app asked
-	Message   string      // what was wrong, as the response had it
+	User      Opt[UserID] // the user for whom an app made the request
+	Message   string      // what was wrong, as in the response
 }
 
 // FailedRequestFilter narrows failed requests, which are listed newest first.

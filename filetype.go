@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// begins has what files with an extension begin with, of those that always begin with
-// one of a few; a question mark stands for any byte.
+// begins lists how files with an extension begin, for types that always begin with one of a few
+// sequences. A question mark matches any byte.
 var begins = map[string][]string{
 	"jpg": {"\xff\xd8\xff"}, "jpeg": {"\xff\xd8\xff"}, "png": {"\x89PNG\r\n\x1a\n"}, "gif": {"GIF8"},
 	"webp": {"RIFF????WEBP"}, "avif": isoMedia, "heic": isoMedia, "heif": isoMedia, "bmp": {"BM"}, "psd": {"8BPS"},
@@ -27,15 +27,15 @@ var (
 	zipped   = []string{"PK"}
 )
 
-// texts are the extensions of files that are text.
+// texts are the extensions of text files.
 var texts = []string{"txt", "csv", "md", "html", "json", "svg", "xml", "srt", "vtt", "css", "js"}
 
-// LooksLike reports whether a file that begins with head can be of the type that its
-// extension says.
+// LooksLike reports whether a file that begins with head can be of the type that its extension
+// indicates.
 func LooksLike(extension string, head []byte) bool {
 	switch {
 	case extension == "pdf":
-		return bytes.Contains(head, []byte("%PDF-")) // which something may precede
+		return bytes.Contains(head, []byte("%PDF-")) // other bytes may precede it
 	case extension == "mp3":
 		return bytes.HasPrefix(head, []byte("ID3")) || hasFrame(head)
 	case slices.Contains(texts, extension):
@@ -57,8 +57,8 @@ func beginsWith(head []byte, begin string) bool {
 	return true
 }
 
-// hasFrame reports whether a frame of MPEG sound may begin anywhere in head: some
-// programs write other bytes before the first one.
+// hasFrame reports whether an MPEG audio frame may begin anywhere in head, because some
+// programs write other bytes before the first frame.
 func hasFrame(head []byte) bool {
 	for i := 1; i < len(head); i++ {
 		if head[i-1] == 0xff && head[i] >= 0xe0 {
@@ -68,8 +68,8 @@ func hasFrame(head []byte) bool {
 	return false
 }
 
-// isText reports whether head can begin a text: one without NUL, or in UTF-16 with its
-// mark.
+// isText reports whether head can be the beginning of text: it has no NUL bytes, or a UTF-16
+// byte order mark.
 func isText(head []byte) bool {
 	marked := strings.HasPrefix(string(head), "\xff\xfe") || strings.HasPrefix(string(head), "\xfe\xff")
 	return marked || !bytes.Contains(head, []byte{0})

@@ -2,22 +2,22 @@ package lyceum
 
 import "time"
 
-// Holding is an entitlement as version 2 shows it for a product that it reaches:
-// one enrollment of a user.
+// Holding is an entitlement that reaches a product, as version 2 shows it: one enrollment of a
+// user.
 type Holding struct {
 	Entitlement
 
-	// Blocked: the user was unenrolled from the product, which comes with what the
-	// entitlement is for.
+	// Blocked means that the user was unenrolled from the product, which comes with the product
+	// of the entitlement.
 	Blocked         bool
-	PercentComplete int32 // of a course, 0 to 100
+	PercentComplete int32 // for a course, 0 to 100
 	CompletedAt     Opt[time.Time]
 }
 
-// HoldingStatus is what became of a holding.
+// HoldingStatus is the status of a holding.
 type HoldingStatus string
 
-// The statuses of a holding. Each outranks those before it.
+// The statuses of a holding. Each takes precedence over those before it.
 const (
 	HoldingActive    HoldingStatus = "active"
 	HoldingCompleted HoldingStatus = "completed" // all of a course
@@ -25,7 +25,7 @@ const (
 	HoldingDisabled  HoldingStatus = "disabled"  // an act ended it, or the user is blocked
 )
 
-// StatusAt returns the status at a moment.
+// StatusAt returns the status at the given time.
 func (h *Holding) StatusAt(now time.Time) HoldingStatus {
 	switch {
 	case h.EndedAt.Present || h.Blocked:
@@ -38,8 +38,8 @@ func (h *Holding) StatusAt(now time.Time) HoldingStatus {
 	return HoldingActive
 }
 
-// ChangedAt returns when, up to a moment, the status changed last. When a user was
-// blocked is not known of a holding.
+// ChangedAt returns when the status last changed, up to now. It does not know when a user was
+// blocked.
 func (h *Holding) ChangedAt(now time.Time) time.Time {
 	last := h.StartsAt
 	for _, at := range []Opt[time.Time]{h.EndsAt, h.EndedAt, h.CompletedAt} {
@@ -50,15 +50,15 @@ func (h *Holding) ChangedAt(now time.Time) time.Time {
 	return last
 }
 
-// HoldingFilter selects the holdings of a product; an absent part holds always.
+// HoldingFilter selects the holdings of a product; absent fields match everything.
 type HoldingFilter struct {
 	Product  Product
-	At       time.Time // of the statuses
+	At       time.Time // the time the statuses are for
 	User     Opt[UserID]
-	Statuses []HoldingStatus // any of them; nil: any
-	Enrolled Period          // of StartsAt
-	// ByCompletion: by when the user completed the course, then all others, by when
-	// they began. Otherwise all by when they began.
+	Statuses []HoldingStatus // any of these; nil: all
+	Enrolled Period          // by StartsAt
+	// ByCompletion lists completed holdings by when the user completed the course, then all
+	// others by when they began. Otherwise all are listed by when they began.
 	ByCompletion bool
 	Order        Order
 }

@@ -2,64 +2,62 @@ package lyceum
 
 import "math"
 
-// Ids are unique within one school, positive, never reused, and fit the
-// contract's int32; every number of that range is exact in JavaScript.
+// Ids are unique within one school, positive, never reused, and fit the contract's int32, all
+// of which JavaScript represents exactly.
 type (
-	// SchoolID names a school on one server. It stands in addresses that
-	// learners see.
+	// SchoolID identifies a school on one server. It is part of URLs that learners see.
 	SchoolID int32
-	// CourseID names a course.
+	// CourseID identifies a course.
 	CourseID int32
-	// PricingPlanID names one way of paying for a product.
+	// PricingPlanID identifies a pricing plan.
 	PricingPlanID int32
-	// SaleID names a sale; a sale groups one or more transactions.
+	// SaleID identifies a sale, which groups one or more transactions.
 	SaleID int32
-	// TransactionID names a movement of money.
+	// TransactionID identifies a transaction.
 	TransactionID int32
-	// CouponID names a coupon.
+	// CouponID identifies a coupon.
 	CouponID int32
-	// AffiliateID names a partner who is paid for bringing a buyer.
+	// AffiliateID identifies an affiliate, who is paid for referring a buyer.
 	AffiliateID int32
-	// AuthorID names an author who is paid for a product.
+	// AuthorID identifies an author, who is paid for a product.
 	AuthorID int32
-	// LectureSectionID names a section of a course.
+	// LectureSectionID identifies a section of a course.
 	LectureSectionID int32
-	// LectureID names a lecture of a course.
+	// LectureID identifies a lecture of a course.
 	LectureID int32
-	// AttachmentID names a part of a lecture. It stands for the video or the
-	// quiz in it, too.
+	// AttachmentID identifies a part of a lecture, and the video or quiz in it.
 	AttachmentID int32
-	// QuizID names the quiz inside an attachment.
+	// QuizID identifies the quiz in an attachment.
 	QuizID int32
-	// QuizResponseID names one answer of a learner to a quiz.
+	// QuizResponseID identifies a learner's response to a quiz.
 	QuizResponseID int32
-	// EnrollmentID names one stay of a learner in a course.
+	// EnrollmentID identifies an enrollment of a learner in a course.
 	EnrollmentID int32
-	// ProgressID names what a learner has done of a course.
+	// ProgressID identifies a learner's progress in a course.
 	ProgressID int32
-	// LectureProgressID names that a learner completed a lecture.
+	// LectureProgressID identifies the record that a learner completed a lecture.
 	LectureProgressID int32
-	// WebhookID names a receiver of events.
+	// WebhookID identifies a webhook.
 	WebhookID int32
-	// WebhookEventID names one event on its way to one receiver.
+	// WebhookEventID identifies the delivery of one event to one webhook.
 	WebhookEventID int32
-	// CommentID names what a user wrote under a lecture.
+	// CommentID identifies a comment under a lecture.
 	CommentID int32
-	// MovementID names a refund or a step of a chargeback.
+	// MovementID identifies a refund or a step of a chargeback.
 	MovementID int32
-	// DisputeID names a dispute of a transaction.
+	// DisputeID identifies a dispute of a transaction.
 	DisputeID int32
-	// OrderID names a checkout that somebody began.
+	// OrderID identifies an order.
 	OrderID int32
 )
 
-// MaxID is the largest id the contract's int32 can carry.
+// MaxID is the largest id that fits the contract's int32.
 const MaxID = math.MaxInt32
 
-// Sequence names a counter that gives out new ids in one school.
+// Sequence is a counter that issues new ids in one school.
 type Sequence string
 
-// The sequences of a school. Each is named like the column it numbers.
+// The sequences of a school. Each is named after the column that it numbers.
 const (
 	CourseSequence      Sequence = "course_id"
 	PricingPlanSequence Sequence = "pricing_plan_id"

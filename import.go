@@ -1,22 +1,22 @@
 package lyceum
 
-// RowProblem is why the row at Index of a batch cannot be kept.
+// RowProblem is why the row at Index of a batch cannot be stored.
 type RowProblem struct {
-	Index int // counts from 0
+	Index int // from 0
 	FieldError
 }
 
-// Missing says what an import does with a row that names a user or a pricing
-// plan the school does not have.
+// Missing is what an import does with a row that refers to a user or a pricing plan that the
+// school does not have.
 type Missing uint8
 
-// The answers to a missing reference.
+// The ways to handle a missing reference.
 const (
 	RefuseMissing Missing = iota // the row is a bad row
-	CreateMissing                // the user or plan is created with what is known of it
+	CreateMissing                // the user or plan is created with what the row says about it
 )
 
-// WithoutProblems gives the rows of a batch that have none of the problems.
+// WithoutProblems returns the rows of a batch that have none of the given problems.
 func WithoutProblems[T any](batch []T, problems []RowProblem) []T {
 	if len(problems) == 0 {
 		return batch
@@ -34,18 +34,17 @@ func WithoutProblems[T any](batch []T, problems []RowProblem) []T {
 	return good
 }
 
-// CourseRow is a course as a file has it, which may leave out what the course
-// itself always has.
+// CourseRow is a course as it is in a file, which may omit values that a course always has.
 type CourseRow struct {
 	Course
 
 	Listed  Opt[bool]
-	Ordered Opt[bool] // lectures
+	Ordered Opt[bool] // LectureOrder
 }
 
-// UploadRow is an upload as a file of rows has it.
+// UploadRow is an upload as it is in a file of rows.
 type UploadRow struct {
 	Upload
 
-	File string // the name of its content, beside the rows
+	File string // name of the file with its content, next to the file of rows
 }

@@ -2,10 +2,10 @@ package lyceum
 
 import "time"
 
-// EntryType names what happened: the noun, a full stop, and the verb.
+// EntryType is what happened: a noun, a dot and a verb.
 type EntryType string
 
-// The types of entry that a store appends by itself when it saves something.
+// The entry types that a store appends by itself when it saves a row.
 const (
 	SchoolCreated      EntryType = "school.created"
 	SchoolUpdated      EntryType = "school.updated"
@@ -37,8 +37,8 @@ const (
 	UserDisabled       EntryType = "user.disabled"
 	UserEnabled        EntryType = "user.enabled"
 	UserSignedOut      EntryType = "user.signed_out"    // everywhere
-	SessionEnded       EntryType = "user.session_ended" // one of several, by its owner
-	SignedIn           EntryType = "user.signed_in"     // whoever it was; see EntryDetail
+	SessionEnded       EntryType = "user.session_ended" // one of the user's sessions, ended by the user
+	SignedIn           EntryType = "user.signed_in"     // any user; see EntryDetail
 
 	LectureSectionCreated  EntryType = "lecture_section.created"
 	LectureSectionUpdated  EntryType = "lecture_section.updated"
@@ -52,10 +52,10 @@ const (
 	ProgressUpdated        EntryType = "progress.updated"
 	LectureProgressCreated EntryType = "lecture_progress.created"
 	LectureProgressUpdated EntryType = "lecture_progress.updated"
-	LectureProgressDeleted EntryType = "lecture_progress.deleted" // it was taken back
+	LectureProgressDeleted EntryType = "lecture_progress.deleted" // the completion was undone
 	QuizResponseCreated    EntryType = "quiz_response.created"
 	QuizResponseUpdated    EntryType = "quiz_response.updated"
-	UserTagged             EntryType = "user.tagged" // the user's tags are others than before
+	UserTagged             EntryType = "user.tagged" // the user's tags changed
 	WebhookCreated         EntryType = "webhook.created"
 	WebhookUpdated         EntryType = "webhook.updated"
 	WebhookEventCreated    EntryType = "webhook_event.created"
@@ -83,19 +83,19 @@ const (
 	BlockCreated       EntryType = "block.created"
 	BlockDeleted       EntryType = "block.deleted"
 
-	// What attacks leave behind. They are about things that are as they were.
+	// Traces of attacks. They concern objects that did not change.
 	SignInFailed   EntryType = "user.sign_in_failed"
 	AccountLocked  EntryType = "user.sign_in_locked"
-	SignInsRefused EntryType = "school.sign_ins_refused" // from an address that tried too many passwords
+	SignInsRefused EntryType = "school.sign_ins_refused" // from an IP address that tried too many passwords
 	CodeReplayed   EntryType = "grant.code_replayed"
 	TokenReused    EntryType = "grant.token_reused"
 	TargetRefused  EntryType = "webhook.target_refused"
 )
 
-// productEntries are the types of entry that products have alike.
+// productEntries are the entry types that products have in common.
 var productEntries []EntryType
 
-// product registers the entries of a product: created, updated and deleted.
+// product registers the entry types of a product: created, updated and deleted.
 func product(noun string) string { //nolint:unparam // a result is what var _ needs
 	for _, verb := range []string{".created", ".updated", ".deleted"} {
 		productEntries = append(productEntries, EntryType(noun+verb))
@@ -129,7 +129,7 @@ func EntryTypes() []EntryType {
 	}, productEntries...)
 }
 
-// EventName names something that webhooks tell of, in the contract's words.
+// EventName is the name of an event that webhooks are notified of, in the contract's words.
 type EventName string
 
 // The events that a school can produce (docs/own-interface.md, "Webhooks").
@@ -155,7 +155,7 @@ const (
 	AbandonedOrderEvent       EventName = "AbandonedOrder.created"
 )
 
-// EventNames lists every event a school can produce, by name.
+// EventNames lists every event that a school can produce, by name.
 func EventNames() []EventName {
 	return []EventName{
 		AbandonedOrderEvent, AdmissionCreatedEvent, AdmissionDisabledEvent, CommentCreatedEvent, EnrollmentCompletedEvent,
@@ -166,28 +166,26 @@ func EventNames() []EventName {
 	}
 }
 
-// Entry is one change of one school. Number is 1 for the school's first and
-// rises by one in commit order, so that whoever has seen entry n has seen all
-// before it.
+// Entry is one change of one school. Number is 1 for the school's first entry and rises by one
+// in commit order, so a reader that has seen entry n has seen all entries before it.
 type Entry struct {
 	Number   int64
-	At       time.Time // microseconds
+	At       time.Time // to the microsecond
 	Actor    string
 	Type     EntryType
 	ObjectID int32
-	Event    Opt[EventName] // that webhooks tell of
-	Detail   Opt[string]    // JSON: what the object does not tell afterwards; without an event, nothing personal
+	Event    Opt[EventName] // the event that it announces
+	Detail   Opt[string]    // JSON with what the object does not show afterwards; without an event, no personal data
 }
 
-// Stamp says to which school a change belongs, when it happened and who made
-// it. Actor is a word for the audit trail, such as "import" or "api_key:3";
-// it is not a secret.
+// Stamp is the school a change belongs to, when it happens and who makes it. Actor is a word
+// for the audit trail, such as "import" or "api_key:3"; it is not secret.
 type Stamp struct {
 	School SchoolID
 	At     time.Time
 	Actor  string
-	// Once makes a change of Change happen once.
+	// Once makes Change run the change only once.
 	Once *Once
-	// Many is set where the change writes a great many rows, as an import does.
+	// Many is set if the change writes a great many rows, as an import does.
 	Many bool
 }

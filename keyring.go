@@ -19,8 +19,8 @@ const SecretKeySize = 32
 // SecretKey is one of the server's secret keys. It prints as [redacted].
 type SecretKey [SecretKeySize]byte
 
-// SecretKeyID names a secret key and reveals nothing of it. The empty id names
-// the oldest key: what was made before keys had names belongs to it.
+// SecretKeyID identifies a secret key without revealing anything about it. The empty id
+// identifies the oldest key, which everything belongs to that was made before keys had ids.
 type SecretKeyID string
 
 // String hides the key from logs and messages.
@@ -29,30 +29,28 @@ func (SecretKey) String() string { return "[redacted]" }
 // GoString hides the key as String does.
 func (SecretKey) GoString() string { return "[redacted]" }
 
-// ID is the same for a key in every process.
+// ID returns the id of the key, which is the same in every process.
 func (k SecretKey) ID() SecretKeyID { return SecretKeyID(hex.EncodeToString(k.MAC("id")[:8])) }
 
-// MAC is the HMAC-SHA256 of a text. Each use of a key begins its texts with a
-// word of its own.
+// MAC returns the HMAC-SHA256 of text. Each use of a key prefixes its texts with its own word.
 func (k SecretKey) MAC(text string) []byte {
 	mac := hmac.New(sha256.New, k[:])
 	mac.Write([]byte(text))
 	return mac.Sum(nil)
 }
 
-// Keyring holds the server's secret keys, newest first. The first key signs;
-// all of them verify. It is safe for concurrent use. A nil Keyring holds no
-// keys.
+// Keyring holds the server's secret keys, newest first. The first key signs; all keys verify.
+// It is safe for concurrent use. A nil Keyring has no keys.
 type Keyring struct{ keys atomic.Pointer[[]SecretKey] }
 
-// NewKeyring returns a ring of the given keys, newest first.
+// NewKeyring returns a keyring with the given keys, newest first.
 func NewKeyring(keys ...SecretKey) *Keyring {
 	r := &Keyring{}
 	r.Replace(keys)
 	return r
 }
 
-// Replace puts other keys into the ring.
+// Replace replaces all keys of the keyring.
 func (r *Keyring) Replace(keys []SecretKey) {
 	keys = slices.Clone(keys)
 	r.keys.Store(&keys)
@@ -66,7 +64,7 @@ func (r *Keyring) Keys() []SecretKey {
 	return *r.keys.Load()
 }
 
-// First returns the key that signs.
+// First returns the key that signs, if there is one.
 func (r *Keyring) First() (SecretKey, bool) {
 	keys := r.Keys()
 	if len(keys) == 0 {
@@ -75,7 +73,7 @@ func (r *Keyring) First() (SecretKey, bool) {
 	return keys[0], true
 }
 
-// Find returns the key with an id.
+// Find returns the key with the given id.
 func (r *Keyring) Find(id SecretKeyID) (SecretKey, bool) {
 	keys := r.Keys()
 	if id == "" && len(keys) > 0 {
@@ -89,8 +87,8 @@ func (r *Keyring) Find(id SecretKeyID) (SecretKey, bool) {
 	return SecretKey{}, false
 }
 
-// Sign returns a signature of a text in URL-safe base64. A signature made for
-// one purpose is not valid for another. Without a key ok is false.
+// Sign returns a signature of text in URL-safe base64. A signature for one purpose is not valid
+// for another. If there is no key, ok is false.
 func (r *Keyring) Sign(purpose, text string) (signature string, ok bool) {
 	key, ok := r.First()
 	if !ok {
@@ -99,8 +97,8 @@ func (r *Keyring) Sign(purpose, text string) (signature string, ok bool) {
 	return base64.RawURLEncoding.EncodeToString(key.signature(purpose, text)), true
 }
 
-// Verify reports whether Sign made the signature for this purpose and text,
-// with any of the keys.
+// Verify reports whether Sign made the signature for this purpose and text, with any of the
+// keys.
 func (r *Keyring) Verify(purpose, text, signature string) bool {
 	got, err := base64.RawURLEncoding.Strict().DecodeString(signature)
 	return err == nil && slices.ContainsFunc(r.Keys(), func(key SecretKey) bool {
@@ -112,8 +110,8 @@ func (k SecretKey) signature(purpose, text string) []byte {
 	return k.MAC("sign " + purpose + "\x00" + text)
 }
 
-// Seal encrypts a text for storage (AES-256-GCM, with a random nonce). Open needs the
-// same purpose. Without a key ok is false.
+// Seal encrypts text for storage (AES-256-GCM with a random nonce). Open requires the same
+// purpose. If there is no key, ok is false.
 func (r *Keyring) Seal(purpose, text string) (sealed string, ok bool) {
 	key, ok := r.First()
 	if !ok {
@@ -123,8 +121,8 @@ func (r *Keyring) Seal(purpose, text string) (sealed string, ok bool) {
 	return string(key.ID()) + "." + base64.RawURLEncoding.EncodeToString(box), true
 }
 
-// Open decrypts what Seal made. The error is Unavailable if its key is not in the ring,
-// and Internal if it was changed or belongs to another purpose.
+// Open decrypts what Seal encrypted. The error is Unavailable if the key is not in the keyring,
+// and Internal if the ciphertext was modified or belongs to another purpose.
 func (r *Keyring) Open(purpose, sealed string) (string, error) {
 	key, ok := r.Find(SealedBy(sealed))
 	if !ok {
@@ -143,13 +141,14 @@ func (r *Keyring) Open(purpose, sealed string) (string, error) {
 	return string(text), nil
 }
 
-// SealedBy names the key that a sealed text needs.
+// SealedBy returns the id of the key that a sealed text was encrypted with.
 func SealedBy(sealed string) SecretKeyID {
 	id, _, _ := strings.Cut(sealed, ".")
 	return SecretKeyID(id)
 }
 
-// box makes what seals for a purpose. Its errors are those of a key of another size.
+// box returns the cipher that seals texts for a purpose. It cannot fail, because the key has
+// the right size.
 func (k SecretKey) box(purpose string) cipher.AEAD {
 	block, err := aes.NewCipher(k.MAC("seal " + purpose))
 	if err != nil {

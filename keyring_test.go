@@ -16,8 +16,9 @@ func secretKey(b byte) (key lyceum.SecretKey) {
 	return key
 }
 
-// The first key signs and all verify, so that a rotation ends no signature; a
-// key that is gone ends its own.
+// TestR43_FirstKeySignsAllVerify checks that the first key signs and all keys verify, so that a
+// rotation invalidates no signature, and that removing a key invalidates only its own
+// signatures.
 func TestR43_FirstKeySignsAllVerify(t *testing.T) {
 	older, newer := secretKey(1), secretKey(2)
 	before := lyceum.NewKeyring(older)
@@ -61,7 +62,7 @@ func TestR43_FirstKeySignsAllVerify(t *testing.T) {
 	}
 }
 
-// loosened changes bits of the last character that no byte is made of.
+// loosened flips bits of the last character that do not encode any byte.
 func loosened(signature string) string {
 	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 	last := strings.IndexByte(letters, signature[len(signature)-1])
@@ -106,8 +107,8 @@ func TestR16_SecretKeyIsNotPrinted(t *testing.T) {
 	}
 }
 
-// What was sealed with one of the keys opens as long as the key is there, for the
-// purpose that it was sealed for.
+// TestKeyringSeals checks that what was sealed can be opened for the same purpose, as long as
+// its key is in the keyring.
 func TestKeyringSeals(t *testing.T) {
 	older, newer := secretKey(1), secretKey(2)
 	sealed, ok := lyceum.NewKeyring(older).Seal("template", "a secret")

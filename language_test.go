@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// poorEnglish has phrases that users must not read, with what to write instead.
+// poorEnglish lists phrases that users must not read, with suggested replacements.
 var poorEnglish = []struct{ phrase, instead string }{
 	{`anew`, "again, from the start"},
 	{`bears?`, "has"},
@@ -46,20 +46,19 @@ var poorEnglish = []struct{ phrase, instead string }{
 	{`the same command again (does|goes|to)`, "repeat the command"},
 }
 
-// contractSentences are kept word for word, whatever the table says.
+// contractSentences are exempt, because the contract prescribes them word for word.
 var contractSentences = []string{
 	"API rate limit exceeded",
 	"no Route matched with those values",
 	"This coupon cannot be archived.",
 }
 
-// TestUsersReadPlainEnglish looks at what users read: sentences in the program,
-// pages, the contract's descriptions and the documents. Comments, tests and SQL
-// are not among them.
+// TestUsersReadPlainEnglish checks the text that users read: sentences in the program, pages,
+// descriptions in the contract, and documents. It does not check comments, tests and SQL.
 func TestUsersReadPlainEnglish(t *testing.T) {
 	t.Parallel()
 	phrases := make([]*regexp.Regexp, len(poorEnglish))
-	begins := make([]string, len(poorEnglish)) // to look for first: expressions take long
+	begins := make([]string, len(poorEnglish)) // searched for first, because regular expressions are slow
 	for i, poor := range poorEnglish {
 		phrases[i] = regexp.MustCompile(`(?i)\b(?:` + poor.phrase + `)\b`)
 		begin, _ := regexp.MustCompile(poor.phrase).LiteralPrefix()
@@ -92,7 +91,7 @@ func TestUsersReadPlainEnglish(t *testing.T) {
 			return nil
 		}
 		switch {
-		case strings.HasSuffix(path, "_test.go"), path == "docs/glossary.md": // it names words not to use
+		case strings.HasSuffix(path, "_test.go"), path == "docs/glossary.md": // it lists words not to use
 			return nil
 		case strings.HasSuffix(path, ".go"):
 			readStrings(t, path, read)
@@ -117,15 +116,15 @@ func TestUsersReadPlainEnglish(t *testing.T) {
 	}
 }
 
-// unread are folders with nothing for users: machinery, made-up data and what
-// the suites of the stores say to programmers.
+// unread are folders without text for users: tooling, generated data, and the store test
+// suites' messages to programmers.
 var unread = map[string]bool{
 	"tools": true, "scripts": true, "bin": true, "internal/gen": true, "internal/storage/storetest": true,
 	"internal/inbound/demo": true, "internal/inbound/web/webtest": true, "docs/pictures": true,
 }
 
-// readStrings reads the strings of a Go file that have three words or more,
-// those of a sum as one, and the help in tags.
+// readStrings reads the string literals of a Go file that have three words or more, including
+// those in struct tags. Concatenated literals are read as one.
 func readStrings(t *testing.T, path string, read func(path string, line int, text string)) {
 	t.Helper()
 	files := token.NewFileSet()
@@ -147,7 +146,7 @@ func readStrings(t *testing.T, path string, read func(path string, line int, tex
 	})
 }
 
-// literal returns the text of a string, or of a sum of strings.
+// literal returns the value of a string literal, or of concatenated literals.
 func literal(e ast.Expr) (string, bool) {
 	switch e := e.(type) {
 	case *ast.BasicLit:

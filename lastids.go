@@ -5,13 +5,12 @@ import (
 	"reflect"
 )
 
-// MaxImportedID is the largest id that imports take unless they are told to:
-// whoever takes the last id of a sequence leaves none for what comes after.
+// MaxImportedID is the largest id that imports accept by default: using up the last id of a
+// sequence would leave none for later rows.
 const MaxImportedID = 2_147_000_000
 
-// LastIDs tells which ids of a row are above MaxImportedID, among those that
-// come into use with it. The row is a pointer to one of the types that imports
-// keep.
+// LastIDs returns an error for each id above MaxImportedID among those that the row brings into
+// use. The row is a pointer to one of the types that imports store.
 func LastIDs(row any) (above []FieldError) {
 	check := func(field string, id int32) {
 		if id > MaxImportedID {

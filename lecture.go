@@ -2,7 +2,7 @@ package lyceum
 
 import "time"
 
-// LectureSection is a part of a course that holds lectures.
+// LectureSection is a group of lectures in a course.
 type LectureSection struct {
 	ID          LectureSectionID
 	Course      CourseID
@@ -13,15 +13,15 @@ type LectureSection struct {
 	UpdatedAt   time.Time
 }
 
-// LectureSectionFilter narrows lecture sections; an absent part holds always.
+// LectureSectionFilter narrows lecture sections; absent fields match everything.
 type LectureSectionFilter struct {
 	Course  Opt[CourseID]
-	Lecture Opt[LectureID] // which is in the section
+	Lecture Opt[LectureID] // only the section of this lecture
 	Order   ContentsOrder
 }
 
-// ContentsOrder is the order of a list of lecture sections or lectures. Ties
-// are broken by id, in the same direction.
+// ContentsOrder is the order of a list of lecture sections or lectures. Ties are broken by id,
+// in the same direction.
 type ContentsOrder struct {
 	By         ContentsKey
 	Descending bool
@@ -30,18 +30,18 @@ type ContentsOrder struct {
 // ContentsKey is what the contents of a course are ordered by.
 type ContentsKey uint8
 
-// The keys of contents.
+// The sort keys of contents.
 const (
-	// ContentsAsStored: those of one course come by position, then id, lectures
-	// whatever their section; others by id.
+	// ContentsAsStored orders the contents of one course by position, then id, ignoring the
+	// sections of lectures; otherwise by id.
 	ContentsAsStored   ContentsKey = iota
-	ContentsByPosition             // lectures first by that of their section
+	ContentsByPosition             // lectures by the position of their section first
 	ContentsByName
 	ContentsByCreated
 	ContentsByUpdated
 )
 
-// Lecture is what a learner works through and completes.
+// Lecture is the unit that a learner works through and completes.
 type Lecture struct {
 	ID          LectureID
 	Course      CourseID
@@ -49,18 +49,18 @@ type Lecture struct {
 	Name        Opt[string]
 	IsPublished bool
 	Position    int32     // in its section, from 1
-	FreePreview Opt[bool] // whoever is not enrolled may see it; absent: they may not
-	Comments    Opt[bool] // learners may comment on it; absent: they may
+	FreePreview Opt[bool] // visible without enrollment; absent: false
+	Comments    Opt[bool] // learners may comment on it; absent: true
 	CreatedAt   time.Time
 	UpdatedAt   time.Time
-	ArchivedAt  Opt[time.Time] // since when it is deleted; what learners did of it is kept
+	ArchivedAt  Opt[time.Time] // when it was deleted; learners' progress in it is kept
 }
 
-// LectureFilter narrows lectures; an absent part holds always.
+// LectureFilter narrows lectures; absent fields match everything.
 type LectureFilter struct {
 	Course      Opt[CourseID]
 	Section     Opt[LectureSectionID]
-	Name        Opt[string] // a part of the name, whatever its case
+	Name        Opt[string] // part of the name, case-insensitive
 	IsPublished Opt[bool]
 	IsArchived  Opt[bool]
 	Created     Period

@@ -2,7 +2,7 @@ package lyceum
 
 import "time"
 
-// LectureProgress is that a learner completed a lecture.
+// LectureProgress is the record that a learner completed a lecture.
 type LectureProgress struct {
 	ID          LectureProgressID
 	User        UserID
@@ -11,15 +11,15 @@ type LectureProgress struct {
 	CompletedAt time.Time
 }
 
-// LectureProgressFilter narrows lecture progress; an absent part holds always.
-// With a part it comes by user, then course, then lecture.
+// LectureProgressFilter narrows lecture progress; absent fields match everything. If any field
+// is set, the list is ordered by user, then course, then lecture.
 type LectureProgressFilter struct {
 	User   Opt[UserID]
-	Users  []UserID // that of any of them, at most MaxUsers; nil: of all
+	Users  []UserID // any of these, at most MaxUsers; nil: all
 	Course Opt[CourseID]
 }
 
-// LectureCount is how many published lectures somebody completed.
+// LectureCount is how many published lectures a learner completed, and when the last one.
 type LectureCount struct {
 	Completed int
 	Last      time.Time

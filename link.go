@@ -2,22 +2,21 @@ package lyceum
 
 import "time"
 
-// LinkPurpose is what a one-time link lets its bearer do.
+// LinkPurpose is what a one-time link allows its bearer to do.
 type LinkPurpose string
 
-// The purposes of one-time links. The first two set a password; they are bounded
-// apart, so that whoever asks for letters ends no link that an owner passed on.
+// The purposes of one-time links. The first two set a password; they are limited separately, so
+// that requests for emails cannot invalidate a link that an owner passed on.
 const (
 	SetPassword    LinkPurpose = "set_password"    // #nosec G101 -- made by an owner
 	ForgotPassword LinkPurpose = "forgot_password" // #nosec G101 -- sent on request
 	ConfirmEmail   LinkPurpose = "confirm_email"   // sent to the address that it confirms
-	SecondStep     LinkPurpose = "second_step"     // kept by the browser between password and second factor
-	// PasskeyChallenge lets nobody do anything: it keeps that a challenge was answered.
+	SecondStep     LinkPurpose = "second_step"     // held by the browser between the password and the second factor
+	// PasskeyChallenge grants nothing: it records that a challenge was answered.
 	PasskeyChallenge LinkPurpose = "passkey_challenge"
 )
 
-// Link is a one-time link for a user who cannot sign in. Only the hash of its
-// secret is kept.
+// Link is a one-time link for a user who cannot sign in. Only the hash of its secret is stored.
 type Link struct {
 	Hash      KeyHash
 	User      UserID
@@ -25,13 +24,12 @@ type Link struct {
 	CreatedAt time.Time
 	ExpiresAt time.Time
 	UsedAt    Opt[time.Time]
-	Email     Opt[string] // that it confirms
+	Email     Opt[string] // the address that it confirms
 }
 
-// LinkFilter narrows links; an absent part holds always. They are listed newest
-// first.
+// LinkFilter narrows links; absent fields match everything. They are listed newest first.
 type LinkFilter struct {
 	User    Opt[UserID]
 	Purpose Opt[LinkPurpose]
-	Unspent bool // only those that nobody used
+	Unspent bool // only links that were not used
 }

@@ -1,7 +1,7 @@
 package lyceum
 
-// mediaTypes are the media types of common extensions. They do not depend on the
-// machine, as those of the package mime do.
+// mediaTypes maps common extensions to media types. Unlike those of package mime, they do not
+// depend on the machine.
 var mediaTypes = map[string]string{
 	"jpg": "image/jpeg", "jpeg": "image/jpeg", "png": "image/png", "gif": "image/gif", "webp": "image/webp",
 	"svg": "image/svg+xml", "avif": "image/avif", "pdf": "application/pdf", "zip": "application/zip",
@@ -15,17 +15,17 @@ var mediaTypes = map[string]string{
 	"pptx": "application/vnd.openxmlformats-officedocument.presentationml.presentation",
 }
 
-// anyMedia is the media type of a file that could be anything.
+// anyMedia is the media type of a file of unknown content.
 const anyMedia = "application/octet-stream"
 
-// KnownMediaType is the media type of a file with an extension in lower case, if it
-// is one of the common ones.
+// KnownMediaType returns the media type for a lower-case extension, if it is one of the common
+// ones.
 func KnownMediaType(extension string) (kind string, known bool) {
 	kind, known = mediaTypes[extension]
 	return kind, known
 }
 
-// MediaType is the media type of a file with an extension in lower case.
+// MediaType returns the media type for a lower-case extension.
 func MediaType(extension string) string {
 	if kind, known := mediaTypes[extension]; known {
 		return kind

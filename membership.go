@@ -2,7 +2,7 @@ package lyceum
 
 import "time"
 
-// MembershipID names a membership.
+// MembershipID identifies a membership.
 type MembershipID int32
 
 // MembershipSequence numbers memberships.
@@ -10,7 +10,7 @@ const MembershipSequence Sequence = "membership_id"
 
 var _ = product("membership")
 
-// Membership is the name and picture of several tiers, which are what is sold.
+// Membership is a name and a picture for several tiers, which are what is sold.
 type Membership struct {
 	ID          MembershipID
 	Name        string
@@ -22,7 +22,7 @@ type Membership struct {
 	ArchivedAt  Opt[time.Time]
 }
 
-// MembershipTierID names a tier of a membership.
+// MembershipTierID identifies a tier of a membership.
 type MembershipTierID int32
 
 // MembershipTierSequence numbers the tiers of all memberships.
@@ -30,13 +30,13 @@ const MembershipTierSequence Sequence = "membership_tier_id"
 
 var _ = product("membership_tier")
 
-// MembershipTier is one way to be a member. It stays in its membership.
+// MembershipTier is what a member buys. It never moves to another membership.
 type MembershipTier struct {
 	ID           MembershipTierID
 	MembershipID MembershipID
 	Name         string
 	Description  Opt[string]
-	Position     int32 // from 1; ties are ordered by id
+	Position     int32 // from 1; ties are broken by id
 	IsPublished  bool
 	CreatedAt    time.Time
 	UpdatedAt    time.Time
@@ -49,7 +49,7 @@ type MembershipTierFilter struct {
 	IsArchived   Opt[bool]
 }
 
-// TierProductID names the fact that a product is in a tier.
+// TierProductID identifies the inclusion of a product in a tier.
 type TierProductID int32
 
 var _ = product("tier_product")

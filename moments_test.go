@@ -11,11 +11,13 @@ import (
 	"testing"
 )
 
-// measured are functions that ask in a change how long it takes, and not when it is.
+// measured are functions that may read the clock in a change, because they measure how long it
+// takes.
 var measured = []string{"settleNext", "process"}
 
-// TestChangesAreOfOneMoment: a function that makes changes may run several times, and each time it
-// must ask the same. So it is told when it is.
+// TestChangesAreOfOneMoment checks that functions that make changes do not read the clock: they
+// may run several times and must issue the same queries each time, so the time is passed to
+// them.
 func TestChangesAreOfOneMoment(t *testing.T) {
 	t.Parallel()
 	files, looked := token.NewFileSet(), 0
@@ -68,7 +70,7 @@ func makesChanges(of *ast.FuncType) bool {
 	})
 }
 
-// asksTime reports whether a call is one of a clock. Time that passes is another matter.
+// asksTime reports whether a call reads a clock. Measuring elapsed time is allowed.
 func asksTime(called ast.Expr) bool {
 	of, is := called.(*ast.SelectorExpr)
 	return is && slices.Contains([]string{"clock", "Clock", "Now"}, of.Sel.Name)

@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// Minor counts the smallest unit of a currency that stands beside it:
-// 1999 with USD is $19.99, 1999 with JPY is ¥1999.
+// Minor is an amount in the smallest unit of a currency, which is stored alongside: 1999 with
+// USD is $19.99, 1999 with JPY is ¥1999.
 type Minor int64
 
-// Share returns the part of an amount that is to it as part is to whole, to the
-// nearest unit; 0 of a whole of 0. Part and whole are not below 0.
+// Share returns m × part / whole, rounded to the nearest unit, or 0 if whole is 0. Part and
+// whole must not be negative.
 func (m Minor) Share(part, whole Minor) Minor {
 	if whole == 0 {
 		return 0
@@ -19,20 +19,20 @@ func (m Minor) Share(part, whole Minor) Minor {
 	switch {
 	case 2*rest >= whole:
 		share++
-	case 2*rest <= -whole: // of an amount below 0, which a file may have
+	case 2*rest <= -whole: // m is negative, which a file may contain
 		share--
 	}
 	return share
 }
 
-// USDCents counts cents of the US dollar, whatever currency the buyer chose.
+// USDCents is an amount in US dollar cents, whatever currency the buyer paid in.
 type USDCents int64
 
-// Currency is an ISO 4217 code in capital letters, such as USD.
+// Currency is an upper-case ISO 4217 code, such as USD.
 type Currency string
 
-// ParseCurrency reads a three-letter code in either case. It does not ask
-// whether ISO has assigned the code, so that a new currency needs no release.
+// ParseCurrency parses a three-letter code in upper or lower case. It does not check whether
+// ISO has assigned the code, so that a new currency needs no release.
 func ParseCurrency(s string) (Currency, error) {
 	if len(s) != 3 {
 		return "", Invalidf("must be a currency code of three letters, such as USD")
@@ -50,8 +50,7 @@ func ParseCurrency(s string) (Currency, error) {
 	return Currency(b), nil
 }
 
-// decimals are those that amounts of a currency are written with, where they are
-// not two (ISO 4217).
+// decimals is the number of decimals of amounts in a currency, if it is not two (ISO 4217).
 var decimals = map[Currency]int{
 	"BIF": 0, "CLP": 0, "DJF": 0, "GNF": 0, "ISK": 0, "JPY": 0, "KMF": 0, "KRW": 0, "PYG": 0,
 	"RWF": 0, "UGX": 0, "UYI": 0, "VND": 0, "VUV": 0, "XAF": 0, "XOF": 0, "XPF": 0,
@@ -59,7 +58,7 @@ var decimals = map[Currency]int{
 	"CLF": 4, "UYW": 4,
 }
 
-// Decimals returns how many decimals amounts of the currency are written with.
+// Decimals returns the number of decimals of amounts in the currency.
 func (c Currency) Decimals() int {
 	if n, ok := decimals[c]; ok {
 		return n
@@ -67,18 +66,18 @@ func (c Currency) Decimals() int {
 	return 2
 }
 
-// signs are those of currencies, as English writes them where several share one
-// (CLDR). The other currencies are written with their codes.
+// signs maps currencies to their signs, in the forms that English uses where several currencies
+// share a sign (CLDR). All other currencies are written with their codes.
 var signs = map[Currency]string{
 	"AUD": "A$", "BRL": "R$", "CAD": "CA$", "CNY": "CN¥", "EUR": "€", "GBP": "£", "HKD": "HK$", "ILS": "₪", "INR": "₹",
 	"JPY": "¥", "KRW": "₩", "MXN": "MX$", "NZD": "NZ$", "PHP": "₱", "TWD": "NT$", "USD": "$", "VND": "₫",
 }
 
-// Sign returns the sign that is written before amounts of the currency, such as
-// $; "" if it has none.
+// Sign returns the sign written before amounts of the currency, such as $, or "" if it has
+// none.
 func (c Currency) Sign() string { return signs[c] }
 
-// CurrencyOf returns the currency of a sign.
+// CurrencyOf returns the currency with the given sign.
 func CurrencyOf(sign string) (Currency, bool) {
 	for c, s := range signs {
 		if s == sign {
@@ -88,8 +87,7 @@ func CurrencyOf(sign string) (Currency, bool) {
 	return "", false
 }
 
-// Text writes an amount as people read it, such as $1,234.50, -€5.00 or
-// CHF 19.99.
+// Text formats an amount for people, such as $1,234.50, -€5.00 or CHF 19.99.
 func (m Minor) Text(currency Currency) string {
 	before := currency.Sign()
 	if before == "" {
@@ -102,7 +100,7 @@ func (m Minor) Text(currency Currency) string {
 	return before + figure
 }
 
-// Figure writes an amount whose currency stands elsewhere, such as 1,234.50.
+// Figure formats an amount without its currency, such as 1,234.50.
 func (m Minor) Figure(currency Currency) string {
 	text := m.Decimal(currency)
 	end := len(text)
@@ -115,7 +113,7 @@ func (m Minor) Figure(currency Currency) string {
 	return text
 }
 
-// Decimal writes an amount as it is typed: 1999 of USD is 19.99.
+// Decimal formats an amount as it is typed: 1999 in USD is 19.99.
 func (m Minor) Decimal(currency Currency) string {
 	sign := ""
 	if m < 0 {

@@ -47,7 +47,7 @@ func TestRefundedPart(t *testing.T) {
 		name     string
 		paid     part
 		refunded lyceum.Minor
-		tax      lyceum.Minor // that movements returned
+		tax      lyceum.Minor // returned by movements
 		want     part
 	}{
 		{"nothing", part{1000, 200}, 0, 0, part{}},
@@ -66,8 +66,8 @@ func TestRefundedPart(t *testing.T) {
 	}
 }
 
-// However a payment goes back, no part is negative, and all together are the
-// payment to the cent.
+// TestPartsAddUp checks that however a payment is given back, no part is negative, and all
+// parts add up to the payment to the cent.
 func TestPartsAddUp(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		amount := func(name string, most lyceum.Minor) lyceum.Minor {

@@ -2,8 +2,7 @@ package lyceum
 
 import "time"
 
-// MovementKind is what happened to the money of a transaction after it was
-// charged.
+// MovementKind is what happened to the money of a transaction after the payment.
 type MovementKind string
 
 // The kinds of movements.
@@ -14,33 +13,32 @@ const (
 	ChargebackLost   MovementKind = "chargeback_lost"
 )
 
-// Movement is one thing that happened to the money of a transaction. It is
-// never changed.
+// Movement is one entry in the money history of a transaction. It never changes.
 type Movement struct {
 	ID            MovementID
 	TransactionID TransactionID
 	SaleID        SaleID
 	Kind          MovementKind
-	Amount        Minor // a refund: of the price; a chargeback opened: its fee
-	Tax           Minor // of a refund
-	Refunded      Minor // of the price, by all refunds of the transaction up to this movement
-	TaxRefunded   Minor // of the tax, likewise
+	Amount        Minor // for a refund, what was refunded of the price; for an opened chargeback, its fee
+	Tax           Minor // for a refund, what was refunded of the tax
+	Refunded      Minor // of the price, by all refunds of the transaction so far
+	TaxRefunded   Minor // of the tax, by all refunds of the transaction so far
 	Dispute       Opt[DisputeID]
 	At            time.Time
 	Reason        Opt[string]
-	Reference     Opt[string] // of the payment system
+	Reference     Opt[string] // in the payment system
 }
 
-// MovementFilter narrows movements; an absent part holds always.
+// MovementFilter narrows movements; absent fields match everything.
 type MovementFilter struct {
 	Sale        Opt[SaleID]
 	Transaction Opt[TransactionID]
 	Kinds       []MovementKind // empty: all
-	// Transactions are those whose movements are found; nil: all.
+	// Transactions selects only movements of these transactions; nil: all.
 	Transactions []TransactionID
 	Affiliate    Opt[AffiliateID] // of the transaction
 	Author       Opt[AuthorID]    // of the transaction
-	In           Opt[Period]      // by time, then by transaction
-	Newest       bool             // by descending id, not ascending
-	Reference    Opt[string]      // in any case of its letters
+	In           Opt[Period]      // only in this period, ordered by time, then by transaction
+	Newest       bool             // by descending id, instead of ascending
+	Reference    Opt[string]      // case-insensitive
 }

@@ -1,24 +1,23 @@
 package lyceum
 
-// Named is something with a name that a person can pick from a list.
+// Named is a named object that a person can pick from a list.
 type Named struct {
 	ID   int32
-	Name string // empty where none is known
-	Note string // what tells it from others of its name: a user's address, a plan's course
+	Name string // empty if unknown
+	Note string // distinguishes objects with the same name: a user's address, a plan's course
 }
 
-// NamesSearched is how many rows a search for a part of a name looks at, the
-// newest first, so that it takes no longer in a school of millions.
+// NamesSearched is how many rows, newest first, a search for part of a name examines, so that
+// it takes no longer in a school with millions of rows.
 const NamesSearched = 50_000
 
-// NamesReads tell what users, courses, pricing plans, affiliates and authors are
-// called. They are told apart by the sequence that numbers them.
+// NamesReads finds the names of users, courses, pricing plans, affiliates and authors. The
+// sequence that numbers them selects the noun.
 type NamesReads interface {
-	// FindNames returns what of ids exists.
+	// FindNames returns the names of those ids that exist.
 	FindNames(of Sequence, ids []int32) (map[int32]Named, error)
-	// SearchNames returns up to limit whose name and note have every word of the
-	// text in them, whatever its case, the newest first. It looks at the newest
-	// NamesSearched, and besides at all users whose address or name begins with
-	// the text; those come first.
+	// SearchNames returns up to limit objects whose name and note together contain every word,
+	// ignoring case, newest first. It examines the newest NamesSearched, and in addition all
+	// users whose address or name begins with text; those come first.
 	SearchNames(of Sequence, text string, limit int) ([]Named, error)
 }

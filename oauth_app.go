@@ -2,23 +2,23 @@ package lyceum
 
 import "time"
 
-// OAuthAppID names a registered OAuth application. It is not its client id.
+// OAuthAppID identifies an OAuth app. It is not its Client ID.
 type OAuthAppID int32
 
 // OAuthAppSequence numbers a school's OAuth apps.
 const OAuthAppSequence Sequence = "oauth_app_id"
 
-// InterfaceVersion is the version of the public interface an app speaks; apps
-// of one version do not work on the other (docs/oauth.md).
+// InterfaceVersion is the version of the public API that an app uses; apps for one version do
+// not work with the other (docs/oauth.md).
 type InterfaceVersion uint8
 
-// The versions of the public interface.
+// The versions of the public API.
 const (
 	V1 InterfaceVersion = 1
 	V2 InterfaceVersion = 2
 )
 
-// OAuthApp is a program registered by the school's owner to act for learners.
+// OAuthApp is a program that the school's owner registered to act for learners.
 type OAuthApp struct {
 	ID                  OAuthAppID
 	Name                string
@@ -29,22 +29,22 @@ type OAuthApp struct {
 	CreatedAt           time.Time
 	RequirePKCE         bool
 	RotateRefreshTokens bool
-	OldSecretHash       Opt[KeyHash] // good until OldSecretUntil, so that a program can be changed over
+	OldSecretHash       Opt[KeyHash] // valid until OldSecretUntil, so that programs can be switched to the new secret
 	OldSecretUntil      Opt[time.Time]
-	LastUsedAt          Opt[time.Time] // to within a few seconds
+	LastUsedAt          Opt[time.Time] // accurate to a few seconds
 	DisabledAt          Opt[time.Time]
-	DeletedAt           Opt[time.Time] // it stays for the audit trail and is shown nowhere
+	DeletedAt           Opt[time.Time] // kept for the audit trail but shown nowhere
 }
 
-// Active tells whether the app may be used at all.
+// Active reports whether the app may be used at all.
 func (a *OAuthApp) Active() bool { return !a.DisabledAt.Present && !a.DeletedAt.Present }
 
-// Shown is the fingerprint of what can be changed of an app.
+// Shown returns the fingerprint of the fields of an app that can be changed.
 func (a *OAuthApp) Shown() string {
 	return Fingerprint(a.Name, a.RedirectURL, a.RequirePKCE, a.RotateRefreshTokens)
 }
 
-// OAuthAppFilter narrows OAuth apps; an absent part holds always.
+// OAuthAppFilter narrows OAuth apps; absent fields match everything.
 type OAuthAppFilter struct {
 	ClientID  Opt[string]
 	Undeleted bool // only those that are not deleted

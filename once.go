@@ -7,43 +7,42 @@ import (
 	"time"
 )
 
-// Once makes a change happen once, however often it is asked for with the same
-// key (draft-ietf-httpapi-idempotency-key-header-07).
+// Once makes a change happen only once, however often it is requested with the same key
+// (draft-ietf-httpapi-idempotency-key-header-07).
 type Once struct {
 	Key     string  // 1 to 255 characters, chosen by the caller
-	Request KeyHash // of everything else that was asked
-	// Render gives the answer to the change's result. It is kept with the
-	// change and given again to whoever asks again.
+	Request KeyHash // of everything else in the request
+	// Render renders the response for the result of the change. The response is stored with the
+	// change and returned again when the request is repeated.
 	Render func(result any) ([]byte, error)
 }
 
-// KeptAnswer is what a change that happened once left.
+// KeptAnswer is the stored response of a change that happened once.
 type KeptAnswer struct {
-	Hash      KeyHash // of the key and the actor who chose it
+	Hash      KeyHash // of the key and the actor that chose it
 	Request   KeyHash
 	CreatedAt time.Time
 	Body      string
 }
 
-// answerHash names the answer for a key of an actor: the same key of another
-// actor is another key. No actor and no key has a NUL character.
+// answerHash identifies the response for a key of an actor: the same key of another actor is a
+// different key. Neither actors nor keys contain NUL characters.
 func answerHash(actor, key string) KeyHash { return sha256.Sum256([]byte(actor + "\x00" + key)) }
 
-// sharedHash names an answer kept while all actors of a school shared their
-// keys. It holds for all of them until it is swept out: a request may be
-// repeated over an update.
+// sharedHash identifies a response that was stored when all actors of a school still shared
+// their keys. It is valid for all of them until it is swept, because a request may be repeated
+// across an update of the program.
 func sharedHash(key string) KeyHash { return sha256.Sum256([]byte(key)) }
 
-// RepeatError is the error of a change that has happened before; Body is the
-// answer it gave.
+// RepeatError is the error for a change that has already happened. Body is the original
+// response.
 type RepeatError struct{ Body []byte }
 
 func (*RepeatError) Error() string { return "this request was answered before" }
 
-// Change runs a change that has a result in a transaction of the school. With
-// stamp.Once a change that was made before with the key is not made again: the
-// error is a *RepeatError, or Invalid with the code idempotency_key_reused when
-// something else was asked then.
+// Change runs a change with a result in a transaction of the school. If stamp.Once is set and a
+// change with the same key was already made, it is not made again: the error is a *RepeatError,
+// or Invalid with the code idempotency_key_reused if the key was used for a different request.
 func Change[T any](ctx context.Context, store Store, stamp Stamp, change func(Tx) (T, error)) (T, error) {
 	var result T
 	err := store.Write(ctx, stamp, func(tx Tx) error {
@@ -61,7 +60,7 @@ func Change[T any](ctx context.Context, store Store, stamp Stamp, change func(Tx
 	return result, err
 }
 
-// answer keeps the answer to a change that happens once.
+// answer stores the response of a change that happens once.
 func answer(tx Tx, stamp Stamp, result any) error {
 	body, err := stamp.Once.Render(result)
 	if err != nil {
@@ -72,13 +71,14 @@ func answer(tx Tx, stamp Stamp, result any) error {
 	})
 }
 
-// progressHash names how far a change in parts has come.
+// progressHash identifies the stored progress of a change in parts.
 func progressHash(stamp Stamp) KeyHash { return answerHash(stamp.Actor, stamp.Once.Key+"\x00progress") }
 
-// ChangeInParts runs a change that is too long for one transaction, in several, until a
-// part is not followed by more, and returns how far it came. With stamp.Once that is
-// kept with each part as JSON: whoever asks with the key meanwhile, or after a crash,
-// goes on from there. The error is that of Change; result is what Render is given.
+// ChangeInParts runs a change that is too long for one transaction in several transactions,
+// until a part reports that there are no more, and returns the progress. With stamp.Once,
+// progress is stored with each part as JSON: a request that repeats the key meanwhile, or after
+// a crash, resumes from there. Errors are those of Change; result returns the argument of
+// Render.
 func ChangeInParts[P, T any](ctx context.Context, store Store, stamp Stamp,
 	part func(Tx, P) (next P, more bool, err error), result func(P) T,
 ) (P, error) {
@@ -116,8 +116,8 @@ func ChangeInParts[P, T any](ctx context.Context, store Store, stamp Stamp,
 	return come, nil
 }
 
-// resume reads how far a change in parts has come. It fails as Change would if it was
-// made before.
+// resume reads the progress of a change in parts. It fails as Change would if the change was
+// already made.
 func resume(tx Tx, stamp Stamp, come any) error {
 	if err := unanswered(tx.Tables, tx, stamp); err != nil {
 		return err
@@ -139,15 +139,15 @@ var errKeyReused = &Error{
 		"only to retry it",
 }
 
-// CheckOnce fails as Change would if the change with the key of stamp.Once, which must be
-// there, was made before.
+// CheckOnce fails as Change would if the change with the key of stamp.Once, which must not be
+// nil, was already made.
 func CheckOnce(ctx context.Context, store Store, stamp Stamp) error {
 	v := store.In(ctx, stamp.School)
 	return unanswered(v.Tables, v, stamp)
 }
 
-// unanswered fails if an answer was kept for the change's key. None is added
-// before the change ends, because the changes of a school take turns.
+// unanswered fails if a response is stored for the change's key. None can be added before the
+// change ends, because the changes of a school take turns.
 func unanswered(tables *Tables, from Source, stamp Stamp) error {
 	shared, own := sharedHash(stamp.Once.Key), answerHash(stamp.Actor, stamp.Once.Key)
 	answers, err := tables.Answers.Find(from, shared, own)

@@ -1,20 +1,20 @@
 package lyceum
 
-// Opt is a value that may be absent; the contract writes an absent one as
-// null. The zero Opt is absent. Two Opts are equal under == when both are
-// absent or both hold equal values, provided they were made by Some or None.
+// Opt is a value that may be absent; the contract writes an absent value as null. The zero Opt
+// is absent. Two Opts made by Some or None are equal under == if both are absent or both have
+// equal values.
 type Opt[T comparable] struct {
 	Value   T
 	Present bool
 }
 
-// Some holds v.
+// Some returns an Opt with the value v.
 func Some[T comparable](v T) Opt[T] { return Opt[T]{Value: v, Present: true} }
 
-// None holds nothing.
+// None returns an absent Opt.
 func None[T comparable]() Opt[T] { return Opt[T]{} }
 
-// Or gives o, or v where o holds nothing.
+// Or returns o, or Some(v) if o is absent.
 func (o Opt[T]) Or(v T) Opt[T] {
 	if o.Present {
 		return o
@@ -22,7 +22,7 @@ func (o Opt[T]) Or(v T) Opt[T] {
 	return Some(v)
 }
 
-// Else returns the value, or v where o holds nothing.
+// Else returns the value, or v if o is absent.
 func (o Opt[T]) Else(v T) T {
 	if o.Present {
 		return o.Value

@@ -2,7 +2,7 @@ package lyceum
 
 import "time"
 
-// OrderState is how far an order has come.
+// OrderState is the state of an order.
 type OrderState string
 
 // The states of an order.
@@ -12,12 +12,12 @@ const (
 	OrderAbandoned OrderState = "abandoned"
 )
 
-// PurchaseOrder is a checkout that somebody began.
+// PurchaseOrder is a checkout that was begun.
 type PurchaseOrder struct {
 	ID            OrderID
 	Email         string
 	Name          Opt[string]
-	UserID        Opt[UserID] // once the address belongs to a user
+	UserID        Opt[UserID] // present once the email address belongs to a user
 	PricingPlanID PricingPlanID
 	CouponID      Opt[CouponID]
 	AffiliateID   Opt[AffiliateID]
@@ -28,12 +28,12 @@ type PurchaseOrder struct {
 	AbandonsAt    time.Time
 	ClosedAt      Opt[time.Time]
 	SaleID        Opt[SaleID] // of a completed order
-	ReturnURL     Opt[string] // where the buyer can continue it
+	ReturnURL     Opt[string] // where the buyer can resume the order
 }
 
-// OrderFilter narrows orders; an absent part holds always.
+// OrderFilter narrows orders; absent fields match everything.
 type OrderFilter struct {
-	// StaleAt keeps the open orders that are to be abandoned by then, those that
-	// have waited longest first.
+	// StaleAt selects the open orders that are due to be abandoned by then, longest-waiting
+	// first.
 	StaleAt Opt[time.Time]
 }

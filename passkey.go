@@ -2,30 +2,29 @@ package lyceum
 
 import "time"
 
-// Passkey is a key of a person's device or password manager, which they sign in with
-// after their password or in place of it. Only its public part is kept.
+// Passkey is a key of a person's device or password manager, with which they sign in after or
+// instead of their password. Only its public part is stored.
 type Passkey struct {
 	Hash       KeyHash // of Credential
 	User       UserID
-	Name       string // what its owner knows it by
-	Credential string // the name that the device gave it; in base64url
+	Name       string // chosen by its owner
+	Credential string // credential id assigned by the device, in base64url
 	PublicKey  string // in COSE, in base64url
-	Uses       int64  // as the device last counted them; 0: it does not count
-	Flags      uint8  // what the device last said of it (WebAuthn, section 6.1)
+	Uses       int64  // the device's last signature counter; 0: it does not count
+	Flags      uint8  // the device's last authenticator data flags (WebAuthn, section 6.1)
 	CreatedAt  time.Time
 	LastUsedAt Opt[time.Time]
 }
 
-// ID names the passkey in forms. It is a UUID made of the hash.
+// ID returns the passkey's id in forms: a UUID derived from the hash.
 func (p *Passkey) ID() string { return uuidOf(p.Hash) }
 
-// PasskeyFilter narrows passkeys; an absent part holds always. They are listed oldest
-// first.
+// PasskeyFilter narrows passkeys; absent fields match everything. They are listed oldest first.
 type PasskeyFilter struct{ User Opt[UserID] }
 
-// The bounds of passkeys.
+// The limits of passkeys.
 const (
-	MaxPasskeys    = 20 // of one person
+	MaxPasskeys    = 20 // per person
 	MaxPasskeyName = 60 // characters
 )
 

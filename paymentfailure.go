@@ -2,23 +2,23 @@ package lyceum
 
 import "time"
 
-// PaymentFailureID names an attempt to charge a sale that failed.
+// PaymentFailureID identifies a failed payment.
 type PaymentFailureID int32
 
-// PaymentFailure is an attempt to charge a subscription or a payment plan that
-// failed. It is never changed.
+// PaymentFailure is a failed attempt to charge a subscription or a payment plan. It never
+// changes.
 type PaymentFailure struct {
 	ID            PaymentFailureID
 	SaleID        SaleID
 	OccurredAt    time.Time
 	Reason        Opt[string]
-	NextAttemptAt Opt[time.Time] // absent: none is planned
-	Reference     Opt[string]    // of the payment system
+	NextAttemptAt Opt[time.Time] // absent: no further attempt is planned
+	Reference     Opt[string]    // in the payment system
 }
 
-// PaymentFailureFilter narrows failures; an absent part holds always.
+// PaymentFailureFilter narrows failed payments; absent fields match everything.
 type PaymentFailureFilter struct {
 	Sale      Opt[SaleID]
-	Reference Opt[string] // in any case of its letters
-	Newest    bool        // by descending id, not ascending
+	Reference Opt[string] // case-insensitive
+	Newest    bool        // by descending id, instead of ascending
 }

@@ -13,12 +13,12 @@ const (
 	PaymentPlan    Frequency = "payment_plan"
 )
 
-// PricingPlan is one way of paying for a product: a course, or another one. Of a
-// plan that is known from transactions alone the product is unknown.
+// PricingPlan is one way to pay for a product: a course or another product. The product of a
+// plan known only from transactions is unknown.
 type PricingPlan struct {
 	ID                   PricingPlanID
 	CourseID             Opt[CourseID]
-	Other                Opt[Product] // what it sells, where that is not a course
+	Other                Opt[Product] // the product, if it is not a course
 	Name                 string
 	Price                Minor // in Currency
 	Currency             Currency
@@ -30,34 +30,33 @@ type PricingPlan struct {
 	EnrollmentCap        Opt[int32]
 	AccessLimitDate      Opt[time.Time]
 	AccessLimitInterval  Opt[string] // day, week, month or year
-	AccessLimitDuration  Opt[int32]  // of that interval
+	AccessLimitDuration  Opt[int32]  // number of those intervals
 	CreatedAt            time.Time
 	UpdatedAt            time.Time
 
-	Payments            Opt[int32] // in all, of a payment plan
+	Payments            Opt[int32] // total number, for a payment plan
 	Published           Opt[bool]  // false: archived; absent: published
 	Position            Opt[int32] // among the plans of its product
 	DetailedDescription Opt[string]
-	StatementText       Opt[string]    // what the buyer reads on the statement of a card
+	StatementText       Opt[string]    // text on the buyer's card statement
 	CapExpiresAt        Opt[time.Time] // when the offer ends
-	CapPriority         Opt[string]    // what of the cap a page shows first
+	CapPriority         Opt[string]    // what a page shows first of the cap
 	CapVisible          Opt[bool]
 	AuthorShare         Opt[float64] // of the price, from 0 to 1
 }
 
-// PricingPlanFilter narrows and orders pricing plans; an absent part holds
-// always.
+// PricingPlanFilter narrows and orders pricing plans; absent fields match everything.
 type PricingPlanFilter struct {
 	OfCourses bool // only plans that sell a course
 	Product   Opt[Product]
 	Published Opt[bool]
-	Order     CourseOrder // by id, created or updated
+	Order     CourseOrder // by id, creation or last update
 }
 
 // Archived reports whether the plan is no longer sold.
 func (p *PricingPlan) Archived() bool { return p.Published == Some(false) }
 
-// Product returns what the plan sells, if that is known.
+// Product returns what the plan sells, if known.
 func (p *PricingPlan) Product() Opt[Product] {
 	if p.CourseID.Present {
 		return Some(Product{CourseKind, int32(p.CourseID.Value)})
@@ -65,12 +64,12 @@ func (p *PricingPlan) Product() Opt[Product] {
 	return p.Other
 }
 
-// Recurring reports whether the plan charges again and again.
+// Recurring reports whether the plan charges repeatedly.
 func (p *PricingPlan) Recurring() bool {
 	return p.Frequency == Subscription || p.Frequency == PaymentPlan
 }
 
-// Problems says what of the plan's terms does not go together.
+// Problems returns the fields of the plan that contradict each other.
 func (p *PricingPlan) Problems() (wrong []FieldError) {
 	refuse := func(field, message string) { wrong = append(wrong, FieldError{Field: field, Message: message}) }
 	if p.Frequency == Free && p.Price != 0 {

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// ProductKind is what kind of thing a pricing plan sells.
+// ProductKind is the kind of a product.
 type ProductKind string
 
 // The kinds of product.
@@ -22,27 +22,27 @@ func ProductKinds() []ProductKind {
 	return []ProductKind{CourseKind, DownloadKind, CollectionKind, TierKind, CoachingKind}
 }
 
-// Product names something that a pricing plan can sell.
+// Product identifies something that a pricing plan can sell.
 type Product struct {
 	Kind ProductKind
 	ID   int32
 }
 
-// Product names the course as a product.
+// Product returns the course as a product.
 func (id CourseID) Product() Product { return Product{CourseKind, int32(id)} }
 
-// String names the product as a sentence does, such as "membership tier 7".
+// String returns the product as it appears in a sentence, such as "membership tier 7".
 func (p Product) String() string { return fmt.Sprintf("%s %d", p.Kind.Name(), p.ID) }
 
-// Holds reports whether the product is one that holds others.
+// Holds reports whether the product is of a kind that contains other products.
 func (p Product) Holds() bool { return p.Kind == CollectionKind || p.Kind == TierKind }
 
-// productWords are what the places of the contract call a kind of product.
+// productWords are the words for a kind of product in different parts of the contract.
 type productWords struct {
 	sentence string
-	path     string // of its pricing plans
+	path     string // of the URLs of its pricing plans
 	purchase string
-	coupon   []string // all that the product of a coupon may be called
+	coupon   []string // all words for it in a coupon
 }
 
 var productNames = map[ProductKind]productWords{
@@ -59,23 +59,23 @@ var productNames = map[ProductKind]productWords{
 
 func (k ProductKind) words() productWords { return productNames[k] }
 
-// Known reports whether there is such a kind.
+// Known reports whether the kind exists.
 func (k ProductKind) Known() bool {
 	_, known := productNames[k]
 	return known
 }
 
-// Name is the kind in a sentence, such as "membership tier".
+// Name returns the kind as it appears in a sentence, such as "membership tier".
 func (k ProductKind) Name() string { return k.words().sentence }
 
-// Path is the kind in the address of a product's pricing plans, such as
+// Path returns the kind as it appears in the path of a product's pricing plans, such as
 // "membership-tiers".
 func (k ProductKind) Path() string { return k.words().path }
 
-// Purchase is what a purchase of version 2 calls the kind, such as "bundle".
+// Purchase returns the kind as it appears in a purchase in version 2, such as "bundle".
 func (k ProductKind) Purchase() string { return k.words().purchase }
 
-// CouponWords lists what the product of a coupon may be called.
+// CouponWords lists all words for the kind of a coupon's product.
 func CouponWords() []string {
 	var words []string
 	for _, kind := range ProductKinds() {
@@ -84,8 +84,7 @@ func CouponWords() []string {
 	return words
 }
 
-// KindOfCoupon returns the kind that a coupon calls by a word; none of them by
-// another one.
+// KindOfCoupon returns the kind for a word in a coupon, or "" if the word is unknown.
 func KindOfCoupon(word string) ProductKind {
 	for _, kind := range ProductKinds() {
 		if slices.Contains(kind.words().coupon, word) {

@@ -2,7 +2,7 @@ package lyceum
 
 import "time"
 
-// ProductCollectionID names a product collection.
+// ProductCollectionID identifies a product collection.
 type ProductCollectionID int32
 
 // ProductCollectionSequence numbers product collections.
@@ -23,7 +23,7 @@ type ProductCollection struct {
 	ArchivedAt  Opt[time.Time]
 }
 
-// CollectionProductID names the fact that a product is in a collection.
+// CollectionProductID identifies the inclusion of a product in a collection.
 type CollectionProductID int32
 
 var _ = product("collection_product")

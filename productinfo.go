@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// ProductFilter narrows products of one kind; an absent part holds always.
+// ProductFilter narrows products of one kind; absent fields match everything.
 type ProductFilter struct {
-	Name        Opt[string] // a part of the name, whatever its case
+	Name        Opt[string] // part of the name, case-insensitive
 	IsPublished Opt[bool]
 	IsArchived  Opt[bool]
-	Order       CourseOrder // of collections: by id, created or updated
+	Order       CourseOrder // only of collections: by id, creation or last update
 }
 
 // ProductInfo is what products of every kind have in common.
@@ -18,22 +18,21 @@ type ProductInfo struct {
 	Product     Product
 	Name        string
 	IsPublished bool
-	// ArchivedAt is since when the product cannot be sold. Whoever has access to
-	// it keeps it.
+	// ArchivedAt is when the product stopped being sold. Users who have access to it keep it.
 	ArchivedAt Opt[time.Time]
 }
 
-// ProductCounts is what there is of a product.
+// ProductCounts counts what belongs to a product.
 type ProductCounts struct {
-	Sales    int64 // whatever became of them
-	Holders  int64 // learners who have it, of every kind but courses
-	Products int64 // in it, of a collection
-	// Attachments are those of a digital download, which have one kind.
+	Sales    int64 // in any state
+	Holders  int64 // learners who have it; not for courses
+	Products int64 // in a collection
+	// Attachments are those of a digital download, all of which have the same kind.
 	Attachments    int64
 	AttachmentKind Opt[DownloadAttachmentKind]
 }
 
-// FindProducts returns those of products that exist. A tier is archived if its
+// FindProducts returns those of the products that exist. A tier counts as archived if its
 // membership is.
 func FindProducts(t *Tables, from Source, products ...Product) (map[Product]ProductInfo, error) {
 	l := productLookup{from: from, ids: map[ProductKind][]int32{}, found: map[Product]ProductInfo{}}
@@ -56,8 +55,8 @@ func FindProducts(t *Tables, from Source, products ...Product) (map[Product]Prod
 	return l.found, l.err
 }
 
-// SellableProduct returns a product if it can be sold. The problem, worded to
-// follow the name of a field, says why it cannot.
+// SellableProduct returns a product if it can be sold. Otherwise problem says why not, worded
+// to follow the name of a field.
 func SellableProduct(t *Tables, from Source, p Product) (info ProductInfo, problem string, err error) {
 	found, err := FindProducts(t, from, p)
 	if err != nil {
@@ -73,7 +72,7 @@ func SellableProduct(t *Tables, from Source, p Product) (info ProductInfo, probl
 	return info, problem, nil
 }
 
-// productLookup collects what is known of products, until a read fails.
+// productLookup collects the information about products, until a read fails.
 type productLookup struct {
 	from  Source
 	ids   map[ProductKind][]int32

@@ -8,7 +8,7 @@ const (
 	ByStripe            PaymentMethod = "stripe"
 	ByPaypal            PaymentMethod = "paypal"
 	ForFree             PaymentMethod = "free"
-	ByCoupon            PaymentMethod = "coupon" // which made it free
+	ByCoupon            PaymentMethod = "coupon" // a coupon made it free
 	ByExternal          PaymentMethod = "external"
 	ByAdmin             PaymentMethod = "admin"
 	ByMultiSchoolBundle PaymentMethod = "multi_school_bundle"
@@ -23,15 +23,14 @@ func PaymentMethods() []PaymentMethod {
 	}
 }
 
-// Means is how something was paid, as far as the program that recorded it said so.
+// Means is how something was paid, as far as the program that recorded it said.
 type Means struct {
 	Method  Opt[PaymentMethod]
 	Gateway Opt[string] // the payment system
 }
 
-// PaidBy returns how the sale was paid. If the program that recorded it did not say
-// so, one that cost nothing was free, or a coupon made it so, and any other one was
-// paid outside.
+// PaidBy returns how the sale was paid. If the program that recorded it did not say, a sale
+// that cost nothing was free, or free by a coupon, and any other sale was paid externally.
 func (s *Sale) PaidBy() PaymentMethod {
 	switch {
 	case s.Method.Present:
@@ -44,16 +43,16 @@ func (s *Sale) PaidBy() PaymentMethod {
 	return ForFree
 }
 
-// PaymentGateway returns through what the sale was paid, in the words of PaidBy if the
-// program that recorded it named nothing.
+// PaymentGateway returns the payment system of the sale, or the result of PaidBy if the program
+// that recorded it did not name one.
 func (s *Sale) PaymentGateway() string { return s.Gateway.Else(string(s.PaidBy())) }
 
-// PurchaseFilter narrows purchases; an absent part holds always.
+// PurchaseFilter narrows purchases; absent fields match everything.
 type PurchaseFilter struct {
 	User      Opt[UserID]
-	Purchased Period // of PurchasedAt
+	Purchased Period // by PurchasedAt
 	Kind      Opt[ProductKind]
-	Product   Opt[int32] // of Kind
+	Product   Opt[int32] // only together with Kind
 	Method    Opt[PaymentMethod]
 	Active    Opt[bool]
 	Recurring Opt[bool]

@@ -11,13 +11,13 @@ type EmailID int32
 // EmailSequence numbers the emails of a school.
 const EmailSequence Sequence = "email_id"
 
-// EmailState is how far an email has come.
+// EmailState is the state of an email.
 type EmailState string
 
 // The states of an email.
 const (
 	EmailWaiting  EmailState = "waiting"
-	EmailSent     EmailState = "sent"     // the mail server took it
+	EmailSent     EmailState = "sent"     // accepted by the mail server
 	EmailFailed   EmailState = "failed"   // given up
 	EmailCanceled EmailState = "canceled" // there was no reason left to send it
 )
@@ -27,24 +27,24 @@ func EmailStates() []EmailState {
 	return []EmailState{EmailWaiting, EmailSent, EmailFailed, EmailCanceled}
 }
 
-// QueuedEmail is an email that a change caused. Its text is made when it is sent.
+// QueuedEmail is an email caused by a change. Its text is rendered when it is sent.
 type QueuedEmail struct {
 	ID            EmailID
 	Kind          EmailKind
 	UserID        Opt[UserID] // the receiver, if they are a user
-	Address       Opt[string] // of the receiver; absent: the one they have when it is sent
-	About         Opt[int32]  // the transaction, failed payment, sale or order that it is about, by its kind
-	Values        string      // that it shows and that cannot be read elsewhere; empty when it is closed
-	MessageID     string      // the same for each attempt, unlike that of any other email
+	Address       Opt[string] // the receiver's; absent: the user's address at the time of sending
+	About         Opt[int32]  // the transaction, failed payment, sale or order that it is about, depending on Kind
+	Values        string      // values for the text that cannot be read elsewhere; empty once the email is closed
+	MessageID     string      // unique; the same for all attempts
 	State         EmailState
 	CreatedAt     time.Time
 	Tries         int32
-	NextAttemptAt Opt[time.Time] // while it waits
+	NextAttemptAt Opt[time.Time] // while it is waiting
 	ClosedAt      Opt[time.Time] // when it stopped waiting
 	Problem       Opt[string]    // of the last attempt, or why it was canceled
 }
 
-// Close keeps that the email does not wait any longer, and forgets what it shows.
+// Close records that the email is no longer waiting, and discards its values.
 func (e *QueuedEmail) Close(as EmailState, at time.Time) {
 	e.State, e.NextAttemptAt, e.ClosedAt, e.Values = as, None[time.Time](), Some(at), ""
 }
@@ -52,27 +52,26 @@ func (e *QueuedEmail) Close(as EmailState, at time.Time) {
 // EmailFailedEntry is the journal entry of an email that was given up.
 const EmailFailedEntry EntryType = "email.failed"
 
-// EmailFilter narrows emails; an absent part holds always. They are listed newest
-// first.
+// EmailFilter narrows emails; absent fields match everything. They are listed newest first.
 type EmailFilter struct {
 	State Opt[EmailState]
 	User  Opt[UserID]
 }
 
-// EmailReader is the part of a reader that knows which emails wait.
+// EmailReader is the part of Reader that finds waiting emails.
 type EmailReader interface {
-	// FindEmailing returns the schools that have emails to be sent by now.
+	// FindEmailing returns the schools with emails that are due by now.
 	FindEmailing(ctx context.Context, now time.Time) ([]SchoolID, error)
 }
 
-// EmailChanges are what a change does about emails besides changing their rows.
+// EmailChanges are the operations on emails in a transaction, other than saving rows.
 type EmailChanges interface {
-	// ClaimEmails returns up to limit emails that are due, those that have waited
-	// longest, and puts them off until a moment: whoever claimed them and is gone has
-	// not sent them. No email is returned to two.
+	// ClaimEmails returns up to limit due emails, longest-waiting first, and postpones them
+	// until the given time: if a claimant dies, they have not been sent and become due again.
+	// No email is claimed twice at the same time.
 	ClaimEmails(now, until time.Time, limit int) ([]QueuedEmail, error)
 
-	// RenewEmails lets emails that are claimed be due at a later time, and returns those
-	// that it changed: the ones that are still due when they say.
+	// RenewEmails postpones claimed emails further, and returns the ids of those it changed:
+	// the ones whose due time is still as claimed.
 	RenewEmails(claimed []QueuedEmail, until time.Time) ([]EmailID, error)
 }

@@ -13,17 +13,17 @@ import (
 // Quiz is a set of questions.
 type Quiz struct {
 	ID              QuizID
-	InstantFeedback Opt[bool] // learners are told which of their answers are right; absent: they are not
+	InstantFeedback Opt[bool] // learners are told which of their answers are correct; absent: they are not
 	Questions       Questions
 }
 
-// IsGraded reports whether any answer counts.
+// IsGraded reports whether any question is graded.
 func (q *Quiz) IsGraded() bool {
 	return q != nil && slices.ContainsFunc(q.Questions, func(asked Question) bool { return asked.Graded })
 }
 
-// Counted returns how many questions a grade counts: those that are graded, or all if
-// none is.
+// Counted returns how many questions count toward a grade: the graded ones, or all if none is
+// graded.
 func (q *Quiz) Counted() int32 {
 	if q == nil {
 		return 0
@@ -40,28 +40,28 @@ func (q *Quiz) Counted() int32 {
 	return graded
 }
 
-// GivesFeedback reports whether learners are told which of their answers are right.
+// GivesFeedback reports whether learners are told which of their answers are correct.
 func (q *Quiz) GivesFeedback() bool { return q != nil && q.InstantFeedback.Value }
 
-// The types of questions of the contract. An import can bring other words.
+// The contract's question types. An import can add other words.
 const (
 	SingleQuestion    = "single"     // one answer is chosen
-	MultipleQuestion  = "multiple"   // several may be
+	MultipleQuestion  = "multiple"   // several can be chosen
 	FillBlankQuestion = "fill_blank" // text is entered
-	MatchingQuestion  = "matching"   // each prompt is given an answer
+	MatchingQuestion  = "matching"   // each prompt is matched with an answer
 )
 
-// Question is one question of a quiz. Its JSON is that of version 2, and whether it
-// is graded; it is read from that of version 1, too.
+// Question is one question of a quiz. Its JSON is that of version 2, plus whether it is graded;
+// the JSON of version 1 can be parsed too.
 type Question struct {
-	// Key names the question in its quiz. What is asked determines it, unless an
-	// import says otherwise: a question that is worded differently has another key,
-	// so that nothing is graded that answers another question.
+	// Key identifies the question in its quiz. It is derived from what is asked, unless an
+	// import sets it: a question with a different wording has a different key, so that an
+	// answer is never graded against another question.
 	Key           string        `json:"question_key"`
 	Question      string        `json:"question"`
 	QuestionType  string        `json:"question_type"`
-	Answers       []QuizAnswer  `json:"answers"`           // to choose from; of fill_blank those that are accepted
-	Correct       []string      `json:"correct_answer_id"` // of matching in the order of the prompts
+	Answers       []QuizAnswer  `json:"answers"`           // to choose from; for fill_blank, the accepted ones
+	Correct       []string      `json:"correct_answer_id"` // for matching, in the order of the prompts
 	Prompts       []QuizPrompt  `json:"matching_prompts,omitempty"`
 	PromptHeading string        `json:"matching_prompt_heading,omitempty"`
 	MatchHeading  string        `json:"matching_match_heading,omitempty"`
@@ -69,26 +69,26 @@ type Question struct {
 	Graded        bool          `json:"graded"`
 }
 
-// QuizAnswer is an answer to choose. Its id is unique in its question.
+// QuizAnswer is an answer to choose. Its id is unique within the question.
 type QuizAnswer struct {
 	ID    string `json:"id"`
 	Text  string `json:"text"`
-	Match string `json:"match,omitempty"` // id of the prompt that it belongs to
+	Match string `json:"match,omitempty"` // id of the matching prompt
 }
 
-// QuizPrompt is something that an answer is to be found for.
+// QuizPrompt is a prompt that an answer must be matched with.
 type QuizPrompt struct {
 	ID   string `json:"id"`
 	Text string `json:"text"`
 }
 
-// QuizFeedback is what learners are told after an answer.
+// QuizFeedback is what learners are told after they answer.
 type QuizFeedback struct {
 	Correct   string `json:"correct,omitempty"`
 	Incorrect string `json:"incorrect,omitempty"`
 }
 
-// PlainQuestion is a question as version 1 has it, all answers as texts.
+// PlainQuestion is a question in the form of version 1, with all answers as strings.
 type PlainQuestion struct {
 	Question       string   `json:"question"`
 	QuestionType   string   `json:"question_type"`
@@ -97,10 +97,10 @@ type PlainQuestion struct {
 	Graded         bool     `json:"graded"`
 }
 
-// Questions are those of one quiz; each has a key of its own.
+// Questions are the questions of one quiz, each with its own key.
 type Questions []Question
 
-// PlainQuestions returns the questions that version 1 has as these.
+// PlainQuestions converts questions from the form of version 1.
 func PlainQuestions(plain ...PlainQuestion) Questions {
 	all := make(Questions, len(plain))
 	for i := range plain {
@@ -110,7 +110,7 @@ func PlainQuestions(plain ...PlainQuestion) Questions {
 	return all
 }
 
-// Identify gives the questions without a key one.
+// Identify assigns keys to the questions that have none.
 func (all Questions) Identify() {
 	taken := map[string]bool{}
 	for i := range all {
@@ -130,8 +130,7 @@ func (all Questions) Identify() {
 	}
 }
 
-// KeepKeys gives the questions that are asked before, too, the keys that they have
-// there.
+// KeepKeys assigns to questions that also exist in before the keys that they have there.
 func (all Questions) KeepKeys(before Questions) {
 	keys := map[string]string{}
 	for i := range before {
@@ -144,7 +143,7 @@ func (all Questions) KeepKeys(before Questions) {
 	}
 }
 
-// digest depends on what is asked, and not on which answers are right.
+// digest returns a hash of what is asked, regardless of which answers are correct.
 func (q *Question) digest() string {
 	asked := []string{q.QuestionType, q.Question, strconv.Itoa(len(q.Prompts))}
 	for _, p := range q.Prompts {
@@ -159,7 +158,7 @@ func (q *Question) digest() string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// UnmarshalJSON reads questions of either version.
+// UnmarshalJSON parses questions in the form of either version.
 func (all *Questions) UnmarshalJSON(text []byte) error {
 	var list []Question
 	if err := json.Unmarshal(text, &list); err != nil {
@@ -170,7 +169,7 @@ func (all *Questions) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// UnmarshalJSON reads a question of either version.
+// UnmarshalJSON parses a question in the form of either version.
 func (q *Question) UnmarshalJSON(text []byte) error {
 	type full Question // without this method
 	var kind struct {
@@ -192,11 +191,11 @@ func (q *Question) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// pairMark stands between a prompt and its answer in version 1.
+// pairMark separates a prompt from its answer in version 1.
 const pairMark = " = "
 
-// full returns the question as version 2 has it. A right answer that is not among
-// the answers becomes one of them.
+// full converts the question to the form of version 2. A correct answer that is not among the
+// answers is added to them.
 func (p *PlainQuestion) full() Question {
 	q := Question{
 		Question: p.Question, QuestionType: p.QuestionType, Graded: p.Graded, Answers: []QuizAnswer{}, Correct: []string{},
@@ -225,10 +224,10 @@ func (p *PlainQuestion) full() Question {
 	return q
 }
 
-// pair completes a matching question with the pairs that are right, and with the
-// answers that belong to no prompt.
+// pair completes a matching question with the correct pairs, and with the answers that match no
+// prompt.
 func (q *Question) pair(p *PlainQuestion) {
-	pairs := p.Answers // if none is right, all are
+	pairs := p.Answers // if none is marked correct, all are
 	if right := p.CorrectAnswers; len(right) > 0 {
 		wrong := func(pair string) bool { return !slices.Contains(right, pair) }
 		pairs = append(slices.DeleteFunc(slices.Clone(pairs), wrong), right...)
@@ -254,9 +253,9 @@ func (q *Question) pair(p *PlainQuestion) {
 	q.Match(matches, others)
 }
 
-// Match completes a matching question that has prompts without ids with the answer
-// to each, in order, and with answers that belong to none. Answers are sorted by
-// text, so that their order does not tell which prompt they belong to.
+// Match completes a matching question whose prompts have no ids yet, given the answer to each
+// prompt, in order, and the answers that match none. Answers are sorted by text, so that their
+// order does not reveal which prompt they match.
 func (q *Question) Match(matches, others []string) {
 	q.Answers = make([]QuizAnswer, 0, len(matches)+len(others))
 	for i, text := range matches {
@@ -279,7 +278,7 @@ func (q *Question) Match(matches, others []string) {
 	}
 }
 
-// Plain returns the question as version 1 has it.
+// Plain converts the question to the form of version 1.
 func (q *Question) Plain() PlainQuestion {
 	p := PlainQuestion{
 		Question: q.Question, QuestionType: q.QuestionType, Answers: []string{}, CorrectAnswers: []string{}, Graded: q.Graded,
@@ -304,7 +303,7 @@ func (q *Question) Plain() PlainQuestion {
 	return p
 }
 
-// plain returns an answer as text: with the prompt that it belongs to, if any.
+// plain returns an answer as a string: preceded by the prompt that it matches, if any.
 func (a *QuizAnswer) plain(prompts map[string]string) string {
 	prompt := prompts[a.Match]
 	switch {
@@ -325,7 +324,7 @@ func (q *Question) answer(id string) *QuizAnswer {
 	return nil
 }
 
-// Unanswered returns the question without what tells the right answers.
+// Unanswered returns the question without anything that reveals the correct answers.
 func (q *Question) Unanswered() Question {
 	shown := *q
 	shown.Correct, shown.Feedback = []string{}, nil
@@ -342,7 +341,7 @@ func (q *Question) Unanswered() Question {
 	return shown
 }
 
-// Check returns what of a question does not fit together; empty if nothing.
+// Check returns what is inconsistent in a question, or "" if nothing is.
 func (q *Question) Check() string {
 	answers, prompts := map[string]string{}, map[string]bool{}
 	for _, p := range q.Prompts {

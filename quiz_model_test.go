@@ -12,21 +12,22 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// asked is a question as a teacher thinks of it, and what was answered, as texts.
+// asked is a question as a teacher thinks of it, together with the answer given, all as
+// strings.
 type asked struct {
 	kind    string
 	graded  bool
 	choices []string          // what can be chosen
-	right   []string          // of these, or what is accepted
-	pairs   map[string]string // what belongs to a prompt
+	right   []string          // those of choices that are correct, or the accepted texts
+	pairs   map[string]string // prompt to matching choice
 	chosen  []string
 	matched map[string]string
 }
 
-// words are texts, some of which differ by letter case and spaces alone.
+// words are texts, some of which differ only in case and spaces.
 var words = []string{"red", "Red", " red", "white", "dry clay", "DRY  clay", "ash", "", " "}
 
-// drawAsked makes up a question of any type, and an answer to it.
+// drawAsked generates a question of any type, and an answer to it.
 func drawAsked(t *rapid.T) asked {
 	a := asked{
 		kind:   rapid.SampledFrom([]string{"single", "multiple", "fill_blank", "matching"}).Draw(t, "kind"),
@@ -59,7 +60,7 @@ func drawAsked(t *rapid.T) asked {
 	return a
 }
 
-// isAnswered and isRight are the naive model: they compare texts.
+// isAnswered and isRight are a naive model that compares texts.
 func (a *asked) isAnswered() bool {
 	if a.kind == "fill_blank" {
 		return len(a.chosen) == 1 && strings.TrimSpace(a.chosen[0]) != ""
@@ -81,7 +82,7 @@ func (a *asked) isRight() bool {
 	return slices.Equal(slices.Sorted(slices.Values(a.chosen)), slices.Sorted(slices.Values(a.right)))
 }
 
-// question gives it as it is kept, and the answer by ids.
+// question returns the question as it is stored, and the answer by ids.
 func (a *asked) question(t *rapid.T) (lyceum.Question, lyceum.QuestionAnswer) {
 	plain := lyceum.PlainQuestion{QuestionType: a.kind, Graded: a.graded, Answers: a.choices, CorrectAnswers: a.right}
 	if a.kind == "fill_blank" {
@@ -121,8 +122,8 @@ func (a *asked) question(t *rapid.T) (lyceum.Question, lyceum.QuestionAnswer) {
 	return q, given
 }
 
-// TestGradeAsAPersonWould compares grades with those of a naive model, for questions
-// of all four types, also after questions and answers were kept and read.
+// TestGradeAsAPersonWould compares grades with those of a naive model, for questions of all
+// four types, also after questions and answers were encoded and decoded.
 func TestGradeAsAPersonWould(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -6,22 +6,22 @@ import (
 	"time"
 )
 
-// QuizResponse is one answer of a learner to a quiz.
+// QuizResponse is one submission of a learner to a quiz.
 type QuizResponse struct {
 	ID             QuizResponseID
 	Quiz           QuizID
 	User           UserID
 	SubmittedAt    Opt[time.Time]
-	PercentCorrect Opt[float64]      // 0 to 1; absent where no grade is recorded
-	Counts         Opt[Grade]        // as it was graded; absent for a response from before they were kept
-	Answers        Opt[GivenAnswers] // absent where they are not known
+	PercentCorrect Opt[float64]      // 0 to 1; absent if no grade is recorded
+	Counts         Opt[Grade]        // as it was graded; absent for responses from before counts were stored
+	Answers        Opt[GivenAnswers] // absent if unknown
 	CreatedAt      time.Time
 	UpdatedAt      time.Time
 }
 
-// Grade returns what is counted of a response to a quiz, which may be nil. Of a
-// response without counts that is what its percentage says of the quiz as it is
-// now, with every question answered.
+// Grade returns the counts of a response to a quiz, which may be nil. If the response has no
+// counts, they are estimated from its percentage and the quiz as it is now, assuming that every
+// question was answered.
 func (r *QuizResponse) Grade(quiz *Quiz) Grade {
 	if r.Counts.Present {
 		return r.Counts.Value
@@ -32,31 +32,31 @@ func (r *QuizResponse) Grade(quiz *Quiz) Grade {
 	}
 }
 
-// GivenAnswers is what was answered to the questions of a quiz, as JSON: an object
-// with the answer to each question by its key. It is written by Give.
+// GivenAnswers are the answers given to the questions of a quiz, as a JSON object from question
+// key to answer. Give creates it.
 type GivenAnswers string
 
-// MaxGiven is the size of the largest answers to a quiz, in bytes of JSON.
+// MaxGiven is the maximum size of the answers to a quiz, in bytes of JSON.
 const MaxGiven = 32 << 10
 
-// QuizChanged is the code of a refusal of answers to other questions than those of
-// the quiz.
+// QuizChanged is the error code if answers are rejected because they are to other questions
+// than the quiz has now.
 const QuizChanged = "quiz_changed"
 
-// Give writes answers.
+// Give encodes answers.
 func Give(answers map[string]QuestionAnswer) GivenAnswers {
 	text, _ := json.Marshal(answers) //nolint:errchkjson // texts alone: nothing that could fail
 	return GivenAnswers(text)
 }
 
-// Read reads answers.
+// Read decodes answers.
 func (g GivenAnswers) Read() (map[string]QuestionAnswer, error) {
 	var answers map[string]QuestionAnswer
 	err := json.Unmarshal([]byte(g), &answers)
 	return answers, err
 }
 
-// Raw returns answers as a member of JSON; nil if they are not known.
+// Raw returns the answers as raw JSON, or nil if they are unknown.
 func (r *QuizResponse) Raw() *json.RawMessage {
 	if !r.Answers.Present {
 		return nil
@@ -65,21 +65,21 @@ func (r *QuizResponse) Raw() *json.RawMessage {
 	return &raw
 }
 
-// QuizResponseFilter narrows quiz responses; an absent part holds always. Those
-// of Users come by user, then quiz, then id.
+// QuizResponseFilter narrows quiz responses; absent fields match everything. With Users they
+// are listed by user, then quiz, then id.
 type QuizResponseFilter struct {
 	Quiz  Opt[QuizID]
-	Users []UserID // those of any of them, at most MaxUsers; nil: of all
+	Users []UserID // any of these, at most MaxUsers; nil: all
 
 	User      Opt[UserID]
-	Lecture   Opt[LectureID] // that the quiz is or was in
+	Lecture   Opt[LectureID] // the lecture that the quiz is or was in
 	Course    Opt[CourseID]
 	Submitted Period
 	Order     Opt[QuizResponseOrder]
 }
 
-// QuizResponseOrder is the order of a list of responses. Ties are broken by id, in
-// the same direction.
+// QuizResponseOrder is the order of a list of responses. Ties are broken by id, in the same
+// direction.
 type QuizResponseOrder struct {
 	By         QuizResponseKey
 	Descending bool
@@ -88,17 +88,18 @@ type QuizResponseOrder struct {
 // QuizResponseKey is what responses are ordered by.
 type QuizResponseKey uint8
 
-// The keys of quiz responses. Those without a time of submission are the oldest.
+// The sort keys of quiz responses. Responses without a time of submission are treated as the
+// oldest.
 const (
 	ResponseBySubmitted QuizResponseKey = iota
 	ResponseByCreated
 	ResponseByUpdated
 )
 
-// AttachedResponse is a response with the attachment that its quiz is, by which
-// the quiz is known outside version 1 and webhooks.
+// AttachedResponse is a response with the attachment that contains its quiz. Outside version 1
+// and webhooks, quizzes are identified by their attachment.
 type AttachedResponse struct {
 	QuizResponse
 
-	Attachment Opt[AttachmentID] // absent when an import took the quiz away
+	Attachment Opt[AttachmentID] // absent if an import removed the quiz
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// fourTypes has a question of each type, as version 1 has them.
+// fourTypes has a question of each type in the form of version 1.
 var fourTypes = []lyceum.PlainQuestion{
 	{Question: "Which clay?", QuestionType: "single", Answers: []string{"red", "white"}, CorrectAnswers: []string{"red"}, Graded: true},
 	{Question: "Which fire?", QuestionType: "multiple", Answers: []string{"a", "b", "c"}, CorrectAnswers: []string{"a", "c"}, Graded: true},
@@ -20,8 +20,8 @@ var fourTypes = []lyceum.PlainQuestion{
 	},
 }
 
-// TestQuestionsOfVersion1 keeps what a school stored before version 2 as version 1
-// shows it, and gives it the same keys and ids each time.
+// TestQuestionsOfVersion1 checks that version 1 shows questions stored before version 2
+// unchanged, and that they get the same keys and ids each time.
 func TestQuestionsOfVersion1(t *testing.T) {
 	stored, err := json.Marshal(fourTypes)
 	if err != nil {

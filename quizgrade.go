@@ -8,13 +8,13 @@ import (
 	"strings"
 )
 
-// QuestionAnswer is what was answered to a question; the zero value is nothing.
+// QuestionAnswer is the answer given to a question; the zero value means no answer.
 type QuestionAnswer struct {
-	Chosen  []string          // ids of answers; of fill_blank, what was written
-	Matched map[string]string // of matching: the id of an answer by that of its prompt
+	Chosen  []string          // ids of answers; for fill_blank, the text entered
+	Matched map[string]string // for matching: prompt id to answer id
 }
 
-// MarshalJSON writes an answer as version 2 has it: a list, or of matching an object.
+// MarshalJSON encodes an answer as version 2 has it: a list, or an object for matching.
 func (a QuestionAnswer) MarshalJSON() ([]byte, error) {
 	if a.Matched != nil {
 		return json.Marshal(a.Matched)
@@ -22,7 +22,7 @@ func (a QuestionAnswer) MarshalJSON() ([]byte, error) {
 	return json.Marshal(append([]string{}, a.Chosen...))
 }
 
-// UnmarshalJSON reads a list, or an object.
+// UnmarshalJSON decodes a list or an object.
 func (a *QuestionAnswer) UnmarshalJSON(text []byte) error {
 	*a = QuestionAnswer{}
 	if len(text) > 0 && text[0] == '{' {
@@ -31,8 +31,7 @@ func (a *QuestionAnswer) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, &a.Chosen)
 }
 
-// Tidy returns an answer without what makes no difference: the order of what was
-// chosen, and what was chosen twice.
+// Tidy normalizes an answer: it sorts what was chosen and removes duplicates.
 func (q *Question) Tidy(a QuestionAnswer) QuestionAnswer {
 	if q.QuestionType == MatchingQuestion {
 		return QuestionAnswer{Matched: orNone(a.Matched)}
@@ -47,15 +46,15 @@ func orNone(pairs map[string]string) map[string]string {
 	return pairs
 }
 
-// Grade counts the questions of a quiz: those that are graded, or all if none is.
+// Grade counts the questions of a quiz: the graded ones, or all if none is graded.
 type Grade struct {
 	Correct, Answered, Total int32
 }
 
-// PercentCorrect is the share of right answers, from 0 to 1.
+// PercentCorrect returns the share of correct answers, from 0 to 1.
 func (g Grade) PercentCorrect() float64 { return share(g.Correct, g.Total) }
 
-// PercentAnswered is the share of questions that were answered, from 0 to 1.
+// PercentAnswered returns the share of questions that were answered, from 0 to 1.
 func (g Grade) PercentAnswered() float64 { return share(g.Answered, g.Total) }
 
 func share(part, of int32) float64 {
@@ -65,11 +64,11 @@ func share(part, of int32) float64 {
 	return float64(part) / float64(of)
 }
 
-// MaxWritten is the length of the longest answer that is written, in characters.
+// MaxWritten is the maximum length of an entered answer, in characters.
 const MaxWritten = 2000
 
-// Grade grades the answers to the questions, one each and in order. It fails with
-// Invalid if an answer cannot be one to its question.
+// Grade grades the answers to the questions, one for each, in order. It fails with Invalid if
+// an answer is not possible for its question.
 func (q *Quiz) Grade(given []QuestionAnswer) (Grade, error) {
 	var g Grade
 	if len(given) != len(q.Questions) {
@@ -100,7 +99,8 @@ func (q *Quiz) Grade(given []QuestionAnswer) (Grade, error) {
 	return g, nil
 }
 
-// misfit tells why an answer cannot be one to the question, worded to follow it.
+// misfit returns why an answer is not possible for the question, worded to follow the name of
+// the answer, or "" if it is.
 func (q *Question) misfit(a *QuestionAnswer) string {
 	if q.QuestionType == MatchingQuestion {
 		return q.mismatch(a)
@@ -139,7 +139,7 @@ func (q *Question) mismatch(a *QuestionAnswer) string {
 	return ""
 }
 
-// ids lists the ids of the answers to choose from.
+// ids lists the ids of the answers to choose from, for an error message.
 func (q *Question) ids() string {
 	ids := make([]string, len(q.Answers))
 	for i := range q.Answers {
@@ -148,7 +148,7 @@ func (q *Question) ids() string {
 	return "the ids " + strings.Join(ids, ", ")
 }
 
-// choices lists the answers to choose from.
+// choices lists the answers to choose from, for an error message.
 func (q *Question) choices() string {
 	texts := make([]string, len(q.Answers))
 	for i := range q.Answers {
@@ -165,9 +165,10 @@ func (q *Question) IsAnswered(a *QuestionAnswer) bool {
 	return len(a.Chosen) > 0 || len(a.Matched) > 0
 }
 
-// IsRight reports whether an answer is right: of single it is one of the right
-// answers, of multiple it has all of them and no other, every prompt has its own, or
-// what was written is accepted, whatever its letter case and spaces.
+// IsRight reports whether an answer is correct. For single, it must be one of the correct
+// answers; for multiple, it must have all of them and no others; for matching, every prompt
+// must have its own answer; for fill_blank, the text must be accepted, ignoring case and white
+// space.
 func (q *Question) IsRight(a *QuestionAnswer) bool {
 	switch q.QuestionType {
 	case FillBlankQuestion:
@@ -182,7 +183,7 @@ func (q *Question) IsRight(a *QuestionAnswer) bool {
 		return len(q.Prompts) > 0
 	}
 	given := slices.Compact(slices.Sorted(slices.Values(a.Chosen)))
-	if q.QuestionType == SingleQuestion { // an import can bring one with several right answers
+	if q.QuestionType == SingleQuestion { // an import can add one with several correct answers
 		return len(given) == 1 && slices.Contains(q.Correct, given[0])
 	}
 	return slices.Equal(given, slices.Sorted(slices.Values(q.Correct)))
@@ -195,13 +196,13 @@ func (q *Question) accepts(a *QuestionAnswer) bool {
 	})
 }
 
-// plainText is a text without what makes no difference in an answer.
+// plainText normalizes case and white space, which make no difference in an answer.
 func plainText(text string) string {
 	return strings.ToLower(strings.Join(strings.Fields(text), " "))
 }
 
-// Choose returns the answer that texts are, as version 1 has answers. It fails
-// with what is wrong, worded to follow the answer.
+// Choose converts texts, the form that answers have in version 1, to an answer. If they are not
+// a valid answer, wrong says why, worded to follow the name of the answer.
 func (q *Question) Choose(texts []string) (a QuestionAnswer, wrong string) {
 	switch q.QuestionType {
 	case FillBlankQuestion:

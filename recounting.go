@@ -1,7 +1,7 @@
 package lyceum
 
-// Recounting is a course whose lectures have changed: what its learners have done of
-// it is to be counted again. That of the users up to After has been.
+// Recounting is a course whose lectures have changed, so that its learners' progress must be
+// counted again. This has been done for the users up to After.
 type Recounting struct {
 	Course CourseID
 	After  UserID

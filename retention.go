@@ -5,19 +5,19 @@ import (
 	"time"
 )
 
-// Retention is how many days a school keeps what its books do not need. 0 keeps
-// events and attempts for good.
+// Retention is how many days a school keeps data that its books do not need. For events and
+// attempts, 0 means forever.
 type Retention struct {
-	Events   int32 // what webhooks were sent: 0, or MinEventDays to MaxRetention
-	Attempts int32 // to deliver events, with what was answered: 0 to MaxRetention
-	Answers  int32 // to requests with an Idempotency-Key: MinAnswerDays to MaxAnswerDays
-	Sessions int32 // after they ended, with codes and tokens: 1 to MaxRetention
-	Links    int32 // after they expired: 1 to MaxRetention
-	Emails   int32 // that do not wait: 1 to MaxRetention
+	Events   int32 // what was sent to webhooks: 0, or MinEventDays to MaxRetention
+	Attempts int32 // to deliver events, with the responses: 0 to MaxRetention
+	Answers  int32 // responses to requests with an Idempotency-Key: MinAnswerDays to MaxAnswerDays
+	Sessions int32 // after they end, as well as codes and tokens: 1 to MaxRetention
+	Links    int32 // after they expire: 1 to MaxRetention
+	Emails   int32 // that are no longer waiting: 1 to MaxRetention
 }
 
-// The bounds of retention, in days. An event is sent for three days, and a key of a
-// request is good for two.
+// The limits of retention, in days. Deliveries are attempted for up to three days, and an
+// idempotency key is valid for two.
 const (
 	MinEventDays  = 7
 	MinAnswerDays = 2
@@ -25,12 +25,12 @@ const (
 	MaxRetention  = 3650
 )
 
-// DefaultRetention is that of a new school.
+// DefaultRetention returns the retention of a new school.
 func DefaultRetention() Retention {
 	return Retention{Events: 90, Attempts: 30, Answers: MinAnswerDays, Sessions: 1, Links: 1, Emails: 30}
 }
 
-// Check returns what is wrong with it.
+// Check returns an error if any value is out of range.
 func (r Retention) Check() error {
 	var wrong []FieldError
 	for _, part := range []struct {
@@ -60,8 +60,8 @@ func (r Retention) Check() error {
 	return nil
 }
 
-// Deliveries is how many days deliveries are stored: as long as what they sent and the
-// attempts to do so. 0 is for good.
+// Deliveries returns how many days deliveries are kept: as long as both their events and their
+// attempts. 0 means forever.
 func (r Retention) Deliveries() int32 {
 	if r.Events == 0 || r.Attempts == 0 {
 		return 0
@@ -69,10 +69,10 @@ func (r Retention) Deliveries() int32 {
 	return max(r.Events, r.Attempts)
 }
 
-// Kept is something that a school keeps for a time.
+// Kept is a kind of data that a school keeps for a limited time.
 type Kept string
 
-// What is kept for a time.
+// The kinds of data kept for a limited time.
 const (
 	KeptEvents     Kept = "events"
 	KeptAttempts   Kept = "attempts"
@@ -81,35 +81,35 @@ const (
 	KeptSessions   Kept = "sessions"
 	KeptLinks      Kept = "links"
 	KeptEmails     Kept = "emails"
-	KeptRequests   Kept = "requests" // that failed
+	KeptRequests   Kept = "requests" // failed requests
 )
 
-// Expired says what Sweep may delete. A zero time deletes nothing.
+// Expired defines what Sweep may delete. A zero time deletes nothing.
 type Expired struct {
-	EventUntil    time.Time // events that happened before it and that no delivery waits for
-	AttemptUntil  time.Time // attempts before it
-	DeliveryUntil time.Time // deliveries that were made here before it, do not wait, and have no attempt
+	EventUntil    time.Time // events that happened before it and that no pending delivery needs
+	AttemptUntil  time.Time // attempts made before it
+	DeliveryUntil time.Time // deliveries created here before it that are not pending and have no attempts
 	Until         time.Time // codes and access tokens that expired before it
 	LinkUntil     time.Time // links that expired before it
-	EmailUntil    time.Time // emails that were queued before it and do not wait
-	RequestUntil  time.Time // failed requests before it
-	SeenUntil     time.Time // sessions not seen since
+	EmailUntil    time.Time // emails queued before it that are no longer waiting
+	RequestUntil  time.Time // failed requests made before it
+	SeenUntil     time.Time // sessions last seen before it
 	BegunUntil    time.Time // sessions that began before it
-	UsedUntil     time.Time // refresh tokens not used since
+	UsedUntil     time.Time // refresh tokens last used before it
 	FamilyUntil   time.Time // refresh tokens whose line began before it
-	AnswerUntil   time.Time // kept answers of changes that happened before it
+	AnswerUntil   time.Time // stored responses of changes that happened before it
 }
 
-// TableSize is how much of the disk a table of the database takes, of all schools.
+// TableSize is the disk space of one table of the database, including all schools.
 type TableSize struct {
 	Table   string
 	Bytes   int64 // without indexes
 	Indexes int64 // bytes
 }
 
-// Sizes is how much of the disk a database takes.
+// Sizes is the disk space of a database.
 type Sizes struct {
 	Tables []TableSize // by name
-	Bytes  int64       // of all
-	Free   int64       // bytes of those that are not in use and are used next
+	Bytes  int64       // of all tables
+	Free   int64       // bytes that are not in use and will be reused first
 }

@@ -5,60 +5,62 @@ import (
 	"time"
 )
 
-// Sale groups the transactions of one purchase. Of a sale that was imported as
-// transactions only what the earliest of them tells is known.
+// Sale groups the transactions of one purchase. If a sale was imported as transactions, only
+// what the earliest of them contains is known.
 type Sale struct {
 	ID            SaleID
-	CreatedAt     time.Time // the earliest that a transaction of it ever bore
-	PurchasedAt   time.Time // of that transaction
-	UpdatedAt     time.Time // when it was last changed here; kept by the store
+	CreatedAt     time.Time // the earliest CreatedAt that any of its transactions ever had
+	PurchasedAt   time.Time // of the earliest transaction
+	UpdatedAt     time.Time // when it was last changed here; set by the store
 	UserID        Opt[UserID]
 	PricingPlanID Opt[PricingPlanID]
 	CouponID      Opt[CouponID]
 	AffiliateID   Opt[AffiliateID]
 	AuthorID      Opt[AuthorID]
-	FinalPrice    Opt[Minor] // of its first transaction
+	FinalPrice    Opt[Minor] // of the first transaction
 	Currency      Opt[Currency]
 	Means
-	BillingAnchor Opt[time.Time] // of a subscription or payment plan: its periods are counted from it
-	PaidUntil     Opt[time.Time] // of one: when the next payment is due
-	PaidInFull    bool           // of a payment plan: each of its payments was made
-	BilledSince   Opt[time.Time] // when it, or first a payment or a failure of it, was recorded here, not imported
-	FailedAt      Opt[time.Time] // when an attempt to charge it last failed
-	EndedAt       Opt[time.Time]
-	EndReason     Opt[SaleEnd] // present together with EndedAt
-	Released      bool         // each of its payments is refunded in full
-	// Replaces is the sale that this one followed by a change of plan, and
-	// ReplacedBy the one that followed this one, which ended as SaleChanged.
+	BillingAnchor Opt[time.Time] // for a subscription or payment plan: its periods are counted from it
+	PaidUntil     Opt[time.Time] // for a subscription or payment plan: when the next payment is due
+	PaidInFull    bool           // for a payment plan: all payments were made
+	// BilledSince is when the sale, or a payment or failed payment of it, was first recorded
+	// here rather than imported.
+	BilledSince Opt[time.Time]
+	FailedAt    Opt[time.Time] // when charging it last failed
+	EndedAt     Opt[time.Time]
+	EndReason   Opt[SaleEnd] // present if EndedAt is
+	Released    bool         // all payments are fully refunded
+	// Replaces is the sale that this one followed by a change of plan. ReplacedBy is the sale
+	// that followed this one, which ended as SaleChanged.
 	Replaces   Opt[SaleID]
 	ReplacedBy Opt[SaleID]
-	NextPlan   Opt[PricingPlanID] // the sale changes to it when PaidUntil has passed
-	// StopsAt is when a sale that was paid for again and again, and has ended, stops
-	// being active, if that is still to come; webhooks are told then.
+	NextPlan   Opt[PricingPlanID] // the plan that the sale changes to after PaidUntil
+	// StopsAt is when a recurring sale that has ended stops being active, if that is in the
+	// future; webhooks are notified then.
 	StopsAt Opt[time.Time]
-	Stopped bool // webhooks were told, once for good
-	// ToStop is since when somebody is to stop charging it at the payment system,
-	// until they say that they did.
+	Stopped bool // webhooks were notified; this happens only once
+	// ToStop is since when the payment system must be told to stop charging the sale. It is
+	// present until somebody confirms that this was done.
 	ToStop Opt[time.Time]
 }
 
-// Due returns when something is to happen to the sale by itself: it changes its
-// plan, or stops.
+// Due returns when something is going to happen to the sale by itself: a change of plan, or
+// that it stops being active.
 func (s *Sale) Due() Opt[time.Time] {
 	if s.NextPlan.Present {
-		return Some(s.PaidUntil.Else(s.CreatedAt)) // at once if nothing is paid for any more
+		return Some(s.PaidUntil.Else(s.CreatedAt)) // immediately if nothing is paid for any longer
 	}
 	return s.StopsAt
 }
 
-// DueAt reports whether Due has come at a moment.
+// DueAt reports whether Due has come at the given time.
 func (s *Sale) DueAt(at time.Time) bool {
 	due := s.Due()
 	return due.Present && !due.Value.After(at)
 }
 
-// StopAt notes when the sale stops being active, unless it stops before. It
-// reports whether webhooks are to be told now.
+// StopAt records when the sale stops being active, unless it stops earlier. It reports whether
+// webhooks must be notified now.
 func (s *Sale) StopAt(at, now time.Time) (announce bool) {
 	switch {
 	case s.Stopped:
@@ -73,8 +75,8 @@ func (s *Sale) StopAt(at, now time.Time) (announce bool) {
 	return true
 }
 
-// GraceFrom returns when the grace begins of a sale that lapses if it is not paid
-// for: one that is billed here. What was due before begins with that.
+// GraceFrom returns when the grace begins for a sale that lapses if it is not paid for, which
+// is one that is billed here. For payments due before BilledSince, it begins then.
 func (s *Sale) GraceFrom() Opt[time.Time] {
 	switch {
 	case !s.BilledSince.Present || !s.PaidUntil.Present || s.EndedAt.Present:
@@ -85,7 +87,7 @@ func (s *Sale) GraceFrom() Opt[time.Time] {
 	return s.PaidUntil
 }
 
-// LapsesAt returns when the sale ends if it is not paid for until then, at most Latest.
+// LapsesAt returns when the sale ends if it is not paid for by then, at most Latest.
 func (s *Sale) LapsesAt(p SalePolicy) Opt[time.Time] {
 	from := s.GraceFrom()
 	if !from.Present || p.OnLapse != EndSale {
@@ -94,8 +96,8 @@ func (s *Sale) LapsesAt(p SalePolicy) Opt[time.Time] {
 	return Some(NotAfterLatest(from.Value.Add(p.Grace())))
 }
 
-// End ends the sale of a plan and drops its change of plan. What is still charged
-// is to be stopped. A sale that has ended keeps its end.
+// End ends the sale of a plan and cancels its change of plan. If the sale is still being
+// charged, that must be stopped. A sale that has already ended is not changed otherwise.
 func (s *Sale) End(plan *PricingPlan, at time.Time, why SaleEnd) {
 	s.NextPlan = None[PricingPlanID]()
 	if s.EndedAt.Present {
@@ -107,47 +109,48 @@ func (s *Sale) End(plan *PricingPlan, at time.Time, why SaleEnd) {
 	}
 }
 
-// Charged reports whether somebody charges the sale of a plan again and again.
+// Charged reports whether the sale of a plan is charged repeatedly.
 func (s *Sale) Charged(plan *PricingPlan) bool {
 	return plan.Recurring() && !s.PaidInFull && (plan.Price > 0 || s.FinalPrice.Value > 0)
 }
 
-// Reopen takes the end of the sale back.
+// Reopen undoes the end of the sale.
 func (s *Sale) Reopen() {
 	s.EndedAt, s.EndReason, s.ReplacedBy = None[time.Time](), None[SaleEnd](), None[SaleID]()
 	s.StopsAt, s.ToStop = None[time.Time](), None[time.Time]()
 }
 
-// SaleFilter narrows sales; an absent part holds always.
+// SaleFilter narrows sales; absent fields match everything.
 type SaleFilter struct {
-	// Purchases narrows to what was bought, the newest purchase first.
+	// Purchases narrows to purchases, newest first.
 	Purchases Opt[PurchaseFilter]
-	// DueAt: Sale.DueAt that moment. The first due come first.
+	// DueAt selects sales for which Sale.DueAt is true at that time, those due first coming
+	// first.
 	DueAt Opt[time.Time]
-	// UnpaidAt: GraceFrom is that moment or before. The first come first.
+	// UnpaidAt selects sales whose GraceFrom is not after that time, the earliest first.
 	UnpaidAt Opt[time.Time]
-	// ToStop keeps those that somebody is to stop charging, in the order in which
-	// they ended.
+	// ToStop selects the sales that somebody must stop charging, in the order in which they
+	// ended.
 	ToStop bool
-	// UnpaidSince: GraceFrom is one of these moments.
+	// UnpaidSince selects sales whose GraceFrom is one of these times.
 	UnpaidSince []time.Time
 }
 
 // HoldsSeat reports whether the sale takes a seat of its pricing plan.
 func (s *Sale) HoldsSeat() bool { return s.PricingPlanID.Present && !s.EndedAt.Present && !s.Released }
 
-// HoldsUse reports whether the sale takes a use of its coupon, which only a full
-// refund returns.
+// HoldsUse reports whether the sale takes a use of its coupon. Only a full refund returns the
+// use.
 func (s *Sale) HoldsUse() bool { return s.CouponID.Present && !s.Released }
 
-// Taken counts the seats of pricing plans and the uses of coupons that sales and
-// open orders take.
+// Taken counts the seats of pricing plans and the uses of coupons that are taken by sales and
+// open orders.
 type Taken struct {
 	Seats map[PricingPlanID]int64
 	Uses  map[CouponID]int64
 }
 
-// SaleOf gives what a transaction that was imported tells of its sale.
+// SaleOf returns what an imported transaction says about its sale.
 func SaleOf(t *Transaction) Sale {
 	return Sale{
 		ID: t.SaleID, CreatedAt: t.CreatedAt, PurchasedAt: t.PurchasedAt, UserID: Some(t.UserID),
@@ -160,47 +163,47 @@ func SaleOf(t *Transaction) Sale {
 // SaleEnd is why a sale ended.
 type SaleEnd string
 
-// The ends of a sale.
+// The reasons why a sale ends.
 const (
 	SaleCanceled    SaleEnd = "canceled"
 	SaleRefunded    SaleEnd = "refunded"
 	SaleChargedBack SaleEnd = "charged_back"
 	SaleVoided      SaleEnd = "voided"
 	SaleChanged     SaleEnd = "changed" // another sale followed
-	SaleLapsed      SaleEnd = "lapsed"  // nobody paid for it until its grace was over
+	SaleLapsed      SaleEnd = "lapsed"  // it was not paid for within its grace
 )
 
-// Entitlement is how the end of a sale ends its entitlements.
+// Entitlement returns how the end of a sale ends its entitlements.
 func (e SaleEnd) Entitlement() EntitlementEnd { return EntitlementEnd(e) }
 
 // Consequence is what the end of a sale does to the learner's enrollment.
 type Consequence string
 
-// The consequences a school can choose.
+// The consequences that a school can choose.
 const (
-	Unenroll    Consequence = "unenroll"      // at once
-	AtPeriodEnd Consequence = "at_period_end" // when what was paid for is used up
+	Unenroll    Consequence = "unenroll"      // immediately
+	AtPeriodEnd Consequence = "at_period_end" // at the end of the period that was paid for
 	Keep        Consequence = "keep"
-	EndSale     Consequence = "end" // and the access that it gives
+	EndSale     Consequence = "end" // together with the access that it grants
 )
 
-// SalePolicy is what a school chose to happen when sales end.
+// SalePolicy is what a school has chosen to happen when sales end.
 type SalePolicy struct {
 	OnRefund       Consequence   // a full refund: Unenroll or Keep
 	OnChargeback   Consequence   // a lost chargeback: Unenroll or Keep
 	OnCancellation Consequence   // Unenroll, AtPeriodEnd or Keep
-	OnLapse        Consequence   // a subscription that is billed here and not paid for: EndSale or Keep
-	GraceDays      int32         // of 24 hours, from when a payment is due until the lapse; 0 to MaxGraceDays
-	AbandonAfter   time.Duration // an open order is abandoned so long after it was opened; whole minutes
+	OnLapse        Consequence   // of a sale that is billed here and was not paid for: EndSale or Keep
+	GraceDays      int32         // days of 24 hours from when a payment is due until the lapse; 0 to MaxGraceDays
+	AbandonAfter   time.Duration // how long an order stays open before it is abandoned; whole minutes
 }
 
-// MaxGraceDays is the longest grace, in days.
+// MaxGraceDays is the maximum grace, in days.
 const MaxGraceDays = 60
 
-// Grace is how long after a payment was due a sale lapses.
+// Grace returns how long after a payment was due a sale lapses.
 func (p SalePolicy) Grace() time.Duration { return time.Duration(p.GraceDays) * 24 * time.Hour }
 
-// DefaultSalePolicy is what a school has that chose nothing.
+// DefaultSalePolicy returns the policy of a school that chose nothing.
 func DefaultSalePolicy() SalePolicy {
 	return SalePolicy{
 		OnRefund: Unenroll, OnChargeback: Unenroll, OnCancellation: AtPeriodEnd, OnLapse: EndSale, GraceDays: 15,
@@ -208,7 +211,7 @@ func DefaultSalePolicy() SalePolicy {
 	}
 }
 
-// Check refuses a policy that is none.
+// Check returns an error if the policy is invalid.
 func (p SalePolicy) Check() error {
 	var wrong []FieldError
 	for _, part := range []struct {

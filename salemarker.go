@@ -1,27 +1,27 @@
 package lyceum
 
-// SaleMarker finds the marks of transactions that are handed to it in the order of
-// the list, the oldest first. It remembers each buyer and each sale.
+// SaleMarker determines the marks of transactions, which must be passed to it in the order of
+// the list, oldest first. It remembers every buyer and every sale.
 type SaleMarker struct {
 	buyers map[UserID]struct{}
-	buyer  map[SaleID]UserID // who first paid for a sale
+	buyer  map[SaleID]UserID // the first buyer who paid for the sale
 	others map[saleBuyer]struct{}
 }
 
-// saleBuyer is another one who paid for a sale.
+// saleBuyer is another buyer who paid for a sale.
 type saleBuyer struct {
 	sale SaleID
 	user UserID
 }
 
-// NewSaleMarker makes a marker that has seen no transaction.
+// NewSaleMarker returns a marker that has seen no transactions.
 func NewSaleMarker() *SaleMarker {
 	return &SaleMarker{
 		buyers: map[UserID]struct{}{}, buyer: map[SaleID]UserID{}, others: map[saleBuyer]struct{}{},
 	}
 }
 
-// Mark returns the marks of the next transaction. One that is not paid has none.
+// Mark returns the marks of the next transaction. An unpaid transaction has none.
 func (m *SaleMarker) Mark(t *Transaction) SaleMarks {
 	if !t.Paid {
 		return SaleMarks{}

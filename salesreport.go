@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// SalesGroup is what sums of sales are kept apart by, besides the currency.
+// SalesGroup is what sums of sales are grouped by, in addition to the currency.
 type SalesGroup uint8
 
-// The groups that a store knows.
+// The groups that a store supports.
 const (
 	AllSales SalesGroup = iota
 	SalesByDay
@@ -20,34 +20,34 @@ const (
 	SalesByCoupon
 )
 
-// SalesSumQuery asks for the sums of the paid transactions of a school.
+// SalesSumQuery is a query for sums of a school's paid transactions.
 type SalesSumQuery struct {
 	Filter      TransactionFilter // without Created
-	First, Last Day               // both included, as a calendar in Zone has them
+	First, Last Day               // both inclusive, in the calendar of Zone
 	Zone        *time.Location
 	Group       SalesGroup
-	// Most is the number of sums that are returned at most; more are an error.
+	// Most is the maximum number of sums returned; more are an error.
 	Most int
 }
 
 // SalesKey is what the transactions of a sum have in common.
 type SalesKey struct {
 	Currency Currency
-	// Of is the number of a day, or the id of a plan, an author, an affiliate or a
-	// coupon; absent for transactions without one.
+	// Of is the number of a day, or the id of a plan, an author, an affiliate or a coupon;
+	// absent for transactions without one.
 	Of Opt[int32]
 }
 
-// SalesSum is the sum of some paid transactions of one currency. Amounts without a
-// comment are in the currency; docs/glossary.md defines them.
+// SalesSum is the sum of paid transactions in one currency. Amounts of type Minor are in that
+// currency; docs/glossary.md defines them.
 type SalesSum struct {
 	SalesKey
 
 	Sales, NewBuyers, Renewals, Chargebacks int64
 
 	Gross, Tax     Minor
-	RefundedOf     Minor // of these transactions, whenever it was refunded
-	Refunded       Minor // in the period, whenever it was paid
+	RefundedOf     Minor // of these transactions, whenever they were refunded
+	Refunded       Minor // in the period, whenever they were paid
 	ChargedBack    Minor
 	ChargebackFees Minor
 	AffiliateFees  Minor
@@ -56,7 +56,7 @@ type SalesSum struct {
 	Revenue        USDCents
 }
 
-// Net is what is left of the transactions, without tax.
+// Net returns what remains of the transactions, without tax.
 func (s *SalesSum) Net() Minor {
 	return s.Gross - s.RefundedOf - s.ChargedBack - s.ChargebackFees - s.AffiliateFees - s.AuthorFees
 }
@@ -79,7 +79,7 @@ func (s *SalesSum) Add(o *SalesSum) {
 	s.Revenue += o.Revenue
 }
 
-// AddSale adds a paid transaction on the day on which it was recorded.
+// AddSale adds a paid transaction on the day it was recorded.
 func (s *SalesSum) AddSale(t *Transaction, m SaleMarks) {
 	s.Sales++
 	if m.First {
@@ -102,26 +102,26 @@ func (s *SalesSum) AddSale(t *Transaction, m SaleMarks) {
 	s.Revenue += t.Revenue
 }
 
-// SaleMarks are what the earlier transactions of a buyer make of a paid one.
+// SaleMarks are what the buyer's earlier transactions say about a paid transaction.
 type SaleMarks struct {
 	First   bool // none of them was paid
 	Renewal bool // one of the same sale was paid
 }
 
-// MaxReportGroups is the number of groups of the longest report.
+// MaxReportGroups is the maximum number of groups in a report.
 const MaxReportGroups = 10_000
 
-// ErrTooManyGroups refuses a report that would have more.
+// ErrTooManyGroups returns the error for a report that would have more.
 func ErrTooManyGroups() error {
 	return Invalidf("the report has more than %d groups: ask for a shorter period, use filters, or choose "+
 		"another by", MaxReportGroups)
 }
 
-// RefundedOn is when the refunds of a transaction count; without a time of their
-// own, when it was recorded.
+// RefundedOn returns when the refunds of a transaction count: when they were refunded or, if
+// that is unknown, when the transaction was recorded.
 func (t *Transaction) RefundedOn() time.Time { return t.RefundedAt.Else(t.CreatedAt) }
 
-// Summer sums transactions that are handed to it one by one.
+// Summer sums transactions that are passed to it one by one.
 type Summer struct {
 	query  SalesSumQuery
 	period Period
@@ -129,7 +129,7 @@ type Summer struct {
 	sums   map[SalesKey]*SalesSum
 }
 
-// NewSummer makes a summer for a query.
+// NewSummer returns a Summer for the query.
 func NewSummer(q SalesSumQuery) *Summer {
 	return &Summer{
 		query: q, period: Days(Some(q.First), Some(q.Last), q.Zone), days: NewDayFinder(q.Zone),
@@ -137,8 +137,7 @@ func NewSummer(q SalesSumQuery) *Summer {
 	}
 }
 
-// Add adds a transaction, given the course of its pricing plan, if it belongs to
-// what is asked for.
+// Add adds a transaction, given the course of its pricing plan, if it matches the query.
 func (s *Summer) Add(t *Transaction, course Opt[CourseID], m SaleMarks) {
 	if !t.Paid || !s.query.Filter.Match(t, course) {
 		return
@@ -151,7 +150,7 @@ func (s *Summer) Add(t *Transaction, course Opt[CourseID], m SaleMarks) {
 	}
 }
 
-// sum returns the sum that a transaction belongs to at a moment.
+// sum returns the sum that a transaction belongs to at the given time.
 func (s *Summer) sum(t *Transaction, at time.Time) *SalesSum {
 	key := SalesKey{Currency: t.Currency, Of: s.query.Group.of(t)}
 	if s.query.Group == SalesByDay {
@@ -180,7 +179,7 @@ func (g SalesGroup) of(t *Transaction) Opt[int32] {
 	}
 }
 
-// Sums returns the sums by key.
+// Sums returns the sums, sorted by key.
 func (s *Summer) Sums() ([]SalesSum, error) {
 	sums := make([]SalesSum, 0, len(s.sums))
 	for _, sum := range s.sums {
@@ -189,8 +188,8 @@ func (s *Summer) Sums() ([]SalesSum, error) {
 	return s.query.Finish(sums)
 }
 
-// Finish sorts sums by key, transactions without one first, and leaves out those of
-// nothing. It fails if there are more than the query takes.
+// Finish sorts sums by key, those without one first, and removes empty ones. It fails if there
+// are more than the query allows.
 func (q *SalesSumQuery) Finish(sums []SalesSum) ([]SalesSum, error) {
 	sums = slices.DeleteFunc(sums, func(s SalesSum) bool { return s == SalesSum{SalesKey: s.SalesKey} })
 	if len(sums) > q.Most {

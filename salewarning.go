@@ -2,31 +2,31 @@ package lyceum
 
 import "time"
 
-// SaleWarningID names something that did not fit of a sale.
+// SaleWarningID identifies a warning about a sale.
 type SaleWarningID int32
 
-// SaleWarning is something that did not fit of a sale that was recorded because
-// its money was taken already. Somebody needs to look at it.
+// SaleWarning is something that did not fit about a sale that was recorded all the same,
+// because its money had already been taken. Somebody needs to look at it.
 type SaleWarning struct {
 	ID          SaleWarningID
 	SaleID      SaleID
 	Code        string
 	Message     string // a sentence
 	CreatedAt   time.Time
-	DismissedAt Opt[time.Time] // somebody had a look
+	DismissedAt Opt[time.Time] // when somebody dismissed it
 }
 
-// SaleWarningFilter narrows and orders warnings; an absent part holds always.
+// SaleWarningFilter narrows and orders warnings; absent fields match everything.
 type SaleWarningFilter struct {
 	Sale      Opt[SaleID]
 	Dismissed Opt[bool]
-	Newest    bool // first
+	Newest    bool // newest first
 }
 
-// Offer is a pricing plan as a sale finds it.
+// Offer is a pricing plan with the state of what a sale of it depends on.
 type Offer struct {
 	Plan           Opt[PricingPlan]
 	UserKnown      bool
-	UserErased     bool // a user who is known
-	CourseArchived bool // the course that the plan sells
+	UserErased     bool // the user exists but was erased
+	CourseArchived bool // the course that the plan sells is archived
 }

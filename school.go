@@ -2,20 +2,20 @@ package lyceum
 
 import "time"
 
-// School is one tenant of a server. Everything else belongs to exactly one.
+// School is one tenant of a server. Everything else belongs to exactly one school.
 type School struct {
 	ID        SchoolID
 	Name      string
 	CreatedAt time.Time
-	// V2Disabled: the second version of the interface, which is in beta, is
-	// not for this school.
+	// V2Disabled means that version 2 of the API, which is in beta, is disabled for this
+	// school.
 	V2Disabled bool
 	Policy     SalePolicy
-	TimeZone   TimeZone // in which its days begin and end
-	// ReviewsComments: what learners write waits until the school approves it.
+	TimeZone   TimeZone // determines when its days begin and end
+	// ReviewsComments means that learners' comments wait until the school approves them.
 	ReviewsComments bool
 	Retention       Retention
-	// OwnersSecondFactor: owners open the console with a second factor alone.
+	// OwnersSecondFactor means that owners can open the console only with a second factor.
 	OwnersSecondFactor bool
-	Emails             EmailSet // those it sends, of the kinds that a school may send or not
+	Emails             EmailSet // those it sends, of the kinds that are optional
 }

@@ -8,17 +8,17 @@ import (
 // Scope is one permission that an app can be granted (docs/oauth.md, "Scopes").
 type Scope string
 
-// Scopes is a set of scopes in ascending order without repetition; make one
-// with NewScopes or ParseScopes.
+// Scopes is a set of scopes in ascending order without duplicates. Create it with NewScopes or
+// ParseScopes.
 type Scopes []Scope
 
-// NewScopes makes a set.
+// NewScopes returns the set of the given scopes.
 func NewScopes(list ...Scope) Scopes {
 	set := slices.Sorted(slices.Values(list))
 	return slices.Compact(set)
 }
 
-// ParseScopes reads a space-separated list as RFC 6749, section 3.3, writes it.
+// ParseScopes parses a space-separated list as defined in RFC 6749, section 3.3.
 func ParseScopes(text string) Scopes {
 	var list []Scope
 	for name := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == ' ' }) {
@@ -27,7 +27,7 @@ func ParseScopes(text string) Scopes {
 	return NewScopes(list...)
 }
 
-// String gives the set as a space-separated list.
+// String returns the set as a space-separated list.
 func (s Scopes) String() string {
 	names := make([]string, len(s))
 	for i, scope := range s {
@@ -36,10 +36,10 @@ func (s Scopes) String() string {
 	return strings.Join(names, " ")
 }
 
-// Has tells whether the set has a scope.
+// Has reports whether the set contains scope.
 func (s Scopes) Has(scope Scope) bool { return slices.Contains(s, scope) }
 
-// Covers tells whether every scope of other is in the set.
+// Covers reports whether every scope in other is in the set.
 func (s Scopes) Covers(other Scopes) bool {
 	return !slices.ContainsFunc(other, func(scope Scope) bool { return !s.Has(scope) })
 }

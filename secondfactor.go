@@ -2,24 +2,24 @@ package lyceum
 
 import "time"
 
-// SecondFactor is the app that makes codes for a user, which they sign in with after
-// their password. Passkeys are second factors as well.
+// SecondFactor is the app that generates one-time codes for a user, which they sign in with
+// after their password. Passkeys are second factors too.
 type SecondFactor struct {
 	User      UserID
-	Sealed    string // the app's secret; only Keyring.Open reads it
-	Step      int64  // of the last code that was taken, in units of 30 s since 1970; none below it is taken
+	Sealed    string // the app's secret; only Keyring.Open can read it
+	Step      int64  // of the last accepted code, in units of 30 s since 1970; lower ones are rejected
 	CreatedAt time.Time
 }
 
-// RecoveryCode takes the place of a second factor, once. Only its hash is kept,
-// until it is used.
+// RecoveryCode is a code that replaces a second factor, once. Only its hash is stored, until it
+// is used.
 type RecoveryCode struct {
 	Hash      KeyHash
 	User      UserID
 	CreatedAt time.Time
 }
 
-// RecoveryCodeFilter narrows recovery codes; an absent part holds always.
+// RecoveryCodeFilter narrows recovery codes; absent fields match everything.
 type RecoveryCodeFilter struct{ User Opt[UserID] }
 
 // The journal entries of second factors. Their object is the user.
@@ -30,7 +30,7 @@ const (
 	RecoveryCodesMade   EntryType = "user.recovery_codes_made"
 )
 
-// HasSecondFactor reports whether a user has an app or a passkey.
+// HasSecondFactor reports whether a user has an authenticator app or a passkey.
 func HasSecondFactor(t *Tables, from Source, user UserID) (bool, error) {
 	app, err := t.SecondFactors.Find(from, user)
 	if err != nil || len(app) > 0 {
@@ -40,8 +40,7 @@ func HasSecondFactor(t *Tables, from Source, user UserID) (bool, error) {
 	return found, err
 }
 
-// DropSecondFactor deletes the app, the passkeys and the recovery codes of a user, if
-// they have any.
+// DropSecondFactor deletes a user's authenticator app, passkeys and recovery codes, if any.
 func DropSecondFactor(tx Tx, user UserID) error {
 	if _, err := tx.RecoveryCodes.Clear(tx, RecoveryCodeFilter{User: Some(user)}); err != nil {
 		return err

@@ -5,22 +5,22 @@ import (
 	"time"
 )
 
-// Session is a person's stay in the browser. Only the hash of its id is kept,
-// and of where it is as much as its owner recognises it by.
+// Session is a signed-in browser. Only the hash of its id is stored, and about its location
+// only enough for its owner to recognize it.
 type Session struct {
 	Hash      KeyHash
 	User      UserID
 	CreatedAt time.Time
 	SeenAt    time.Time
-	Address   string // the network it began from, such as 192.0.2.0/24; may be empty
-	Browser   string // its family and system, such as Firefox on Linux; may be empty
-	// ConfirmedAt is when the person last showed in it who they are: by password and
-	// second factor. The zero time: never.
+	Address   string // the network it was started from, such as 192.0.2.0/24; may be empty
+	Browser   string // browser and operating system, such as Firefox on Linux; may be empty
+	// ConfirmedAt is when the person last confirmed their identity in this session, with
+	// password and second factor. The zero time means never.
 	ConfirmedAt time.Time
 }
 
-// ID names the session where its secret has no place. It says nothing of the
-// secret, and is a UUID of a form of its own (RFC 9562, section 5.8).
+// ID identifies the session where its secret must not appear. It reveals nothing about the
+// secret, and is a UUID of version 8 (RFC 9562, section 5.8).
 func (s *Session) ID() string { return uuidOf(s.Hash) }
 
 func uuidOf(hash KeyHash) string {
@@ -31,13 +31,12 @@ func uuidOf(hash KeyHash) string {
 	return text[:8] + "-" + text[8:12] + "-" + text[12:16] + "-" + text[16:20] + "-" + text[20:]
 }
 
-// SessionFilter narrows sessions; an absent part holds always. They are listed
-// oldest first.
+// SessionFilter narrows sessions; absent fields match everything. They are listed oldest first.
 type SessionFilter struct {
 	User       Opt[UserID]
-	SeenAfter  Opt[time.Time] // excluded
-	BegunAfter Opt[time.Time] // excluded
-	SeenFrom   Opt[time.Time] // included
-	SeenUntil  Opt[time.Time] // excluded
-	LastSeen   bool           // the last seen first
+	SeenAfter  Opt[time.Time] // exclusive
+	BegunAfter Opt[time.Time] // exclusive
+	SeenFrom   Opt[time.Time] // inclusive
+	SeenUntil  Opt[time.Time] // exclusive
+	LastSeen   bool           // most recently seen first
 }

@@ -6,19 +6,20 @@ import (
 	"fmt"
 )
 
-// ChangedMeanwhile is the code of an error that refuses to replace what who asks has not
-// seen.
+// ChangedMeanwhile is the code of the error that rejects a change of values that the caller has
+// not seen.
 const ChangedMeanwhile = "changed_meanwhile"
 
-// Fingerprint stands for values that somebody is shown: texts, numbers, yes and no.
+// Fingerprint returns a hash of values that are shown to somebody: strings, numbers and
+// booleans.
 func Fingerprint(values ...any) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%#v", values))
 	return hex.EncodeToString(sum[:16])
 }
 
-// CheckShown fails with ChangedMeanwhile if who asks was shown something else than what
-// there is before the change, of which before and after are the fingerprints. A change
-// that was made already is none.
+// CheckShown fails with ChangedMeanwhile if the caller was shown other values than exist before
+// the change. Before and after are the fingerprints of the values before and after the change.
+// A change that changes nothing, because it was already made, never fails.
 func (b By) CheckShown(before, after string) error {
 	if b.Shown == "" || b.Shown == before || before == after {
 		return nil

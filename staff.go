@@ -2,8 +2,8 @@ package lyceum
 
 import "time"
 
-// StaffRole is what somebody who works for a school may do there. What each may
-// do is a table of rules/access.
+// StaffRole is what a member of a school's staff may do there. A table in rules/access defines
+// the rights of each role.
 type StaffRole string
 
 // The roles of staff.
@@ -11,21 +11,21 @@ const (
 	OwnerRole      StaffRole = "owner"
 	ManagerRole    StaffRole = "manager"
 	BookkeeperRole StaffRole = "bookkeeper"
-	AuthorRole     StaffRole = "author" // of courses of their own
+	AuthorRole     StaffRole = "author" // of their own courses
 	SupportRole    StaffRole = "support"
 )
 
-// StaffRoles lists the roles of staff, the mightiest first.
+// StaffRoles lists the roles of staff, the most powerful first.
 func StaffRoles() []StaffRole {
 	return []StaffRole{OwnerRole, ManagerRole, BookkeeperRole, AuthorRole, SupportRole}
 }
 
-// StaffMember is somebody who works for a school and does not own it. Who owns
-// it is a user with the role owner.
+// StaffMember is somebody who works for a school and does not own it. Owners are users with the
+// role owner instead.
 type StaffMember struct {
 	User      UserID
 	Role      StaffRole // not OwnerRole
-	UpdatedAt time.Time // when the role was given
+	UpdatedAt time.Time // when the role was assigned
 }
 
 // The journal entries of staff. Their object is the user.
@@ -35,8 +35,7 @@ const (
 	StaffMemberDeleted EntryType = "staff_member.deleted"
 )
 
-// StaffRoleOf returns the role of a user among the staff; empty: they do not work for
-// the school.
+// StaffRoleOf returns a user's role in the staff, or "" if they do not work for the school.
 func StaffRoleOf(t *Tables, from Source, user *User) (StaffRole, error) {
 	if user.Role == Owner {
 		return OwnerRole, nil
@@ -48,9 +47,9 @@ func StaffRoleOf(t *Tables, from Source, user *User) (StaffRole, error) {
 	return member.Role, err
 }
 
-// RoleOfKey returns the role of the member of staff who made a key; empty: the key is
-// the school's. No key is good that was revoked, or whose member of staff is disabled or
-// no longer works there.
+// RoleOfKey returns the role of the member of staff who created a key, or "" if the key belongs
+// to the school. A key is not good if it was revoked, or if its member of staff is disabled or
+// no longer works for the school.
 func RoleOfKey(t *Tables, from Source, key *APIKey) (role StaffRole, good bool, err error) {
 	if key.RevokedAt.Present || !key.UserID.Present {
 		return "", !key.RevokedAt.Present, nil
@@ -65,8 +64,9 @@ func RoleOfKey(t *Tables, from Source, key *APIKey) (role StaffRole, good bool, 
 	return role, role != "", err
 }
 
-// PermitOver fails with Forbidden where staff who do not own the school would change
-// the account of an owner or of staff, and with that what they may do themselves.
+// PermitOver fails with Forbidden if staff who do not own the school would change the account
+// of an owner or a member of staff, through which they could change what they may do
+// themselves.
 func (b By) PermitOver(t *Tables, from Source, user *User) error {
 	if b.Staff == "" || b.Staff == OwnerRole {
 		return nil

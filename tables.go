@@ -1,9 +1,9 @@
 package lyceum
 
-// Tables are the nouns of a school, each with its rows. They hold no state:
-// what is read or changed depends on the View or the Tx that is handed to them.
+// Tables are the nouns of a school, each with its rows. They have no state: what is read or
+// changed depends on the View or Tx passed to them.
 type Tables struct {
-	Access              Rows[EntitlementID, Entitlement, EntitlementFilter] // by each product that an entitlement reaches
+	Access              Rows[EntitlementID, Entitlement, EntitlementFilter] // found by each product that they reach
 	AccessTokens        Table[KeyHash, AccessToken, struct{}]
 	Admissions          Table[AdmissionID, Admission, AdmissionFilter]
 	Affiliates          Table[AffiliateID, AffiliatePartner, PartnerFilter]

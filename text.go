@@ -6,15 +6,15 @@ import (
 	"unicode/utf8"
 )
 
-// TextTaken says which texts are taken, worded to follow a name.
+// TextTaken says which text is valid, worded to follow a field's name.
 const TextTaken = "must be UTF-8 text without NUL characters"
 
-// IsText tells whether a text is one that every engine keeps as it is.
-// PostgreSQL takes no other; SQLite takes anything.
+// IsText reports whether text is valid for every engine. PostgreSQL accepts nothing else;
+// SQLite accepts anything.
 func IsText(text string) bool { return utf8.ValidString(text) && strings.IndexByte(text, 0) < 0 }
 
-// CheckText says what is wrong with a text of least to most characters, worded
-// to follow its name. It is empty for a good one.
+// CheckText returns what is wrong with a text that must have least to most characters, worded
+// to follow the field's name, or "" if it is valid.
 func CheckText(text string, least, most int) string {
 	switch length := utf8.RuneCountInString(text); {
 	case !IsText(text):

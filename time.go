@@ -5,29 +5,29 @@ import (
 	"time"
 )
 
-// Period is the contract's start and end: After is excluded, Until included;
-// a zero end is open.
+// Period is the contract's start and end: After is exclusive, Until is inclusive, and a zero
+// end is open.
 type Period struct{ After, Until time.Time }
 
-// Has reports whether a moment is in the period.
+// Has reports whether the period contains the given time.
 func (p Period) Has(at time.Time) bool {
 	return (p.After.IsZero() || at.After(p.After)) && (p.Until.IsZero() || !at.After(p.Until))
 }
 
-// Second cuts t to the whole second in UTC. The contract's times are kept to
-// the second, so that what is shown is what is compared.
+// Second truncates t to the whole second in UTC. The contract's times are stored to the second,
+// so that what is shown is what is compared.
 func Second(t time.Time) time.Time {
 	return time.Unix(t.Unix(), 0).UTC()
 }
 
-// Microsecond gives a time as a store keeps it.
+// Microsecond truncates t to the microsecond in UTC, as a store does.
 func Microsecond(t time.Time) time.Time { return time.UnixMicro(t.UnixMicro()).UTC() }
 
-// Latest is the last moment that can be written: the contract's years have four digits.
+// Latest is the last time that can be written: the contract's years have four digits.
 var Latest = time.Date(9999, time.December, 31, 23, 59, 59, 0, time.UTC)
 
-// NotAfterLatest returns t, or Latest if that is earlier. What is reckoned from other
-// times, such as the end of a thousand years, may be later.
+// NotAfterLatest returns t, or Latest if that is earlier. Times computed from other times, such
+// as a thousand years later, may be after Latest.
 func NotAfterLatest(t time.Time) time.Time {
 	if t.After(Latest) {
 		return Latest
@@ -35,14 +35,14 @@ func NotAfterLatest(t time.Time) time.Time {
 	return t
 }
 
-// timeTaken is the sentence about times, worded to follow a parameter's name.
+// timeTaken is the sentence about valid times, worded to follow a parameter's name.
 const timeTaken = "must be an RFC 3339 date-time such as 2024-01-31T15:04:05Z or a day such as 2024-01-31"
 
-// ParseTime reads a time as the contract's date-time parameters and import
-// files give it: RFC 3339 with any offset, a plain day (midnight UTC), and a
-// space where a + was not escaped in an address. The result is in UTC, cut to
-// the whole second. Times outside the years 1 to 9999 of UTC are refused,
-// because they could not be written back.
+// ParseTime parses a time as date-time parameters of the contract and import files contain it:
+// RFC 3339 with any offset, or a day (midnight UTC). A space instead of + is accepted, because
+// it means that the + was not escaped in a URL. The result is in UTC, truncated to the whole
+// second. Times outside the years 1 to 9999 in UTC are rejected, because they could not be
+// written back.
 func ParseTime(s string) (time.Time, error) {
 	if len(s) == len(time.DateOnly) {
 		t, err := time.Parse(time.DateOnly, s)
@@ -65,17 +65,17 @@ func ParseTime(s string) (time.Time, error) {
 	return t, nil
 }
 
-// lax tells of a text that time.Parse took whether RFC 3339 does not: an hour
-// of one digit, a comma before the fraction, an offset of 24 hours or 60
-// minutes (golang.org/issue/54580).
+// lax reports whether s, which time.Parse accepted, is not valid RFC 3339: it has an hour of
+// one digit, a comma before the fraction, or an offset of 24 hours or 60 minutes
+// (golang.org/issue/54580).
 func lax(s string) bool {
 	offset := s[len(s)-len("00:00"):]
 	return s[len("2006-01-02T1")] == ':' || strings.Contains(s, ",") ||
 		!strings.HasSuffix(s, "Z") && (offset[:2] >= "24" || offset[3:] >= "60")
 }
 
-// AppendTime appends t as the contract's answers write it: UTC, whole
-// seconds, Z. The year of t in UTC must be from 0 to 9999.
+// AppendTime appends t as it is written in the contract's responses: UTC, whole seconds, Z. The
+// year of t in UTC must be from 0 to 9999.
 func AppendTime(b []byte, t time.Time) []byte {
 	const daySeconds = 24 * 60 * 60
 	since := t.Unix() - yearZero
@@ -88,7 +88,7 @@ func AppendTime(b []byte, t time.Time) []byte {
 		ss[0], ss[1], 'Z')
 }
 
-// twoDigits are the numbers below a hundred as they are written in a time.
+// twoDigits are the numbers from 0 to 99 as they are written in a time.
 var twoDigits = func() (text [100][2]byte) {
 	for i := range text {
 		text[i] = [2]byte{'0' + byte(i/10), '0' + byte(i%10)}
@@ -96,11 +96,11 @@ var twoDigits = func() (text [100][2]byte) {
 	return text
 }()
 
-// yearZero is the 1st of March of the year -400 in Unix time: years that begin
-// in March have their leap day at the end, and 400 of them are a cycle.
+// yearZero is 1 March of the year -400 in Unix time: years that begin in March have their leap
+// day at the end, and 400 of them are a cycle.
 const yearZero = -74784816000
 
-// civil gives the date of a day since yearZero, which is not before it.
+// civil returns the date of a day, counted from yearZero.
 func civil(days uint32) (year, month, day uint32) {
 	const cycle = 146097 // days of 400 years
 	era, of := days/cycle, days%cycle

@@ -12,7 +12,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// timeRows are times as they may come in, and what they mean. An empty want is a refusal.
+// timeRows are input times and what they mean. If want is empty, the input is rejected.
 var timeRows = []struct{ name, given, want string }{
 	{"UTC", "2024-01-31T15:04:05Z", "2024-01-31T15:04:05Z"},
 	{"offset zero", "2024-01-31T15:04:05+00:00", "2024-01-31T15:04:05Z"},
@@ -62,7 +62,7 @@ var timeRows = []struct{ name, given, want string }{
 	{"offset of 24 hours", "2024-01-31T15:04:05+24:00", ""},
 	{"offset of 60 minutes", "2024-01-31T15:04:05+01:60", ""},
 	{"two spaces where a plus was", "2024-01-31T15:04:05  02:00", ""},
-	// RFC 3339, section 5.6, leaves it to us whether small letters are taken.
+	// RFC 3339, section 5.6, leaves open whether lower-case letters are accepted.
 	{"small t", "2024-01-31t15:04:05Z", ""},
 	{"small z", "2024-01-31T15:04:05z", ""},
 	{"space for the T", "2024-01-31 15:04:05Z", ""},
@@ -101,8 +101,8 @@ func TestParseTime(t *testing.T) {
 	}
 }
 
-// rfc3339 is date-time of RFC 3339, section 5.6, with capital letters. That
-// its numbers make a time is left to package time.
+// rfc3339 matches date-time as in RFC 3339, section 5.6, with upper-case letters. Package time
+// checks whether the numbers form a valid time.
 var rfc3339 = regexp.MustCompile(`^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})$`)
 
 func FuzzParseTime(f *testing.F) {

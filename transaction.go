@@ -2,8 +2,8 @@ package lyceum
 
 import "time"
 
-// Transaction is one movement of money (contract/v1.yaml, TransactionSummary).
-// Amounts whose comment names no currency are in Currency.
+// Transaction is one payment of a sale (contract/v1.yaml, TransactionSummary). Amounts of type
+// Minor are in Currency.
 type Transaction struct {
 	ID             TransactionID
 	UserID         UserID
@@ -12,7 +12,7 @@ type Transaction struct {
 	CreatedAt      time.Time // whole second, UTC
 	PurchasedAt    time.Time // differs from CreatedAt for renewals
 	Charge         USDCents
-	FinalPrice     Minor // listed price without fees and taxes
+	FinalPrice     Minor // list price without fees and taxes
 	Currency       Currency
 	TaxCharge      Minor
 	Revenue        USDCents
@@ -28,27 +28,26 @@ type Transaction struct {
 	AmountRefunded Minor
 }
 
-// FullyRefunded tells whether something was refunded and the refund reaches
-// the final price.
+// FullyRefunded reports whether something was refunded and the refunds reach the final price.
 func (t *Transaction) FullyRefunded() bool {
 	return t.AmountRefunded > 0 && t.AmountRefunded >= t.FinalPrice
 }
 
-// TransactionFilter narrows a list of transactions; all parts must hold, and
-// an absent part holds always.
+// TransactionFilter narrows a list of transactions. All fields must match; absent fields match
+// everything.
 type TransactionFilter struct {
 	UserID        Opt[UserID]
 	AffiliateID   Opt[AffiliateID]
 	AuthorID      Opt[AuthorID]
 	CourseID      Opt[CourseID] // of the transaction's pricing plan
 	PricingPlanID Opt[PricingPlanID]
-	FullyRefunded Opt[bool] // false finds all the others
-	Chargeback    Opt[bool] // false finds all the others, nulls included
+	FullyRefunded Opt[bool] // false: all others
+	Chargeback    Opt[bool] // false: all others, including null
 	Created       Period
 }
 
-// Match tells whether t passes the filter, given the course of its pricing
-// plan. It is the meaning that every store answers by.
+// Match reports whether t matches the filter, given the course of its pricing plan. It defines
+// the filter's meaning for every store.
 func (f *TransactionFilter) Match(t *Transaction, course Opt[CourseID]) bool {
 	return (!f.UserID.Present || f.UserID.Value == t.UserID) &&
 		(!f.AffiliateID.Present || f.AffiliateID == t.AffiliateID) &&
@@ -69,37 +68,37 @@ const (
 	OldestFirst
 )
 
-// Page asks for one page of a list: Number counts from 1, Size is the number
-// of items a full page has and is at least 1.
+// Page is one page of a list: Number counts from 1, and Size, at least 1, is the number of
+// items on a full page.
 type Page struct{ Number, Size int32 }
 
-// Offset is the number of items before the page; it does not overflow.
+// Offset returns the number of items before the page; it does not overflow.
 func (p Page) Offset() int64 { return (int64(p.Number) - 1) * int64(p.Size) }
 
-// TransactionListing is one page of transactions and the exact number of all
-// that pass the filter, both of one moment.
+// TransactionListing is one page of transactions and the exact number of all that match, both
+// from one snapshot.
 type TransactionListing struct {
 	Transactions Transactions
 	Total        int64
 	Page         Page
-	Version      Version // of that moment, where the store knows it
+	Version      Version // of the snapshot, if the store knows it
 }
 
-// Transactions are transactions in order that do not change.
+// Transactions is an immutable, ordered list of transactions.
 type Transactions interface {
 	Len() int
-	// Read writes number i, counted from 0, into t.
+	// Read copies transaction i, counted from 0, into t.
 	Read(i int, t *Transaction)
 }
 
-// TransactionSlice are Transactions that lie in memory as they are.
+// TransactionSlice implements Transactions with a slice.
 type TransactionSlice []Transaction
 
 func (s TransactionSlice) Len() int { return len(s) }
 
 func (s TransactionSlice) Read(i int, t *Transaction) { *t = s[i] }
 
-// All gives the transactions of the page.
+// All returns the transactions of the page.
 func (l *TransactionListing) All() []Transaction {
 	all := make([]Transaction, l.Transactions.Len())
 	for i := range all {
@@ -108,23 +107,23 @@ func (l *TransactionListing) All() []Transaction {
 	return all
 }
 
-// Version is a state of a school's sales: that after an entry of its journal.
-// The zero Version is an unknown one.
+// Version is a state of a school's sales: the one after an entry of its journal. The zero
+// Version is an unknown state.
 type Version struct {
 	Number int64
 	At     time.Time
 }
 
-// TransactionQuery narrows and orders transactions; an absent part holds always.
+// TransactionQuery narrows and orders transactions; absent fields match everything.
 type TransactionQuery struct {
 	TransactionFilter
 
 	Sale  Opt[SaleID]
 	Sales []SaleID // nil: all
 	Order Order
-	// RefundedElsewhere keeps those that were refunded in a period but by no
-	// movement, by the time of the refund.
+	// RefundedElsewhere selects transactions that were refunded in a period but not by a
+	// movement, ordered by the time of the refund.
 	RefundedElsewhere Opt[Period]
-	// LastOf keeps the last transaction of each of these sales; nil keeps all.
+	// LastOf selects the last transaction of each of these sales; nil: all transactions.
 	LastOf []SaleID
 }

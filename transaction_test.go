@@ -8,8 +8,8 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Fully refunded: something was refunded and amount_refunded reaches
-// final_price.
+// TestFullyRefunded checks that a transaction is fully refunded if something was refunded and
+// amount_refunded reaches final_price.
 func TestFullyRefunded(t *testing.T) {
 	for _, tc := range []struct {
 		price, refunded lyceum.Minor

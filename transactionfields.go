@@ -2,18 +2,18 @@ package lyceum
 
 import "time"
 
-// TransactionField is one field of a transaction. Answers, files and webhooks
-// have it under one name and in one form.
+// TransactionField is one field of a transaction. Responses, files and webhooks use the same
+// names and formats.
 type TransactionField struct {
 	Name string
-	// At returns a pointer to the field.
+	// At returns a pointer to the field of a transaction.
 	At func(*Transaction) any
 	// Value returns what encoding/json writes for the field; nil is null.
 	Value func(*Transaction) any
 }
 
-// TransactionFields returns every field of a transaction, in the order in which
-// they are written. The caller must not change the slice.
+// TransactionFields returns every field of a transaction, in the order in which they are
+// written. The caller must not modify the slice.
 func TransactionFields() []TransactionField { return transactionFields }
 
 var transactionFields = []TransactionField{
@@ -61,7 +61,7 @@ func optField[V comparable](name string, at func(*Transaction) *Opt[V]) Transact
 	}
 }
 
-// timeField is a time, to the second and in UTC.
+// timeField returns a field with a time, to the second and in UTC.
 func timeField(name string, at func(*Transaction) *time.Time) TransactionField {
 	f := plainField(name, at)
 	f.Value = func(t *Transaction) any { return Second(*at(t)) }

@@ -8,7 +8,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// TestTransactionFieldsAreAll: each field of the struct is described once, and
+// TestTransactionFieldsAreAll checks that each field of the struct is described once, and that
 // its description reads that field.
 func TestTransactionFieldsAreAll(t *testing.T) {
 	var zero, full lyceum.Transaction

@@ -15,11 +15,10 @@ type UploadID int32
 
 var _ = product("upload")
 
-// UploadTarget is what kind of thing a file is uploaded for, in the contract's
-// words.
+// UploadTarget is the kind of object that a file is uploaded for, in the contract's words.
 type UploadTarget string
 
-// The targets of the contract.
+// The contract's targets.
 const (
 	CourseUpload     UploadTarget = "course"
 	CollectionUpload UploadTarget = "product_collection"
@@ -36,19 +35,19 @@ func UploadTargets() []UploadTarget {
 	}
 }
 
-// UploadPurpose is what a file is uploaded to be.
+// UploadPurpose is what a file is uploaded as.
 type UploadPurpose string
 
-// The purposes of the contract.
+// The contract's purposes.
 const (
-	ThumbnailUpload  UploadPurpose = "thumbnail"  // a picture that everybody sees
-	AttachmentUpload UploadPurpose = "attachment" // what learners with access get
+	ThumbnailUpload  UploadPurpose = "thumbnail"  // a picture that everybody can see
+	AttachmentUpload UploadPurpose = "attachment" // a file that learners with access get
 )
 
 // UploadPurposes lists every purpose.
 func UploadPurposes() []UploadPurpose { return []UploadPurpose{ThumbnailUpload, AttachmentUpload} }
 
-// Name is the purpose in a sentence.
+// Name returns the purpose as it appears in a sentence.
 func (p UploadPurpose) Name() string {
 	if p == AttachmentUpload {
 		return "an attachment"
@@ -56,10 +55,10 @@ func (p UploadPurpose) Name() string {
 	return "a thumbnail"
 }
 
-// Name is the target in a sentence, such as "digital download".
+// Name returns the target as it appears in a sentence, such as "digital download".
 func (t UploadTarget) Name() string { return strings.ReplaceAll(string(t), "_", " ") }
 
-// Purposes lists what a file of a target can be.
+// Purposes lists what a file for the target can be.
 func (t UploadTarget) Purposes() []UploadPurpose {
 	switch t {
 	case LectureUpload:
@@ -70,9 +69,9 @@ func (t UploadTarget) Purposes() []UploadPurpose {
 	return []UploadPurpose{ThumbnailUpload}
 }
 
-// Bounds of uploads.
+// Limits of uploads.
 const (
-	UploadLifetime = time.Hour      // in which the file must begin to come; the rest may for UnusedUpload more
+	UploadLifetime = time.Hour      // within which the transfer must begin; the rest may take UnusedUpload longer
 	MaxUpload      = 20 << 30       // bytes
 	MaxExtension   = 10             // letters and digits
 	UnusedUpload   = 24 * time.Hour // after which a file that nothing refers to is removed
@@ -81,64 +80,65 @@ const (
 // Upload is a file that was, or may be, sent to this server.
 type Upload struct {
 	ID         UploadID
-	UUID       string // in lower case
+	UUID       string // lower case
 	TargetType UploadTarget
 	TargetID   int32
 	Purpose    UploadPurpose
-	Extension  string // in lower case
+	Extension  string // lower case
 	CreatedAt  time.Time
 	ExpiresAt  time.Time
 
-	ReceivedAt  Opt[time.Time] // absent: the file has not come
+	ReceivedAt  Opt[time.Time] // absent: the file was not received yet
 	SizeInBytes Opt[int64]
-	Checksum    Opt[string] // SHA-256 in hexadecimal
-	Duration    Opt[int32]  // seconds that it plays; absent: unknown, or it does not play
+	Checksum    Opt[string] // SHA-256 in lower-case hexadecimal
+	Duration    Opt[int32]  // playing time in seconds; absent: unknown or not playable
 	StoredAs    Opt[FileName]
 }
 
-// UploadFilter narrows uploads; an absent part holds always.
+// UploadFilter narrows uploads; absent fields match everything.
 type UploadFilter struct {
 	UUID      Opt[string]
-	Picture   Opt[string] // a thumbnail with this checksum
+	Picture   Opt[string] // thumbnails with this checksum
 	Extension Opt[string]
-	After     Opt[UploadID] // ids above this one
+	After     Opt[UploadID] // only ids greater than this one
 }
 
-// ContentName names the content of an upload of a school.
+// ContentName returns the name of the upload's content in a FileStore.
 func (u *Upload) ContentName(school SchoolID) FileName {
 	return FileName(fmt.Sprintf("%d/%s/%s", school, u.UUID[:2], u.UUID))
 }
 
-// ThumbnailName names the content of a picture in a width; what a store keeps begins
-// with it. That of the upload begins all names of its contents.
+// ThumbnailName returns the beginning of the names of the upload's thumbnails of a given width
+// in a FileStore. All names of an upload's contents begin with its ContentName.
 func (u *Upload) ThumbnailName(school SchoolID, width int) FileName {
 	return FileName(fmt.Sprintf("%s%s%d", u.ContentName(school), thumbnailMark, width))
 }
 
-const thumbnailMark = "-w" // no other name of a content has it
+const thumbnailMark = "-w" // in no other names of contents
 
-// IsThumbnail reports whether a name is that of the thumbnail of an upload, which can
-// be made again.
+// IsThumbnail reports whether n is the name of an upload's thumbnail, which can be generated
+// again.
 func (n FileName) IsThumbnail() bool { return strings.Contains(string(n), thumbnailMark) }
 
-// ThumbnailWidths lists the widths that pictures can be had in, in pixels.
+// ThumbnailWidths lists the widths in which pictures are available, in pixels.
 func ThumbnailWidths() []int { return []int{160, 320, 640, 1280} }
 
-// UploadPath is the path of the permanent address of an upload with a UUID, or of
-// pictures with a checksum.
+// UploadPath returns the path of the permanent address of an upload, given its UUID as the
+// name, or of pictures, given their checksum.
 func UploadPath(school SchoolID, name, extension string) string {
 	return fmt.Sprintf("/files/%d/%s.%s", school, name, extension)
 }
 
-// UploadAddress is what the permanent address of an upload says.
+// UploadAddress is a parsed permanent address of an upload.
 type UploadAddress struct {
 	School    SchoolID
-	UUID      string // empty: it is that of pictures
-	Checksum  string // of pictures; empty: there is a UUID
+	UUID      string // empty if Checksum is set
+	Checksum  string // of pictures; empty if UUID is set
 	Extension string
 }
 
-// Filter finds the uploads that an address leads to: one, or those of the same picture.
+// Filter returns a filter for the uploads at the address: a single upload, or all uploads of
+// the same picture.
 func (a *UploadAddress) Filter() UploadFilter {
 	if a.Checksum != "" {
 		return UploadFilter{Picture: Some(a.Checksum), Extension: Some(a.Extension)}
@@ -146,8 +146,8 @@ func (a *UploadAddress) Filter() UploadFilter {
 	return UploadFilter{UUID: Some(a.UUID), Extension: Some(a.Extension)}
 }
 
-// ParseUploadAddress reads the permanent address of an upload. What else stands in
-// an address, such as the host, does not matter: no two uploads have one UUID.
+// ParseUploadAddress parses the permanent address of an upload. Other parts of the URL, such as
+// the host, do not matter, because no two uploads have the same UUID.
 func ParseUploadAddress(address string) (a UploadAddress, ok bool) {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -167,8 +167,8 @@ func ParseUploadAddress(address string) (a UploadAddress, ok bool) {
 	return a, canonical && (a.Checksum != "" || IsUUID(name)) && IsExtension(extension)
 }
 
-// EachChecksum calls visit with everything in a text that is written as a SHA-256 in
-// hexadecimal in lower case.
+// EachChecksum calls visit with everything in text that has the form of a SHA-256 in lower-case
+// hexadecimal.
 func EachChecksum(text string, visit func(checksum string)) {
 	for begin := 0; begin < len(text); {
 		end := begin
@@ -186,7 +186,7 @@ const checksumLength = 64
 
 func isHex(c byte) bool { return '0' <= c && c <= '9' || 'a' <= c && c <= 'f' }
 
-// IsChecksum reports whether a text is a SHA-256 in hexadecimal in lower case.
+// IsChecksum reports whether s is a SHA-256 in lower-case hexadecimal.
 func IsChecksum(s string) bool {
 	for i := range len(s) {
 		if !isHex(s[i]) {
@@ -196,7 +196,7 @@ func IsChecksum(s string) bool {
 	return len(s) == checksumLength
 }
 
-// ParseChecksum reads a SHA-256 in hexadecimal in lower case.
+// ParseChecksum parses a SHA-256 in lower-case hexadecimal.
 func ParseChecksum(s string) (sum [32]byte, ok bool) {
 	if !IsChecksum(s) {
 		return sum, false
@@ -205,10 +205,9 @@ func ParseChecksum(s string) (sum [32]byte, ok bool) {
 	return sum, err == nil
 }
 
-// EachUUID calls visit with everything in a text that is written as a UUID in lower
-// case.
+// EachUUID calls visit with everything in text that has the form of a lower-case UUID.
 func EachUUID(text string, visit func(uuid string)) {
-	const dash = 8 // where the first one of a UUID is
+	const dash = 8 // position of the first dash in a UUID
 	for i := dash; i+28 <= len(text); i++ {
 		if text[i] == '-' && text[i+5] == '-' && IsUUID(text[i-dash:i+28]) {
 			visit(text[i-dash : i+28])
@@ -216,7 +215,7 @@ func EachUUID(text string, visit func(uuid string)) {
 	}
 }
 
-// IsUUID reports whether a text is a UUID in lower case.
+// IsUUID reports whether s is a lower-case UUID.
 func IsUUID(s string) bool {
 	for i := range len(s) {
 		dash := i == 8 || i == 13 || i == 18 || i == 23
@@ -227,7 +226,7 @@ func IsUUID(s string) bool {
 	return len(s) == 36
 }
 
-// IsExtension reports whether a text is the extension of a kept file.
+// IsExtension reports whether s can be the extension of a stored file.
 func IsExtension(s string) bool {
 	for i := range len(s) {
 		if (s[i] < 'a' || s[i] > 'z') && (s[i] < '0' || s[i] > '9') {
@@ -237,7 +236,7 @@ func IsExtension(s string) bool {
 	return 0 < len(s) && len(s) <= MaxExtension
 }
 
-// IsFileLink reports whether an address is a link to a file, which expires.
+// IsFileLink reports whether address is a link to a file, which expires.
 func IsFileLink(address string) bool {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -251,5 +250,5 @@ func IsFileLink(address string) bool {
 // pictures are the extensions of pictures that can be uploaded.
 var pictures = []string{"jpg", "jpeg", "png", "gif", "webp"}
 
-// IsPicture reports whether an extension is that of a picture that can be uploaded.
+// IsPicture reports whether extension is that of a picture that can be uploaded.
 func IsPicture(extension string) bool { return slices.Contains(pictures, extension) }

@@ -2,17 +2,17 @@ package lyceum
 
 import "time"
 
-// UserID names a person known to a school, whatever their role.
+// UserID identifies a user of a school, whatever their role.
 type UserID int32
 
 // UserSequence numbers a school's users.
 const UserSequence Sequence = "user_id"
 
-// Role is what a user is in a school. Besides the four below a school may
-// name roles of its own.
+// Role is a user's role in a school. In addition to the four below, a school can define its own
+// roles.
 type Role string
 
-// The roles every school has.
+// The roles that every school has.
 const (
 	Student   Role = "student"
 	Owner     Role = "owner"
@@ -20,92 +20,91 @@ const (
 	Affiliate Role = "affiliate"
 )
 
-// Custom reports whether a school named the role itself.
+// Custom reports whether the role was defined by a school.
 func (r Role) Custom() bool { return r != Student && r != Owner && r != Author && r != Affiliate }
 
-// User is a person known to a school.
+// User is a person with an account in a school.
 type User struct {
 	ID           UserID
-	Email        string // as written by the person; unique in the school whatever its case
+	Email        string // as the person wrote it; unique in the school, ignoring case
 	Name         Opt[string]
 	Role         Role
 	Src          Opt[string] // where the person signed up
-	PasswordHash Opt[string] // PHC string; absent: cannot sign in with a password
+	PasswordHash Opt[string] // PHC string; absent: they cannot sign in with a password
 	CreatedAt    time.Time
-	DisabledAt   Opt[time.Time] // present: cannot sign in, and apps cannot act for them
+	DisabledAt   Opt[time.Time] // present: they cannot sign in, and apps cannot act for them
 	LastSignInAt Opt[time.Time]
 	LastSignInIP Opt[string]
-	// MustChangePassword: the password lets them choose another one and nothing
-	// else.
+	// MustChangePassword means that the password can be used only to choose another one.
 	MustChangePassword bool
 	PhoneNumber        Opt[string]
 	Marketing          Opt[bool]   // whether the school may send them marketing emails; absent: they were not asked
-	Notes              Opt[string] // of the school about them
-	UpdatedAt          time.Time   // when something of the row changed, other than a sign-in
+	Notes              Opt[string] // the school's notes about them
+	UpdatedAt          time.Time   // when any field of the row was changed, except by signing in
 	ErasedAt           Opt[time.Time]
 }
 
-// UserBesides is what lists show of a user that other rows have.
+// UserBesides is what lists show about a user that is stored in other rows.
 type UserBesides struct {
 	FirstEnrolled Opt[time.Time] // in a course
 	Author        Opt[AuthorID]  // the first profile that is not archived
 }
 
-// Erased reports whether the person was erased: what is left is that there was one.
+// Erased reports whether the person was erased, so that only the fact that they existed is
+// left.
 func (u *User) Erased() bool { return u.ErasedAt.Present }
 
-// Bounds of the texts about a user, in characters.
+// The maximum lengths of texts about a user, in characters.
 const (
 	MaxUserNotes   = 5000
 	MaxPhoneNumber = 50
 )
 
-// CustomRole stands in a filter for the roles that a school named itself.
+// CustomRole matches, in a filter, all roles that a school defined itself.
 const CustomRole Role = "custom"
 
-// UserSummary is what a list shows of a user. It is read by itself because
-// lists of users are long.
+// UserSummary is what a list shows about a user. It is read separately because lists of users
+// are long.
 type UserSummary struct {
 	ID    UserID
 	Email string
 	Name  Opt[string]
 }
 
-// UserFilter narrows users; an absent part holds always.
+// UserFilter narrows users; absent fields match everything.
 type UserFilter struct {
-	Email  Opt[string] // whatever its case
-	Emails []string    // any of these, whatever their case; empty: all
-	After  Opt[UserID] // ids above this one
+	Email  Opt[string] // case-insensitive
+	Emails []string    // any of these, case-insensitive; empty: all
+	After  Opt[UserID] // only ids greater than this one
 	Except Opt[UserID]
-	// Answered: only those who answered this quiz.
+	// Answered selects only users who responded to this quiz.
 	Answered Opt[QuizID]
-	Tag      Opt[string]  // only those who have it
-	Product  Opt[Product] // only those who may use it at AccessAt
+	Tag      Opt[string]  // only users with this tag
+	Product  Opt[Product] // only users who may use it at AccessAt
 	AccessAt time.Time
-	Owners   bool        // only those with the role owner
-	Enabled  bool        // only those who are not switched off
-	IDs      []UserID    // one of these, at most MaxUsers; nil: all
-	Name     Opt[string] // a part of it, whatever its case
-	// Begins: only those whose address or name begins with this text, whatever its
-	// case, or whose id it is. Of addresses and of names, the first MaxBeginning each
-	// are looked at.
+	Owners   bool        // only users with the role owner
+	Enabled  bool        // only users who are not disabled
+	IDs      []UserID    // any of these, at most MaxUsers; nil: all
+	Name     Opt[string] // part of the name, case-insensitive
+	// Begins selects only users whose email address or name begins with this text,
+	// case-insensitive, or whose id it is. Only the first MaxBeginning addresses and the first
+	// MaxBeginning names are examined.
 	Begins Opt[string]
-	// NeverBegan: only those with a course that a sale opened, which they may use at
-	// AccessAt, and of which they have completed no lecture and answered no quiz. Only
-	// the newest NamesSearched users are looked at.
+	// NeverBegan selects only users with a course that a sale opened, which they may use at
+	// AccessAt, and in which they have completed no lecture and responded to no quiz. Only the
+	// newest NamesSearched users are examined.
 	NeverBegan bool
-	Role       Opt[Role] // CustomRole: all that a school named itself; any other word: nobody
+	Role       Opt[Role] // CustomRole: all roles that the school defined; any other unknown role: nobody
 	Created    Period
 	Order      UserOrder
-	Erased     bool // those who were erased, too
+	Erased     bool // also users who were erased
 }
 
-// MaxBeginning is how many addresses, and how many names, that begin with a text are
-// looked at, so that a search takes no longer in a school of millions.
+// MaxBeginning is how many email addresses, and how many names, that begin with a text are
+// examined, so that a search takes no longer in a school with millions of users.
 const MaxBeginning = 2_000
 
-// UserOrder is the order of a list of users. Ties are broken by id, in the same
-// direction.
+// UserOrder is the order of a list of users. Ties are broken by id, in the same direction.
 type UserOrder struct {
 	By         UserKey
 	Descending bool
@@ -114,7 +113,7 @@ type UserOrder struct {
 // UserKey is what users are ordered by.
 type UserKey uint8
 
-// The keys of users.
+// The sort keys of users.
 const (
 	UserByID UserKey = iota
 	UserByName

@@ -25,7 +25,7 @@ func wantKind(t testing.TB, err error, want lyceum.Kind) {
 func TestParseCurrency(t *testing.T) {
 	for _, tc := range []struct {
 		given string
-		want  lyceum.Currency // empty: refused
+		want  lyceum.Currency // empty: rejected
 	}{
 		{"USD", "USD"},
 		{"usd", "USD"},
@@ -67,7 +67,7 @@ func FuzzParseCurrency(f *testing.F) {
 		if (err == nil) != (got != "") {
 			t.Fatalf("%q gives %q, %v", text, got, err)
 		}
-		// The faces write a currency into JSON as it is.
+		// The faces write currencies into JSON without escaping.
 		if err == nil && (len(got) != 3 || strings.Trim(string(got), "ABCDEFGHIJKLMNOPQRSTUVWXYZ") != "" || !strings.EqualFold(string(got), text)) {
 			t.Fatalf("%q gives %q", text, got)
 		}
@@ -77,7 +77,7 @@ func FuzzParseCurrency(f *testing.F) {
 func TestParsePermissions(t *testing.T) {
 	for _, tc := range []struct {
 		given string
-		want  lyceum.Permissions // 0: refused
+		want  lyceum.Permissions // 0: rejected
 	}{
 		{"read", lyceum.Read},
 		{"write", lyceum.Write},

@@ -17,8 +17,8 @@ import (
 
 const module = "github.com/lyceum-school/lyceum"
 
-// rooms: what each room may import besides the root. A package outside all of
-// them, the root and cmd has no place.
+// rooms maps each layer to what it may import besides the root package. Packages must be in a
+// layer, the root or cmd.
 var rooms = map[string][]string{
 	"internal/inbound":  {"internal/rules", "internal/gen", "contract"},
 	"internal/outbound": {"internal/rules"},
@@ -26,16 +26,16 @@ var rooms = map[string][]string{
 	"internal/storage":  nil,
 	"internal/gen":      nil,
 	"contract":          nil,
-	"tools":             nil, // a module of its own
+	"tools":             nil, // a separate module
 }
 
-// source is what the walls see of a file. Names of folders are relative to the
-// root, which is "".
+// source is what the test knows about a file. Folder names are relative to the root, which is
+// "".
 type source struct {
 	folder  string
 	name    string
 	pack    string // the package clause
-	doc     string // the comment above it
+	doc     string // the package comment
 	imports []string
 }
 
@@ -43,8 +43,8 @@ func (s source) isTest() bool { return strings.HasSuffix(s.name, "_test.go") }
 
 func (s source) path() string { return path.Join(s.folder, s.name) }
 
-// room gives the room of a folder and the package in it that the folder
-// belongs to: internal/rules and internal/rules/access.
+// room returns the layer of a folder and the package in the layer that it belongs to, such as
+// internal/rules and internal/rules/access.
 func room(folder string) (room, pack string) {
 	parts := strings.Split(folder, "/")
 	if parts[0] != "internal" {
@@ -53,7 +53,7 @@ func room(folder string) (room, pack string) {
 	return strings.Join(parts[:min(2, len(parts))], "/"), strings.Join(parts[:min(3, len(parts))], "/")
 }
 
-// breaches tells which walls the files break, one sentence each.
+// breaches returns the import rules that the files break, one sentence each.
 func breaches(files []source) []string {
 	var found []string
 	documented := map[string]bool{}
@@ -95,7 +95,7 @@ func roomOf(folder string) string {
 	return room
 }
 
-// forbidden tells why a file may not import a package, if so.
+// forbidden returns why a file may not import a package, or "" if it may.
 func forbidden(f source, imported string) string {
 	target, ours := strings.CutPrefix(imported+"/", module+"/")
 	if !ours {
@@ -108,7 +108,7 @@ func forbidden(f source, imported string) string {
 	fromRoom, from := room(f.folder)
 	toRoom, to := room(target)
 	switch {
-	case target == f.folder: // a test beside its package
+	case target == f.folder: // a test next to its package
 		return ""
 	case to == "internal/storage/storetest" && !f.isTest():
 		return "storetest is for tests"
@@ -126,13 +126,13 @@ func forbidden(f source, imported string) string {
 	case from == to:
 		return ""
 	case toRoom == "internal/gen" && from == "internal/inbound/mirror":
-		return "" // it asks a face of another server, and reads its answers
+		return "" // it sends requests to the face of another server and reads its responses
 	case toRoom == "internal/gen" && (fromRoom != "internal/inbound" || path.Base(from) != path.Base(to)):
 		return "only the face of the same name imports what is generated for it"
 	case fromRoom == toRoom && fromRoom == "internal/rules" && f.isTest():
-		return "" // what the rules do together is tested with all of them
+		return "" // tests of how rules work together use all of them
 	case from == "internal/inbound/server" && toRoom == "internal/outbound" && f.isTest():
-		return "" // a whole server is put together as cmd does it
+		return "" // it assembles a whole server, as cmd does
 	case fromRoom == toRoom:
 		shared := path.Base(to) == "wire" || path.Base(to) == "web"
 		if fromRoom == "internal/inbound" && (shared || path.Base(from) == "server") {
@@ -145,8 +145,8 @@ func forbidden(f source, imported string) string {
 	return ""
 }
 
-// sources parses the heads of all Go files under the root. It does not run the
-// go command, which answers from a cache that does not see every change.
+// sources parses the package clauses and imports of all Go files under the root. It does not
+// run the go command, whose cache can miss changes.
 func sources(t *testing.T) []source {
 	t.Helper()
 	var files []source
@@ -189,7 +189,7 @@ func sources(t *testing.T) []source {
 
 func TestWalls(t *testing.T) {
 	files := sources(t)
-	// A walk that sees nothing breaks no wall.
+	// A walk that finds no files would find no breaches.
 	seen := map[string]bool{}
 	for _, f := range files {
 		seen[f.path()] = true
@@ -219,12 +219,12 @@ func TestModuleIsTheOneOfTheWalls(t *testing.T) {
 	}
 }
 
-// TestWallsHold shows that each wall can be broken, and what each lets pass.
+// TestWallsHold checks that each rule can be broken, and what each rule permits.
 func TestWallsHold(t *testing.T) {
 	const own = module + "/"
 	for _, tc := range []struct {
 		name, file, imported string
-		breach               string // part of the sentence; empty: may be imported
+		breach               string // part of the sentence; empty: the import is permitted
 	}{
 		{"root imports the standard library", "time.go", "go/token", ""},
 		{"root imports another module", "time.go", "github.com/google/uuid", "standard library alone"},
@@ -336,7 +336,7 @@ func TestWallsWantPackageComments(t *testing.T) {
 			changed := doc
 			tc.change(&changed)
 			second := changed
-			second.name, second.doc = "z"+changed.name, "" // one comment serves all files of a package
+			second.name, second.doc = "z"+changed.name, "" // one comment is enough for all files of a package
 			found := breaches([]source{changed, second})
 			if tc.breach == "" && len(found) > 0 || tc.breach != "" && (len(found) != 1 || !strings.Contains(found[0], tc.breach)) {
 				t.Errorf("breaches %q, want %q", found, tc.breach)

@@ -5,26 +5,26 @@ import (
 	"time"
 )
 
-// WebhookState is what is known of a receiver.
+// WebhookState is the state of a webhook.
 type WebhookState string
 
-// The states of the contract.
+// The contract's states.
 const (
-	WebhookVerified WebhookState = "verified" // has taken an event
-	WebhookPending  WebhookState = "pending"  // never yet
-	WebhookFailed   WebhookState = "failed"   // is sent nothing any more
+	WebhookVerified WebhookState = "verified" // has accepted an event
+	WebhookPending  WebhookState = "pending"  // has not accepted an event yet
+	WebhookFailed   WebhookState = "failed"   // no longer sent anything
 )
 
-// AllEvents is the trigger of a webhook that is told of everything.
+// AllEvents is the trigger of a webhook that receives all events.
 const AllEvents = "all"
 
-// Schedule says when a delivery that failed is tried again.
+// Schedule determines when a failed delivery is retried.
 type Schedule string
 
-// The schedules a webhook can have.
+// The schedules that a webhook can have.
 const (
-	ContractSchedule Schedule = "contract" // four attempts, as the contract's original
-	StandardSchedule Schedule = "standard" // ten attempts within 76 hours, as Standard Webhooks has it
+	ContractSchedule Schedule = "contract" // four attempts, like the contract's original
+	StandardSchedule Schedule = "standard" // ten attempts within 76 hours, as in Standard Webhooks
 )
 
 // Webhook is a receiver of events.
@@ -32,30 +32,30 @@ type Webhook struct {
 	ID           WebhookID
 	State        WebhookState
 	URL          string
-	EventTrigger string // names of events parted by commas, or AllEvents
+	EventTrigger string // comma-separated names of events, or AllEvents
 	EventsCount  int32
 	CreatedAt    time.Time
-	Since        int64 // the school's last journal entry before it was created; it is told of later ones
-	// Live: this server sends to it. The others are a record of what another
+	Since        int64 // the school's last journal entry before it was created; it receives only later events
+	// Live means that this server sends to it. All others are records of webhooks that another
 	// server sent to.
 	Live             bool
-	AsArray          bool // the body is an array of one
+	AsArray          bool // the body is an array with one element
 	Schedule         Schedule
-	RateLimit        int32          // messages a minute at most; 0 is no limit
+	RateLimit        int32          // maximum number of messages per minute; 0: no limit
 	SecretGeneration int32          // how often its secret was changed
-	SecretKey        SecretKeyID    // that its secret is made of
-	OldSecretUntil   Opt[time.Time] // the secret before signs too until then
-	OldSecretKey     SecretKeyID    // that the secret before was made of
+	SecretKey        SecretKeyID    // the secret key that its secret is derived from
+	OldSecretUntil   Opt[time.Time] // until then, messages are also signed with the previous secret
+	OldSecretKey     SecretKeyID    // the secret key that the previous secret is derived from
 	FailedAt         Opt[time.Time]
-	DeletedAt        Opt[time.Time] // it stays for the audit trail and is shown nowhere
+	DeletedAt        Opt[time.Time] // kept for the audit trail but shown nowhere
 }
 
-// Shown is the fingerprint of what can be changed of a webhook.
+// Shown returns the fingerprint of the fields of a webhook that can be changed.
 func (w *Webhook) Shown() string {
 	return Fingerprint(w.URL, w.EventTrigger, w.AsArray, w.Schedule, w.RateLimit)
 }
 
-// Wants tells whether the webhook is told of an event.
+// Wants reports whether the webhook receives an event.
 func (w *Webhook) Wants(event EventName) bool {
 	if w.EventTrigger == AllEvents {
 		return true
@@ -68,8 +68,8 @@ func (w *Webhook) Wants(event EventName) bool {
 	return false
 }
 
-// WebhookFilter narrows webhooks; an absent part holds always.
+// WebhookFilter narrows webhooks; absent fields match everything.
 type WebhookFilter struct {
-	Kept bool // without those that were deleted
-	Live bool // only those that this server sends to
+	Kept bool // only webhooks that were not deleted
+	Live bool // only webhooks that this server sends to
 }

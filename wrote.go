@@ -2,23 +2,24 @@ package lyceum
 
 import "context"
 
-// Wrote hears of the changes that are made for somebody.
+// Wrote is notified of the changes that are made on behalf of somebody.
 type Wrote interface {
-	// Wrote is told the number of the last entry of a change that is on disk.
+	// Wrote is called with the number of the last entry of a change that is on disk.
 	Wrote(entry int64)
 }
 
-// WroteKey finds the Wrote of a context.
+// WroteKey is the context key of a Wrote.
 type WroteKey struct{}
 
-// NoteWrote tells the Wrote of a context, if it has one, of a change.
+// NoteWrote notifies the Wrote of ctx, if it has one, of a change.
 func NoteWrote(ctx context.Context, entry int64) {
 	if w, ok := ctx.Value(WroteKey{}).(Wrote); ok {
 		w.Wrote(entry)
 	}
 }
 
-// NotReached refuses who wants to see an entry that is not there after a second.
+// NotReached returns the error for a reader that waits for an entry that has not arrived after
+// a second.
 func NotReached(entry int64) error {
 	return Errorf(Unavailable, "this server does not have change %d of the school yet; try again", entry)
 }

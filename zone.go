@@ -10,19 +10,19 @@ import (
 // TimeZone is the IANA name of a time zone, such as Europe/Berlin.
 type TimeZone string
 
-// UTC is the time zone of a school that chose none.
+// UTC is the time zone of a school that has not chosen one.
 const UTC TimeZone = "UTC"
 
-// ZoneTaken is the sentence about time zones, worded to follow a name.
+// ZoneTaken is the sentence about valid time zones, worded to follow a field's name.
 const ZoneTaken = "must be the IANA name of a time zone, such as Europe/Berlin, America/New_York or UTC"
 
 var (
 	zoneName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_+-]*(/[A-Za-z0-9_+-]+){0,2}$`)
-	// A machine's own database may have more names, which others do not know.
+	// The machine's own database may have additional names, which other machines do not know.
 	zoneOfMachine = regexp.MustCompile(`^(Local|localtime|Factory|posixrules|(posix|right)/.*)$`)
 )
 
-// Check rejects what is not the name of a time zone.
+// Check returns an error if z is not the name of a time zone.
 func (z TimeZone) Check() error {
 	if _, err := z.Location(); err != nil {
 		return InvalidFields(FieldError{Field: "time_zone", Message: ZoneTaken})
@@ -30,7 +30,7 @@ func (z TimeZone) Check() error {
 	return nil
 }
 
-// Location returns the zone's clock changes. It fails for an unknown name.
+// Location returns the location of the time zone. It fails for unknown names.
 func (z TimeZone) Location() (*time.Location, error) {
 	if !zoneName.MatchString(string(z)) || zoneOfMachine.MatchString(string(z)) {
 		return nil, Invalidf("%q is not the name of a time zone", string(z))
@@ -42,14 +42,14 @@ func (z TimeZone) Location() (*time.Location, error) {
 	return at, nil
 }
 
-// Day is a day of the calendar, wherever. Its zero value is no day.
+// Day is a calendar day in no particular time zone. The zero value is not a day.
 type Day struct {
 	Year  int
 	Month time.Month
 	Day   int
 }
 
-// ParseDay reads a day such as 2024-01-31, of the years 1 to 9999.
+// ParseDay parses a day such as 2024-01-31 in the years 1 to 9999.
 func ParseDay(text string) (Day, error) {
 	at, err := time.Parse(time.DateOnly, text)
 	if err != nil || at.Year() < 1 {
@@ -58,8 +58,7 @@ func ParseDay(text string) (Day, error) {
 	return Day{at.Year(), at.Month(), at.Day()}, nil
 }
 
-// ParseMonth reads a month such as 2024-01 and returns its first and its last
-// day.
+// ParseMonth parses a month such as 2024-01 and returns its first and last day.
 func ParseMonth(text string) (first, last Day, err error) {
 	at, err := time.Parse("2006-01", text)
 	if err != nil || at.Year() < 1 {
@@ -71,17 +70,16 @@ func ParseMonth(text string) (first, last Day, err error) {
 
 func (d Day) String() string { return d.utc().Format(time.DateOnly) }
 
-// Before tells whether d is an earlier day than other.
+// Before reports whether d is before other.
 func (d Day) Before(other Day) bool { return d.utc().Before(other.utc()) }
 
 func (d Day) utc() time.Time { return time.Date(d.Year, d.Month, d.Day, 0, 0, 0, 0, time.UTC) }
 
-// begins returns the first moment at which clocks in a zone show the day or a
-// later one. That is not always midnight: where clocks are put forward at
-// midnight the day begins at one o'clock, and a zone that moved across the
-// date line has left out whole days.
+// begins returns the first moment at which clocks in the time zone show the day or a later one.
+// That is not always midnight: if clocks are put forward at midnight, the day begins at one
+// o'clock, and a zone that moved across the date line skipped whole days.
 func (d Day) begins(in *time.Location) time.Time {
-	const farther = 26 * time.Hour // than any zone ever was from UTC
+	const farther = 26 * time.Hour // than any zone has ever been from UTC
 	midnight := d.utc()
 	at := midnight.Add(-farther).In(in)
 	for {
@@ -98,8 +96,8 @@ func (d Day) begins(in *time.Location) time.Time {
 	}
 }
 
-// Days returns the period from the first day to the last as a calendar in the
-// zone has them, both included. An absent day leaves its end open.
+// Days returns the period from the first day to the last, both inclusive, in the calendar of
+// the time zone. An absent day leaves that end open.
 func Days(first, last Opt[Day], in *time.Location) Period {
 	var p Period
 	if first.Present {
@@ -112,8 +110,8 @@ func Days(first, last Opt[Day], in *time.Location) Period {
 	return p
 }
 
-// ZoneAbbreviation returns what clocks in the zone of t are called at t: CET,
-// or UTC-03 where they have no name.
+// ZoneAbbreviation returns the abbreviation of the zone of t at that time: CET, or UTC-03 if it
+// has no name.
 func ZoneAbbreviation(t time.Time) string {
 	name, _ := t.Zone()
 	if strings.HasPrefix(name, "+") || strings.HasPrefix(name, "-") {

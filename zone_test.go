@@ -29,8 +29,8 @@ func TestTimeZone(t *testing.T) {
 	}
 }
 
-// A period of days has every second that clocks in the zone show on them: days
-// of 23 and 25 hours, days that begin at one o'clock, days that were left out.
+// TestDays checks that a period of days contains every second that clocks in the time zone show
+// on them, including days of 23 and 25 hours, days that begin at one o'clock, and skipped days.
 func TestDays(t *testing.T) {
 	none := lyceum.Opt[lyceum.Day]{}
 	for _, tc := range []struct{ name, zone, first, last, after, until string }{
@@ -78,8 +78,8 @@ func TestDays(t *testing.T) {
 	}
 }
 
-// Whatever the zone, days lie side by side: none overlaps the next, and no
-// second is between two.
+// TestDaysLieSideBySide checks in several time zones that consecutive days neither overlap nor
+// leave a gap.
 func TestDaysLieSideBySide(t *testing.T) {
 	t.Parallel()
 	for _, zone := range []lyceum.TimeZone{"America/Goose_Bay", "Africa/Cairo", "Asia/Beirut", "Pacific/Apia", "Australia/Lord_Howe", "America/Asuncion"} {
