@@ -7,7 +7,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// revokeGrant leaves last_used_at, which is written at the same time.
+// revokeGrant does not touch last_used_at, which may be written at the same time.
 const revokeGrant = "UPDATE grants SET revoked_at = $3 WHERE school_id = $1 AND grant_id = $2"
 
 func (t *tx) RevokeGrants(f lyceum.GrantFilter, most int, at time.Time) (revoked int, err error) {
@@ -30,7 +30,7 @@ func (t *tx) RevokeGrants(f lyceum.GrantFilter, most int, at time.Time) (revoked
 	return len(some), nil
 }
 
-// revokeMany is RevokeGrants by a statement.
+// revokeMany revokes grants with a single statement.
 func (t *tx) revokeMany(w *where, most int, at time.Time) (revoked int, err error) {
 	if most > 0 {
 		some := "SELECT grant_id FROM grants" + w.String() + " ORDER BY grant_id LIMIT " + w.arg(int64(most))
@@ -46,8 +46,8 @@ func (t *tx) revokeMany(w *where, most int, at time.Time) (revoked int, err erro
 	return revoked, nil
 }
 
-// SpendCode reads the code first: a school's changes come one after the other, on one server or
-// on several.
+// SpendCode reads the code before it changes it, which is safe because a school's changes run
+// one after the other, whether on one server or on several.
 func (t *tx) SpendCode(hash lyceum.KeyHash, at, remember time.Time) (bool, error) {
 	code, found, err := codes.get(&t.view, hash)
 	if err != nil || !found || code.UsedAt.Present {

@@ -10,9 +10,9 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// TestSignInsGoTogether: of sign-ins and exchanges of codes that share a commit, none needs its rows
-// in the database before the others are done. A code is spent once, and a sign-in is no change of a
-// user.
+// TestSignInsGoTogether checks that sign-ins and exchanges of codes that share a commit do not
+// need their rows in the database before the others are done, that a code is spent once, and
+// that a sign-in is not a change of a user.
 func TestSignInsGoTogether(t *testing.T) {
 	t.Parallel()
 	const users = 32
@@ -81,7 +81,8 @@ func TestSignInsGoTogether(t *testing.T) {
 	})
 }
 
-// TestRevokingLeavesWhenAGrantWasUsed: PostgreSQL keeps that a grant was used while a change revokes it.
+// TestRevokingLeavesWhenAGrantWasUsed checks that PostgreSQL keeps the time a grant was used
+// while a change revokes it.
 func TestRevokingLeavesWhenAGrantWasUsed(t *testing.T) {
 	t.Parallel()
 	bothEngines(t, Options{}, func(t *testing.T, s *Store) {
@@ -99,7 +100,7 @@ func TestRevokingLeavesWhenAGrantWasUsed(t *testing.T) {
 		})
 		storetest.Write(t, s, school, func(tx lyceum.Tx) error {
 			n, err := tx.RevokeGrants(lyceum.GrantFilter{User: lyceum.Some(lyceum.UserID(1))}, 0, used)
-			if err != nil || n == 0 { // it has not read the grant yet
+			if err != nil || n == 0 { // the grant has not been read yet
 				return err
 			}
 			_, err = s.reads.db.ExecContext(t.Context(), "UPDATE grants SET last_used_at = $1 WHERE school_id = $2",

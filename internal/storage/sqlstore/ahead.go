@@ -12,12 +12,13 @@ import (
 )
 
 const (
-	maxAhead     = 8  // questions that one statement asks
-	maxAheadRows = 64 // rows that one of them finds; if there are more, it is asked again by itself
+	maxAhead     = 8  // queries that one statement combines
+	maxAheadRows = 64 // rows that one of them may return; if there are more, it runs again by itself
 )
 
-// Ahead lets the questions pass as a rehearsal would, and then asks those that find a row
-// at most, the counters of ids, and one question that finds several rows.
+// Ahead collects the queries without running them, as a rehearsal does. It then runs the ones
+// that return at most one row, the query for the counters of ids, and one query that returns
+// several rows, up to maxAhead of them in one statement.
 func (t *tx) Ahead(wanted ...lyceum.Wanted) error {
 	g, of := t.q.group, t.stamp.School
 	var ids []string
@@ -44,7 +45,7 @@ func (t *tx) Ahead(wanted ...lyceum.Wanted) error {
 		questions = slices.Insert(questions, 0, questionOfCounters(of, ids))
 	}
 	if len(questions) < 2 {
-		return nil // each is asked when it is wanted
+		return nil // a single query can run when it is needed
 	}
 	if r.waits {
 		if err := g.write(); err != nil {
@@ -63,8 +64,8 @@ func (t *tx) Ahead(wanted ...lyceum.Wanted) error {
 	return nil
 }
 
-// passAhead lets the questions pass, and returns those that one statement can ask. The
-// last of them may be one that finds several rows.
+// passAhead collects the queries without running them, and returns those that can share a
+// statement. Only the last of them may return several rows.
 func (t *tx) passAhead(wanted []lyceum.Wanted) (questions []*answer) {
 	from, r := lyceum.Tx{Tables: &tables, Changes: t}, t.q.group.rehearsal
 	var several *answer
@@ -100,7 +101,7 @@ func questionOfCounters(school lyceum.SchoolID, names []string) *answer {
 	return a
 }
 
-// askTogether asks questions in one statement, and remembers the answers.
+// askTogether runs queries in one statement and remembers their results.
 func (g *group) askTogether(questions []*answer) error {
 	var args, dest []any
 	columns := make([][]valueColumn, len(questions))
@@ -137,11 +138,13 @@ func (g *group) askTogether(questions []*answer) error {
 	return nil
 }
 
-// The texts of several questions are few, as those of the changes that ask them are.
+// textsTogether caches the statements of textTogether. There are few, because few kinds of
+// changes ask ahead.
 var textsTogether sync.Map // [maxAhead]*statement -> text
 
-// textTogether gives the statement that asks questions: of each that finds a row 1 and
-// its columns, and NULL otherwise. Only the last one may find several rows.
+// textTogether returns the statement that runs several queries. For each query it returns 1
+// and the columns of the row that was found, or NULLs if none was found. Only the last query
+// may return several rows.
 func textTogether(questions []*answer) string {
 	var key [maxAhead]*statement
 	for i, a := range questions {
@@ -175,7 +178,8 @@ func textTogether(questions []*answer) string {
 
 var orderTerm = regexp.MustCompile(`^([a-z_]+)( DESC)?$`)
 
-// orderOf returns the terms of a query's order, if all are columns that it shows.
+// orderOf returns the terms of a query's ORDER BY clause if all of them are columns that it
+// selects, and nil otherwise.
 func orderOf(text string) []string {
 	query, order, ordered := strings.Cut(text, " ORDER BY ")
 	shown, _, _ := strings.Cut(query, " FROM ")

@@ -11,9 +11,9 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// TestR47_KeysFromBeforeTheyBelongedToActors: an answer that was kept for a key
-// of the whole school is given to whoever repeats the request, so that no
-// request takes effect twice because the server was updated in between.
+// TestR47_KeysFromBeforeTheyBelongedToActors checks that a response stored for a key of the
+// whole school is returned to anyone who repeats the request, so that no request takes effect
+// twice because the server was updated in between.
 func TestR47_KeysFromBeforeTheyBelongedToActors(t *testing.T) {
 	t.Parallel()
 	const hash = "8254c329a92850f6d539dd376f4816ee2764517da5e0235514af433164480d7a" // SHA-256 of k

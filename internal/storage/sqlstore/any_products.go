@@ -2,7 +2,7 @@ package sqlstore
 
 import "github.com/lyceum-school/lyceum"
 
-// anyProducts are the products of all kinds.
+// anyProducts is the FROM clause for the products of all kinds.
 const anyProducts = ` FROM (
 	SELECT 'course' AS product_type, course_id AS product_id, name, heading AS description, image_url, is_published,
 		is_listed, author_id, created_at, updated_at FROM courses WHERE school_id = $1
@@ -39,7 +39,7 @@ func (v *view) ListProducts(
 	order := " ORDER BY " + by + direction + ", p.product_type" + direction + ", p.product_id" + direction
 	n := counted(anyProducts, w)
 	found, total, err := pageBy(v, func(limit string) string {
-		// Neither a join nor a window, so that the union is merged from its indexes.
+		// No join and no window function, so that the union is merged from its indexes.
 		return "SELECT " + n.text + `, p.product_type, p.product_id, p.name, p.description, p.image_url, p.is_published,
 			p.is_listed, p.author_id, (SELECT a.name FROM authors a WHERE a.school_id = $1 AND a.author_id = p.author_id),
 			p.created_at, p.updated_at` + anyProducts + w.String() + order + limit

@@ -11,14 +11,14 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 )
 
-// array is a column of rows of some width, as an argument of PostgreSQL. It is encoded before the
-// values are overwritten.
+// array is one column of rows of some width, as an argument for PostgreSQL. It is encoded
+// before the values are overwritten.
 type array struct {
 	values        []any
 	width, column int
 }
 
-// arraysOf gives an array for each column of rows of some width.
+// arraysOf returns an array for each column of rows of the given width.
 func arraysOf(values []any, width int) []any {
 	arrays := make([]any, width)
 	for column := range arrays {
@@ -37,7 +37,7 @@ func (a array) isNull() bool {
 	return true
 }
 
-// texts replaces the arrays among arguments by texts.
+// texts replaces the arrays among the arguments with their text form.
 func texts(args []any) error {
 	for i := range args {
 		a, is := args[i].(array)
@@ -53,7 +53,7 @@ func texts(args []any) error {
 	return nil
 }
 
-// text is the array as PostgreSQL reads one.
+// text returns the array as a PostgreSQL array literal.
 func (a array) text() (text string, err error) {
 	b := make([]byte, 1, 2+16*len(a.values)/a.width)
 	b[0] = '{'
@@ -68,18 +68,18 @@ func (a array) text() (text string, err error) {
 	return string(append(b, '}')), nil
 }
 
-// arrayForm is how PostgreSQL reads the elements of an array.
+// arrayForm is the form of values in a PostgreSQL array literal.
 var arrayForm = form{null: "NULL", quote: `"`, escapes: strings.NewReplacer(`\`, `\\`, `"`, `\"`), bytes: `"\\x%x"`}
 
-// form is how a text has values.
+// form is a textual form of values.
 type form struct {
 	null    string
-	quote   string // around a text
+	quote   string // around a string
 	escapes *strings.Replacer
-	bytes   string // for fmt
+	bytes   string // format of a []byte
 }
 
-// append appends a value.
+// append appends a value in this form.
 func (f *form) append(b []byte, value any) ([]byte, error) {
 	switch v := value.(type) {
 	case nil:
@@ -106,20 +106,21 @@ func (f *form) append(b []byte, value any) ([]byte, error) {
 	}
 }
 
-// elements are the types of elements by those of arrays that have a binary form here.
+// elements maps the array types that have a binary form here to the types of their elements.
 var elements = map[uint32]uint32{
 	pgtype.Int2ArrayOID: pgtype.Int2OID, pgtype.Int4ArrayOID: pgtype.Int4OID, pgtype.Int8ArrayOID: pgtype.Int8OID,
 	pgtype.Float8ArrayOID: pgtype.Float8OID, pgtype.TextArrayOID: pgtype.TextOID, pgtype.ByteaArrayOID: pgtype.ByteaOID,
 }
 
-// The header of an array of one dimension in binary form is five numbers of four bytes: how many
-// dimensions there are, whether any element is NULL, the type of an element, how many there are, and
-// the index of the first one. https://www.postgresql.org/docs/15/xtypes.html leaves the form to
-// array_send of its source.
+// nullsAt is the offset of the flag for NULLs in the header of a binary array. The header of a
+// one-dimensional array is five numbers of four bytes: the number of dimensions, whether any
+// element is NULL, the type of the elements, their number, and the index of the first one.
+// https://www.postgresql.org/docs/15/xtypes.html refers to the source of array_send for the
+// format.
 const nullsAt = 4
 
-// binary appends the binary form of the array, if it has one as that type: its elements are of one kind, in
-// range, and not to be converted.
+// binary appends the array in binary form. It reports false if it cannot be encoded as the
+// given type: its elements must be of one kind, in range, and need no conversion.
 func (a array) binary(b []byte, oid uint32) ([]byte, bool) {
 	element := elements[oid]
 	if element == 0 {
@@ -140,7 +141,7 @@ func (a array) binary(b []byte, oid uint32) ([]byte, bool) {
 	return b, true
 }
 
-// appendBinary appends the length of an element, in four bytes, and the element.
+// appendBinary appends an element, preceded by its length in four bytes.
 func appendBinary(b []byte, of uint32, value any) (_ []byte, null, ok bool) {
 	switch v := value.(type) {
 	case nil:

@@ -149,7 +149,7 @@ func scanQuestions(a *lyceum.Attachment) sql.Scanner {
 	}, null: func() {}}
 }
 
-// raiseQuizzes sees to it that the ids of quizzes are never given out again.
+// raiseQuizzes makes sure that the ids of quizzes are never assigned again.
 func raiseQuizzes(t *tx, rows []lyceum.Attachment) error {
 	var highest lyceum.QuizID
 	for i := range rows {

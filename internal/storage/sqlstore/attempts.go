@@ -10,7 +10,8 @@ import (
 
 const attemptColumns = "webhook_event_id, attempt, at, took, status, problem, exchange, is_kept"
 
-// exchangeOf is what was sent and what came back, as one text. A header has no NUL.
+// exchangeOf returns the request and the response of an attempt as one string. A header
+// contains no NUL.
 func exchangeOf(a *lyceum.Attempt) string {
 	return a.RequestHeader + "\x00" + a.ResponseHeader + "\x00" + a.ResponseBody
 }

@@ -15,10 +15,9 @@ import (
 	"modernc.org/sqlite"
 )
 
-// Backup writes a copy of a SQLite database, all of one moment, into a new
-// file while others go on reading and writing, and verifies the copy before it
-// takes its name. Before that it calls complete with the path of the copy, unless
-// complete is nil, and fails with its error.
+// Backup writes a consistent copy of a SQLite database to a new file while reads and writes
+// continue, and verifies it before giving it its final name. Just before that it calls
+// complete, if not nil, with the path of the copy, and fails with its error.
 func (s *Store) Backup(ctx context.Context, path string, complete func(copied string) error) error {
 	if s.dialect.name != "sqlite" {
 		return lyceum.Errorf(lyceum.Invalid, "a PostgreSQL database is backed up by pg_dump --format=custom and restored "+
@@ -27,8 +26,8 @@ func (s *Store) Backup(ctx context.Context, path string, complete func(copied st
 	return s.dialect.writeBackup(ctx, path, s.vacuumInto, complete)
 }
 
-// writeBackup makes a copy of a database by write, verifies it, completes it, and
-// gives it its name.
+// writeBackup copies a database with write, verifies and completes the copy, and gives it its
+// final name.
 func (d *dialect) writeBackup(
 	ctx context.Context, path string, write func(ctx context.Context, path string) error,
 	complete func(copied string) error,
@@ -65,8 +64,8 @@ func (d *dialect) writeBackup(
 	return giveName(partial, path)
 }
 
-// giveName gives a file that is complete its name, so that both last over a power
-// cut.
+// giveName renames a complete file, and syncs it and its folder so that both the contents and
+// the name survive a power failure.
 func giveName(partial, path string) error {
 	if err := syncFile(partial); err != nil {
 		return cannotWrite(path, err)
@@ -77,7 +76,7 @@ func giveName(partial, path string) error {
 	return syncFile(filepath.Dir(path))
 }
 
-// privateFile makes an empty file that only its user can read.
+// privateFile creates an empty file that only its owner can read.
 func privateFile(path string) error {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -86,9 +85,9 @@ func privateFile(path string) error {
 	return file.Close()
 }
 
-// vacuumInto writes the copy. A reading connection refuses to write anything,
-// a copy too, so this one is told otherwise and thrown away afterwards. The
-// file is made first, because SQLite would let everybody read it.
+// vacuumInto writes the copy. Read connections refuse all writes, even to a copy, so this one
+// is made writable and closed afterwards. The file is created first, because SQLite would make
+// it readable by everyone.
 func (s *Store) vacuumInto(ctx context.Context, path string) error {
 	if err := privateFile(path); err != nil {
 		return err
@@ -105,8 +104,8 @@ func (s *Store) vacuumInto(ctx context.Context, path string) error {
 	})
 }
 
-// movable lets the pages of copies be moved, also if those of the database, which is
-// an older one, cannot.
+// movable makes the pages of copies movable, even if the database is an older one whose own
+// pages are not.
 func movable(ctx context.Context, conn *sql.Conn) error {
 	var mode int64
 	err := conn.QueryRowContext(ctx, "PRAGMA auto_vacuum").Scan(&mode)
@@ -116,9 +115,9 @@ func movable(ctx context.Context, conn *sql.Conn) error {
 	return err
 }
 
-// Copy writes a copy of a SQLite database, all of one moment, into a new file while
-// others go on reading and writing. It is faster than Backup, because it neither
-// packs nor verifies the copy: for what can be lost.
+// Copy writes a consistent copy of a SQLite database to a new file while reads and writes
+// continue. It is faster than Backup because it neither compacts nor verifies the copy, so it
+// is for copies that may be lost.
 func (s *Store) Copy(ctx context.Context, path string) error {
 	partial := path + ".partial"
 	if err := os.Remove(partial); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -139,7 +138,7 @@ func (s *Store) Copy(ctx context.Context, path string) error {
 	return nil
 }
 
-// copyPages copies all pages that a connection sees.
+// copyPages copies all pages that a connection sees to a new file.
 func copyPages(conn any, path string) error {
 	of, is := conn.(interface {
 		NewBackup(to string) (*sqlite.Backup, error)
@@ -160,7 +159,7 @@ func cannotWrite(path string, err error) error {
 		"is writable and has free space", Err: err}
 }
 
-// syncFile makes a file, or the names in a folder, last over a power cut.
+// syncFile makes a file, or the names in a folder, survive a power failure.
 func syncFile(path string) error {
 	file, err := os.Open(path)
 	if err != nil {
@@ -169,11 +168,10 @@ func syncFile(path string) error {
 	return errors.Join(file.Sync(), file.Close())
 }
 
-// errDamaged is in errors about a copy that is damaged, unlike one that cannot be read.
+// errDamaged marks the error of a copy that is damaged, as opposed to one that cannot be read.
 var errDamaged = errors.New("the copy is damaged")
 
-// Verify tells whether a file is a whole database of this program's schema or
-// an older one.
+// Verify checks that a file is an intact Lyceum database, of any version of the schema.
 func Verify(ctx context.Context, path string) error {
 	if _, err := os.Stat(path); err != nil {
 		return &lyceum.Error{Kind: lyceum.NotFound, Detail: "the backup " + path + " cannot be read", Err: err}
@@ -200,17 +198,17 @@ func Verify(ctx context.Context, path string) error {
 	return nil
 }
 
-// RestoreOptions are the choices of a restore.
+// RestoreOptions are the options of a restore.
 type RestoreOptions struct {
-	Force bool // replaces the SQLite database that is there
-	// Prepare changes the database before anybody uses it. Its schema is this
-	// program's then.
+	Force bool // replace an existing SQLite database
+	// Prepare changes the database before anyone uses it. By then it has this program's
+	// schema.
 	Prepare func(*Store) error
 	Now     time.Time
-	Told    func(progress string) // hears what an upgrade is about to do
+	Told    func(progress string) // receives what an upgrade is about to do
 }
 
-// prepare passes over the numbers that were given out after the backup, changes the
+// prepare skips the numbers that may have been assigned after the backup was made, changes the
 // database, and closes it.
 func (o *RestoreOptions) prepare(ctx context.Context, store *Store) error {
 	err := store.leap(ctx)
@@ -220,11 +218,10 @@ func (o *RestoreOptions) prepare(ctx context.Context, store *Store) error {
 	return errors.Join(err, store.Close())
 }
 
-// Restore puts a verified backup in the place of the database of a data
-// folder. Nothing may have that database open. Without force a database that
-// is there is left alone. The old one is gone only when the new one stands in
-// its place. An older backup is upgraded before, unless that would change
-// somebody's access.
+// Restore replaces the database of a data folder with a verified backup. No program may have
+// that database open. Without o.Force, an existing database is left alone. The old database is
+// not gone until the new one has taken its place. An older backup is upgraded first, unless
+// that would change somebody's access.
 func Restore(ctx context.Context, backup, dir string, o RestoreOptions) (Upgraded, error) {
 	if err := Verify(ctx, backup); err != nil {
 		return Upgraded{}, err
@@ -258,8 +255,8 @@ func Restore(ctx context.Context, backup, dir string, o RestoreOptions) (Upgrade
 	return done, replaceDatabase(partial, target)
 }
 
-// replaceDatabase puts a file in the place of a database. A log or a journal that
-// stayed behind would be replayed into it.
+// replaceDatabase replaces a database with a file. It removes the log and the journal first,
+// because SQLite would replay them into the new database.
 func replaceDatabase(file, target string) error {
 	dir := filepath.Dir(target)
 	if err := errors.Join(removeFiles(besides(target)...), syncFile(dir)); err != nil {
@@ -271,8 +268,8 @@ func replaceDatabase(file, target string) error {
 	return syncFile(dir)
 }
 
-// prepared upgrades and changes a copy of a backup that nobody uses yet. All of
-// it is in the one file afterwards.
+// prepared upgrades and changes a copy of a backup that nobody uses yet. Afterwards everything
+// is in that one file.
 func prepared(ctx context.Context, backup, path string, o *RestoreOptions) (Upgraded, error) {
 	done, err := upgradeCopy(ctx, path, &UpgradeOptions{Backup: backup, Now: o.Now, Told: o.Told})
 	if err != nil {
@@ -285,13 +282,13 @@ func prepared(ctx context.Context, backup, path string, o *RestoreOptions) (Upgr
 	if err := o.prepare(ctx, store); err != nil {
 		return done, err
 	}
-	if err := unused(ctx, path); err != nil { // which leaves the log's mode
+	if err := unused(ctx, path); err != nil { // which ends WAL mode
 		return done, err
 	}
 	return done, syncFile(path)
 }
 
-// besides are the files that SQLite keeps beside a database. They are part of it.
+// besides returns the files that SQLite keeps next to a database. They are part of it.
 func besides(path string) []string { return []string{path + "-wal", path + "-shm", path + "-journal"} }
 
 func removeDatabase(path string) error { return removeFiles(append(besides(path), path)...) }
@@ -305,12 +302,11 @@ func removeFiles(paths ...string) error {
 	return nil
 }
 
-// unused fails when a program has the database open: only the last one can
-// leave the log's mode, which brings all of the log into the database. What is
-// too damaged for that is in nobody's use.
+// unused fails if a program has the database open: only the last connection can end WAL mode,
+// which moves the whole log into the database. A database too damaged for that is not in use.
 func unused(ctx context.Context, path string) error {
 	if _, err := os.Stat(path); err != nil {
-		return nil // nothing is there to be used
+		return nil // there is no database
 	}
 	dsn := url.URL{Scheme: "file", Opaque: url.PathEscape(path), RawQuery: "mode=rw&_pragma=busy_timeout(1000)"}
 	db, err := sql.Open("sqlite", dsn.String())

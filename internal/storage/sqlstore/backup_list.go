@@ -10,8 +10,9 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// BackupsWith returns those of some backups, the newest ones at most, that have a
-// user who was not erased in them, by path. One that cannot be read may have them.
+// BackupsWith looks at the newest backups among paths, at most as many as most, and returns
+// those that contain a user who was not erased in them, sorted by path. A backup that cannot
+// be read is included, because it may contain the user.
 func BackupsWith(
 	ctx context.Context, school lyceum.SchoolID, user lyceum.UserID, paths []string, most int,
 ) ([]lyceum.Backup, error) {
@@ -31,7 +32,7 @@ func BackupsWith(
 	return all, ctx.Err()
 }
 
-// backupHas reports whether a backup, of whatever schema, has a user.
+// backupHas reports whether a backup, of any version of the schema, contains a user.
 func backupHas(ctx context.Context, path string, school lyceum.SchoolID, user lyceum.UserID) (has bool, err error) {
 	db, err := sql.Open("sqlite", sqliteDSN(path, Full, "mode=ro&immutable=1"))
 	if err != nil {

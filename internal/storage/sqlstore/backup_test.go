@@ -10,7 +10,8 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// TestBackupThatIsNotGood: only a copy that is damaged says that the database is.
+// TestBackupThatIsNotGood checks that the database is reported as damaged only if the copy is
+// damaged.
 func TestBackupThatIsNotGood(t *testing.T) {
 	t.Parallel()
 	s := openTest(t)
@@ -50,7 +51,8 @@ func TestBackupThatIsNotGood(t *testing.T) {
 	}
 }
 
-// TestBackupAfterAKilledOne: what that one left is no part of the next.
+// TestBackupAfterAKilledOne checks that what a killed backup left behind does not become part
+// of the next one.
 func TestBackupAfterAKilledOne(t *testing.T) {
 	t.Parallel()
 	s, dir := openTest(t), t.TempDir()

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// ranks says which tables come before others: those to which they refer.
+// ranks orders tables: each one ranks higher than those that it refers to.
 type ranks map[string]int
 
 // readRanks reads which tables refer to which.
@@ -28,7 +28,7 @@ func (p *pool) readRanks(ctx context.Context) (ranks, error) {
 		keys = append(keys, key)
 	}
 	r := ranks{}
-	for range keys { // no way along them is longer
+	for range keys { // no chain of references is longer
 		for _, key := range keys {
 			r[key[0]] = max(r[key[0]], r[key[1]]+1)
 		}
@@ -36,10 +36,10 @@ func (p *pool) readRanks(ctx context.Context) (ranks, error) {
 	return r, rows.Err()
 }
 
-// columnTypes are the types of columns by table and column.
+// columnTypes maps tables and columns to the types of the columns.
 type columnTypes map[[2]string]string
 
-// readTypes reads the types of the columns of PostgreSQL.
+// readTypes reads the types of all columns from PostgreSQL.
 func (p *pool) readTypes(ctx context.Context) (columnTypes, error) {
 	rows, err := p.db.QueryContext(ctx, `SELECT c.relname, a.attname, format_type(a.atttypid, a.atttypmod)
 		FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
@@ -61,7 +61,7 @@ func (p *pool) readTypes(ctx context.Context) (columnTypes, error) {
 	return types, rows.Err()
 }
 
-// insertsAtOnce gives how many of n rows one statement inserts.
+// insertsAtOnce returns how many of n rows the next statement inserts.
 func (p *pool) insertsAtOnce(n int) int {
 	if p.types != nil {
 		return n
@@ -69,25 +69,26 @@ func (p *pool) insertsAtOnce(n int) int {
 	return chunkOf(n)
 }
 
-// insertion gives the statement that inserts rows of these values, and its arguments. On
-// PostgreSQL they are arrays: one text serves any number of rows, and a row costs less.
+// insertion returns the statement that inserts rows with these values, and its arguments. On
+// PostgreSQL the arguments are arrays, so that one text serves any number of rows and each row
+// costs less.
 func (p *pool) insertion(table, columns string, rows int, values []any) (text string, args []any) {
 	width := len(values) / rows
 	switch {
 	case p.types == nil:
 		return insertText(table, columns, width, rows), values
-	case rows == 1: // it is queued, and the values are overwritten
+	case rows == 1: // the statement is queued, and the values will be overwritten
 		return insertText(table, columns, width, 1), slices.Clone(values)
 	}
 	return p.insertionOfArrays(table, columns, width, values)
 }
 
-// insertionOfArrays is insertion on PostgreSQL, for any number of rows.
+// insertionOfArrays is insertion for PostgreSQL, with any number of rows.
 func (p *pool) insertionOfArrays(table, columns string, width int, values []any) (text string, args []any) {
 	args = arraysOf(values, width)
 	for i := range args {
 		if args[i].(array).isNull() {
-			args[i] = nil // unnest fills it up to the length of the others
+			args[i] = nil // unnest pads it to the length of the others
 		}
 	}
 	key := insertKey{table, 0}
@@ -100,7 +101,7 @@ func (p *pool) insertionOfArrays(table, columns string, width int, values []any)
 	return text, args
 }
 
-// typesOf gives the types of the school and of columns of a table.
+// typesOf returns the types of school_id and the given columns of a table.
 func (p *pool) typesOf(table, columns string) []string {
 	types := []string{p.types[[2]string{table, "school_id"}]}
 	for column := range strings.SplitSeq(columns, ", ") {
@@ -109,9 +110,10 @@ func (p *pool) typesOf(table, columns string) []string {
 	return types
 }
 
-// batches puts rows together that one statement can insert: those of one table, parents
-// before what refers to them. Updates follow the rows that are inserted, up to the first
-// one into a table with an update before it, which may need what that gave up.
+// batches groups rows that one statement can write. Inserts are grouped by table, parents
+// before the rows that refer to them, and are followed by the updates. The next round begins
+// with the first insert into a table that has been updated, because the new row may need a key
+// that the update gave up.
 func (r ranks) batches(rows []edit) [][]edit {
 	var all [][]edit
 	for len(rows) > 0 {
@@ -132,13 +134,12 @@ func (r ranks) batches(rows []edit) [][]edit {
 	return all
 }
 
-// compare puts tables in an order in which each one comes after those to which it refers.
+// compare orders tables so that each comes after those that it refers to.
 func (r ranks) compare(a, b string) int {
 	return cmp.Or(cmp.Compare(r[a], r[b]), strings.Compare(a, b))
 }
 
-// neighbours puts rows together that follow one another into one table, or that one
-// statement updates.
+// neighbours groups consecutive rows that one statement can insert or update.
 func neighbours(rows []edit) [][]edit {
 	var all [][]edit
 	from := 0
@@ -151,19 +152,19 @@ func neighbours(rows []edit) [][]edit {
 	return all
 }
 
-// goWith reports whether one statement can write a row with others.
+// goWith reports whether one statement can write next together with rows.
 func goWith(rows []edit, next *edit) bool {
 	first := &rows[0]
 	if first.table != next.table || first.update != next.update || first.columns == nil || next.columns == nil {
 		return false
 	}
-	// An update would take either of two versions of a row, which can be deleted once.
+	// Of two versions of a row, an UPDATE could apply either one. A row is deleted only once.
 	same := func(row edit) bool { return row.school == next.school && equalValues(row.values[0], next.values[0]) }
 	return next.update == "" || len(rows) < chunk && (next.gone || !slices.ContainsFunc(rows, same))
 }
 
-// updating gives the statement that updates rows of a table as the one of each would, and
-// its arguments.
+// updating returns a single statement that does what the update of each row does, and its
+// arguments.
 func (p *pool) updating(rows []edit) (text string, args []any) {
 	width := len(rows[0].taken())
 	if p.types != nil {
@@ -177,9 +178,9 @@ func (p *pool) updating(rows []edit) (text string, args []any) {
 	return strings.Replace(byColumns(rows[0].update), " WHERE ", from, 1), valuesOfRows(rows, width)
 }
 
-// deleting gives the statement that deletes the first n rows of a table as the one of each would, and
-// its arguments. On SQLite they are more than one where they differ in the last of several keys only: to
-// find a list of ids it may read all rows of a school.
+// deleting returns the statement that deletes the first n rows as the statement of each row
+// would, and its arguments. On SQLite, n is more than 1 only for rows that differ in just the
+// last of several keys: to find a plain list of ids, SQLite may read all rows of a school.
 func (p *pool) deleting(rows []edit) (text string, args []any, n int) {
 	first := &rows[0]
 	keys := first.taken()
@@ -201,8 +202,9 @@ func (p *pool) deleting(rows []edit) (text string, args []any, n int) {
 	return text, args[:len(keys)+n], n
 }
 
-// fromArrays gives the statement of PostgreSQL that does for rows of a table what that of each does with
-// so many of its values, and its arguments: arrays, which it takes after a word.
+// fromArrays returns the PostgreSQL statement that does for all rows what the statement of
+// each does with its first width values, and its arguments. Those are arrays, which are read
+// in a clause that begins with word.
 func (p *pool) fromArrays(rows []edit, width int, word string) (text string, args []any) {
 	first := &rows[0]
 	args = arraysOf(valuesOfRows(rows, width), 1+width)
@@ -215,10 +217,11 @@ func (p *pool) fromArrays(rows []edit, width int, word string) (text string, arg
 	return strings.Replace(byColumns(first.update), " WHERE ", from, 1), args
 }
 
-// byColumns is a statement with values of v, as both engines name the columns of values.
+// byColumns replaces the placeholders of a statement with the columns of v, by the names that
+// both engines give to the columns of VALUES.
 func byColumns(text string) string { return numbered.ReplaceAllString(text, "v.column$1") }
 
-// valuesOfRows are the school and the first values of each row.
+// valuesOfRows returns the school and the first width values of each row.
 func valuesOfRows(rows []edit, width int) []any {
 	values := make([]any, 0, len(rows)*(1+width))
 	for i := range rows {

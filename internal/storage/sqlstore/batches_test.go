@@ -11,9 +11,9 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// The rows that the changes of a group insert into one table are one statement, after that
-// of the rows to which they refer. An email address is free for a new user once the update
-// that gave it up is written.
+// TestRowsOfATableGoTogether checks that the rows that the changes of a group insert into one
+// table are one statement, after that of the rows to which they refer, and that an email
+// address is free for a new user once the update that gave it up is written.
 func TestRowsOfATableGoTogether(t *testing.T) {
 	t.Parallel()
 	var ran ranTexts

@@ -1,17 +1,17 @@
 package sqlstore
 
-// behind runs statements of one connection, one after the other, while the change that
-// wants them goes on. Its zero value runs none. Nothing else may use the connection
-// between add and wait.
+// behind runs statements on one connection, one after the other, while the change that issued
+// them continues. Its zero value runs none. Nothing else may use the connection between add
+// and wait.
 type behind struct {
 	statements chan func() error
 	failed     chan error
 }
 
-// maxQueued is how many statements wait at most.
+// maxQueued is how many statements may wait.
 const maxQueued = 8
 
-// add has a statement run after those before it, unless one of them failed.
+// add queues a statement that runs after those before it, unless one of them fails.
 func (b *behind) add(run func() error) {
 	if b.statements == nil {
 		b.statements, b.failed = make(chan func() error, maxQueued), make(chan error, 1)
@@ -30,7 +30,8 @@ func (*behind) work(statements <-chan func() error, failed chan<- error) {
 	failed <- err
 }
 
-// wait waits for all statements. What fails then is not the fault of who asks.
+// wait waits for all statements. An error is that of an earlier statement, and not the fault
+// of the caller's own.
 func (b *behind) wait() error {
 	if b.statements == nil {
 		return nil

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestBehind: statements run in their order, up to the first that fails, and the next ones
-// after somebody waited.
+// TestBehind checks that statements run in order up to the first that fails, and that later
+// ones run after someone has waited.
 func TestBehind(t *testing.T) {
 	t.Parallel()
 	var b behind

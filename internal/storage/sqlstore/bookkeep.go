@@ -10,10 +10,10 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// keptAtOnce is how many uses or counts one write keeps at most.
+// keptAtOnce is how many uses or counts one write stores at most.
 const keptAtOnce = 512
 
-// use is when a row of some table was last used.
+// use records when a row of some table was last used.
 type use struct {
 	school lyceum.SchoolID
 	id     int32
@@ -54,7 +54,7 @@ func (s *Store) Bookkeep(ctx context.Context, b lyceum.Bookkeeping) error {
 	})
 }
 
-// keepUses notes when rows were last used, unless a later use is known.
+// keepUses stores when rows were last used, unless a later use is stored already.
 func keepUses(ctx context.Context, s *Store, table, id string, uses []use) error {
 	return inParts(ctx, s, uses, func(q *session, uses []use) error {
 		args := make([]any, 0, 3*len(uses))
@@ -71,7 +71,7 @@ func keepUses(ctx context.Context, s *Store, table, id string, uses []use) error
 	})
 }
 
-// usedValues returns n rows of placeholders with the types of a use.
+// usedValues returns n rows of placeholders, cast to the types of a use.
 func usedValues(n int) string {
 	var b strings.Builder
 	for i := range n {
@@ -86,8 +86,8 @@ func usedValues(n int) string {
 	return b.String()
 }
 
-// inParts writes rows that belong to no school: keptAtOnce in each write, a
-// chunk in each statement.
+// inParts writes rows that belong to no school: keptAtOnce per write, and a chunk per
+// statement.
 func inParts[T any](ctx context.Context, s *Store, rows []T, do func(q *session, chunk []T) error) error {
 	for len(rows) > 0 {
 		part := rows[:min(keptAtOnce, len(rows))]

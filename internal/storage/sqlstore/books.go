@@ -9,28 +9,28 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// books are the counters and the journal of one school in a group. Only they write
-// these tables.
+// books holds the counters and the journal of one school within a group. All writes of the
+// group to these tables go through it.
 type books struct {
 	school  lyceum.SchoolID
-	kept    map[string]int64 // counters, as far as they were asked for, as the database has them
-	added   map[string]int64 // what changes added since
-	entries []dated          // that the database does not have
+	kept    map[string]int64 // counters that were read, with their values in the database
+	added   map[string]int64 // what changes have added since
+	entries []dated          // that are not in the database yet
 	told    []promise
 }
 
-// promise is a change that is told the number of its last entry, once that is known.
+// promise is a change that receives the number of its last entry once it is known.
 type promise struct {
 	last *int64
-	of   int64 // the entries in books that changes added until then
+	of   int64 // how many entries the books had when the change ended
 }
 
-// dated is an entry of a change.
+// dated is an entry with the stamp of its change.
 type dated struct {
 	lyceum.Entry
 
 	stamp   lyceum.Stamp
-	follows string // the counter that the object's id follows, which is a distance then
+	follows string // the counter to which the object's id is relative, if any
 }
 
 func (g *group) booksOf(school lyceum.SchoolID) *books {
@@ -45,7 +45,8 @@ func (g *group) booksOf(school lyceum.SchoolID) *books {
 	return b
 }
 
-// counter returns a counter as the database and the changes before have it.
+// counter returns the value of a counter, including what earlier changes of the group have
+// added.
 func (g *group) counter(school lyceum.SchoolID, name string) (int64, error) {
 	if err := g.know(school, name); err != nil {
 		return 0, err
@@ -54,13 +55,14 @@ func (g *group) counter(school lyceum.SchoolID, name string) (int64, error) {
 	return b.kept[name] + b.added[name], nil
 }
 
-// askedTogether are counters of which a change that asks for one asks for the others.
+// askedTogether lists counters that are read together, because a change that needs one needs
+// the others.
 var askedTogether = []string{
 	string(lyceum.EntitlementSequence), string(lyceum.EnrollmentSequence), string(lyceum.ProgressSequence),
 }
 
-// know reads the counters that were not asked for yet, and that of the journal, which
-// almost every change needs at its end.
+// know reads the counters that have not been read yet. It also reads that of the journal,
+// which almost every change needs at its end.
 func (g *group) know(school lyceum.SchoolID, names ...string) error {
 	b := g.booksOf(school)
 	names = g.unknown(school, append(slices.Clip(names), journalCounter))
@@ -94,11 +96,11 @@ func (g *group) know(school lyceum.SchoolID, names ...string) error {
 	return nil
 }
 
-// counterValues is how the query of counters begins.
+// counterValues is the beginning of the query for counters.
 const counterValues = "SELECT name, value FROM counters WHERE school_id = $1 AND name IN "
 
-// rowsOfCounters gives what the query of counters with some arguments finds, where schools
-// have counters. One that was never added to has no row.
+// rowsOfCounters returns what the query for counters with these arguments finds if the schools
+// have the given counters. A counter that was never added to has no row.
 func rowsOfCounters(args []any, of map[lyceum.SchoolID]map[string]int64) (rows [][]any) {
 	counters := of[lyceum.SchoolID(args[0].(int64))]
 	for _, name := range args[1:] {
@@ -110,8 +112,8 @@ func rowsOfCounters(args []any, of map[lyceum.SchoolID]map[string]int64) (rows [
 	return rows
 }
 
-// unknown returns those of the names of counters that were not asked for yet, with the
-// names that are asked for together with one of them.
+// unknown returns the names of the counters that have not been read yet, including those that
+// are read together with one of them.
 func (g *group) unknown(school lyceum.SchoolID, names []string) (missing []string) {
 	b := g.booksOf(school)
 	if slices.ContainsFunc(names, func(name string) bool { return slices.Contains(askedTogether, name) }) {
@@ -125,11 +127,11 @@ func (g *group) unknown(school lyceum.SchoolID, names []string) (missing []strin
 	return missing
 }
 
-// keep takes what a change added to counters, and its entries. last gets the number of
-// the last one when the books are settled, and stays as it is without entries.
+// keep records the entries of a change and what it added to counters. Settling the books sets
+// last to the number of the last entry; without entries last is left as it is.
 func (g *group) keep(stamp lyceum.Stamp, added map[string]int64, entries []lyceum.Entry, last *int64) error {
 	b := g.booksOf(stamp.School)
-	if len(entries) > 0 && g.rehearsal != nil { // together with what else is asked
+	if len(entries) > 0 && g.rehearsal != nil { // along with the other queries
 		if err := g.know(stamp.School); err != nil {
 			return err
 		}
@@ -148,12 +150,12 @@ func (g *group) keep(stamp lyceum.Stamp, added map[string]int64, entries []lyceu
 	return nil
 }
 
-// ofBooks reports whether a statement names a table of the books.
+// ofBooks reports whether a statement mentions a table of the books.
 func (s *statement) ofBooks() bool {
 	return s.words["counters"] || s.words["journal"] || s.words["journal_runs"]
 }
 
-// settleFor settles the books before a statement that names them.
+// settleFor settles the books if they have changed and the statement mentions their tables.
 func (g *group) settleFor(of *statement) error {
 	if !of.ofBooks() {
 		return nil
@@ -170,17 +172,17 @@ func (g *group) settleFor(of *statement) error {
 	return nil
 }
 
-// changed lists the counters that are to be written.
+// changed lists the counters that need to be written.
 func (b *books) changed() []string {
 	maps.DeleteFunc(b.added, func(_ string, n int64) bool { return n == 0 })
 	return slices.Sorted(maps.Keys(b.added))
 }
 
-// addCounters is how a counter is added to.
+// addCounters makes an INSERT into counters add to the existing values.
 const addCounters = " ON CONFLICT (school_id, name) DO UPDATE SET value = counters.value + excluded.value"
 
-// settle writes the counters and the entries of all changes that ended. Schools come
-// in one order, so that two processes cannot lock each other's counters.
+// settle writes the counters and entries of all changes that have ended. Schools are written
+// in a fixed order, so that two processes cannot deadlock on their counters.
 func (g *group) settle() (err error) {
 	defer func() {
 		if err != nil {
@@ -213,8 +215,8 @@ func (g *group) settle() (err error) {
 	return g.insert("journal", journalColumns, entries, "")
 }
 
-// settled tells the changes the numbers of their entries, the first of which follows a
-// number, and forgets what is in the database.
+// settled gives the changes the numbers of their last entries, counted from after, and forgets
+// what is in the database now.
 func (b *books) settled(after int64) {
 	for _, p := range b.told {
 		*p.last = after + p.of
@@ -227,8 +229,9 @@ func (b *books) settled(after int64) {
 	b.added, b.entries, b.told = map[string]int64{}, nil, nil
 }
 
-// addJournal gives what is to be added to the counters of a school. If it has entries and
-// nothing has asked for the journal's counter yet, it adds to that one now, and learns it.
+// addJournal returns the rows to add to the counters of a school. If the school has entries
+// but the journal's counter has not been read yet, it adds to the counter immediately, which
+// also returns its value.
 func (g *group) addJournal(b *books) (rows [][]any, err error) {
 	names := b.changed()
 	if at := slices.Index(names, journalCounter); at > 0 {

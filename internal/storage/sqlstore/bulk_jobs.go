@@ -72,14 +72,14 @@ var _ = define(&tables.BulkParts, noun[lyceum.BulkPartID, lyceum.BulkPart, lyceu
 	order: func(lyceum.BulkPartFilter) string { return "number" },
 })
 
-// jsonColumn is a list that is read and written as a whole.
+// jsonColumn is a column that holds a list as JSON, read and written as a whole.
 func jsonColumn[T, E any](name string, at func(*T) *[]E) column[T] {
 	return column[T]{
 		name: name,
 		bind: func(t *T) any {
 			text, err := json.Marshal(append([]E{}, *at(t)...))
 			if err != nil {
-				panic(fmt.Sprintf("write %s: %v", name, err)) // no element can fail
+				panic(fmt.Sprintf("write %s: %v", name, err)) // no element can fail to marshal
 			}
 			return string(text)
 		},
@@ -90,7 +90,7 @@ func jsonColumn[T, E any](name string, at func(*T) *[]E) column[T] {
 				if err := read.Scan(src); err != nil {
 					return err
 				}
-				*at(t) = nil // a row is scanned into the memory of the one before
+				*at(t) = nil // rows are scanned into the memory of the one before
 				return json.Unmarshal([]byte(text), at(t))
 			})
 		},

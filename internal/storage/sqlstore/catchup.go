@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// catchUp gives the rows that a query finds now, by those that it found before the rows of the
-// log from a place on were written; told is false where that does not tell.
+// catchUp derives the rows that a query finds now from those that it found before the rows of
+// the log, from the given place on, were written. told is false if they cannot be derived.
 func (g *group) catchUp(
 	of *statement, in scope, args []any, rows [][]any, from int,
 ) (now [][]any, told bool, err error) {
@@ -45,10 +45,11 @@ func (g *group) catchUp(
 	return now, true, nil
 }
 
-// take brings rows that a query found up to a row that was written. There may be more than it found.
+// take applies a written row to the rows that a query found. If more is true, the query may
+// match rows beyond those.
 func (in *scope) take(rows [][]any, w *edit, more bool) (now [][]any, told bool, err error) {
 	passes, told := in.passes(w, false)
-	if !told || w.gone && in.through != nil { // it may have hidden others
+	if !told || w.gone && in.through != nil { // it may have hidden other rows
 		return nil, false, nil
 	}
 	passes = passes && !w.gone
@@ -57,7 +58,7 @@ func (in *scope) take(rows [][]any, w *edit, more bool) (now [][]any, told bool,
 		switch {
 		case !equalValues(rows[i][0], w.values[0]):
 			continue
-		case more && (!passes || !in.stays(rows[i], w)): // another row may be among the first then
+		case more && (!passes || !in.stays(rows[i], w)): // another row may move into the limit
 			return nil, false, nil
 		case !passes:
 			rows = slices.Delete(rows, i, i+1)
@@ -89,7 +90,7 @@ func (in *scope) take(rows [][]any, w *edit, more bool) (now [][]any, told bool,
 	return append(rows, fresh...), true, nil
 }
 
-// recount brings tallies up to rows that were written.
+// recount applies written rows to tallies.
 func (in *scope) recount(rows [][]any, changed []*edit) (now [][]any, told bool) {
 	row := slices.Clone(rows[0])
 	for _, w := range changed {
@@ -107,7 +108,7 @@ func (in *scope) recount(rows [][]any, changed []*edit) (now [][]any, told bool)
 	return [][]any{row}, true
 }
 
-// by is how much a row that was written adds.
+// by returns how much a written row adds to the tally.
 func (t *tally) by(w *edit) (n int64, told bool) {
 	was, is, told := w.versions()
 	if !told {
@@ -132,14 +133,14 @@ func (t *tally) by(w *edit) (n int64, told bool) {
 	return n, true
 }
 
-// passes reports whether a row meets the conditions of a query, either those of columns that a view
-// fills or the others.
+// passes reports whether a row meets the conditions of a query: either those on columns that a
+// view fills, or the others.
 func (in *scope) passes(w *edit, filled bool) (passes, told bool) {
 	return holds(in.equals, in.tests, w.columns, w.values, func(column string) bool { return in.fills(column) == filled })
 }
 
-// holds reports whether a row meets those conditions that concern. One without one of their columns does not
-// tell.
+// holds reports whether a row meets those conditions for which concerns returns true. told is
+// false if the row lacks a column of one of them.
 func holds(
 	equals []equal, tests []test, columns []string, values []any, concerns func(column string) bool,
 ) (passes, told bool) {
@@ -176,7 +177,7 @@ func (in *scope) fills(column string) bool {
 	return in.through != nil && slices.Contains(in.through.fills, column)
 }
 
-// changed is a row that was found as it is once it was written.
+// changed returns a row as the query finds it after the write.
 func (in *scope) changed(row []any, w *edit) []any {
 	if in.through == nil {
 		return w.values
@@ -190,7 +191,7 @@ func (in *scope) changed(row []any, w *edit) []any {
 	return now
 }
 
-// stays reports whether a row keeps its place among others once it was written.
+// stays reports whether a row that was written keeps its place among the others.
 func (in *scope) stays(row []any, w *edit) bool {
 	for _, t := range termsOf(in.order) {
 		i := slices.Index(w.columns, t.column)
@@ -201,7 +202,7 @@ func (in *scope) stays(row []any, w *edit) bool {
 	return true
 }
 
-// sort puts rows in their order, if that is one of numbers.
+// sort sorts rows in the order of the query, if that is an order of numbers.
 func (in *scope) sort(rows [][]any, columns []string) (sorted bool) {
 	terms := termsOf(in.order)
 	places := make([]int, len(terms))
@@ -226,13 +227,13 @@ func (in *scope) sort(rows [][]any, columns []string) (sorted bool) {
 	return true
 }
 
-// term is a part of the order of a query.
+// term is a term of an ORDER BY clause.
 type term struct {
 	column string
 	down   bool
 }
 
-// termsOf takes the order of a query apart.
+// termsOf parses an ORDER BY clause.
 func termsOf(order string) []term {
 	if order == "" {
 		return nil

@@ -11,18 +11,18 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// loader finds the objects of one noun by id.
+// loader loads the objects of one noun by id.
 type loader func(q *session, school lyceum.SchoolID, ids []int32) (map[int32]any, error)
 
-// feedObject is how the change feed shows a noun.
+// feedObject is how the change feed shows the objects of a noun.
 type feedObject struct {
 	load    loader
-	weigh   func(any) int // how many bytes of JSON one takes, at most
-	largest int           // how many bytes one that was imported takes
+	weigh   func(any) int // how many bytes of JSON an object takes at most
+	largest int           // how many bytes an imported object takes at most
 }
 
-// feedObjects by the noun of the entries' types. A noun without one has no object
-// to show: credentials, and what is only an event of something else.
+// feedObjects maps the nouns of entry types to their feed objects. Nouns that have nothing to
+// show are missing: credentials, and what is only an event of something else.
 var feedObjects = sync.OnceValue(func() map[string]feedObject {
 	objects := map[string]feedObject{"school": {load: loadSchools, weigh: weighSchool, largest: 4 << 10}}
 	for _, table := range reflect.ValueOf(&tables).Elem().Fields() {
@@ -80,7 +80,7 @@ func (s *Store) listChanges(
 		listing.Through = listing.Changes[n-1].Entry
 		listing.More = listing.Through.Number < last.Number
 	case last.Number > f.After:
-		listing.Through = last // what was passed over need not be looked at again
+		listing.Through = last // the entries that were skipped need not be read again
 	default:
 		listing.Through = listing.Before
 	}
@@ -88,9 +88,9 @@ func (s *Store) listChanges(
 	return listing, nil
 }
 
-// marks finds the last entry of a school's journal, and fills in the origin of
-// a listing and the entry before it; runs tells whether later entries are in runs. It is
-// one statement, because whoever changes a sale waits for it.
+// marks returns the last entry of a school's journal, and fills in the origin of a listing and
+// the entry before it; runs reports whether later entries are in runs. It is a single
+// statement, because everyone who changes a sale waits for it.
 func (s *Store) marks(
 	q *session, school lyceum.SchoolID, after int64, listing *lyceum.ChangeListing,
 ) (last lyceum.Entry, runs bool, err error) {
@@ -118,8 +118,8 @@ func (s *Store) marks(
 	return last, lastRun > after, err
 }
 
-// findChanges reads changes until there are as many as were asked for, or as
-// large; full tells that it was one of the two.
+// findChanges reads changes until the limit on their number or on their size is reached; full
+// reports whether one was.
 func findChanges(
 	q *session, school lyceum.SchoolID, f lyceum.ChangeFilter, last int64, runs bool,
 ) (changes []lyceum.ChangeRecord, full bool, err error) {
@@ -153,7 +153,8 @@ func findChanges(
 	return changes, true, nil
 }
 
-// findEntries reads the first entries up to the last one, of which some are in runs.
+// findEntries reads the first entries after f.After up to last; runs says whether some of them
+// are in runs.
 func findEntries(
 	q *session, school lyceum.SchoolID, f lyceum.ChangeFilter, last int64, runs bool,
 ) ([]lyceum.ChangeRecord, error) {
@@ -189,12 +190,12 @@ func findEntries(
 		"SELECT r.number, r.at, r.actor, r.type, " + noObject + ", r.last, r.object_ids FROM (" + s.text(w, school) + ") r"
 	var r entryRun
 	dest := append(optional(scanEntry(&e)), optional([]any{scanInt(&r.last), scanBytes(&r.ids)})...)
-	folded, through := 0, int64(0) // of how many entries of runs this is the last
+	folded, through := 0, int64(0) // how many entries of runs were read, and the highest number of one
 	err := q.each(text, w.args, dest, func() error {
 		all := []lyceum.Entry{e}
 		if r.last > 0 {
 			r.Entry = e
-			if all = nil; folded < f.Limit || e.Number < through { // otherwise the page ends before the run
+			if all = nil; folded < f.Limit || e.Number < through { // otherwise the page ends before this run
 				var err error
 				if all, err = s.entries(&r); err != nil {
 					return err

@@ -39,16 +39,16 @@ func (s *Store) Check(ctx context.Context) ([]lyceum.Finding, error) {
 	return findings, nil
 }
 
-// invariant is a question whose answer must be 0; $1 is the school.
+// invariant is a query whose result must be 0; $1 is the school.
 type invariant struct{ text, broken string }
 
 // inRuns counts the entries of a school that are in runs.
 const inRuns = "SELECT COALESCE(CAST(sum(last - number + 1) AS BIGINT), 0) FROM journal_runs WHERE school_id = $1"
 
-// skipped is how many numbers of a school's journal were passed over.
+// skipped is how many numbers of a school's journal were skipped.
 const skipped = "SELECT COALESCE(max(value), 0) FROM counters WHERE school_id = $1 AND name = '" + skippedCounter + "'"
 
-// invariants of a school. %d in broken is the answer.
+// invariants returns the invariants of a school. %d in broken is the result.
 func invariants() []invariant {
 	list := []invariant{
 		{

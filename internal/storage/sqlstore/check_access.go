@@ -1,10 +1,11 @@
 package sqlstore
 
-// accessInvariants are what enrollments and the entitlements behind them must
-// agree on.
+// accessInvariants are the conditions on which enrollments and the entitlements behind them
+// must agree.
 func accessInvariants() []invariant {
 	const never = "9223372036854775807"
-	// Enrollments follow what was added to collections and tiers, or removed.
+	// Enrollments catch up later with what was added to collections and tiers, or removed from
+	// them.
 	const settled = ` AND NOT EXISTS (SELECT 1 FROM collection_products i WHERE i.school_id = $1 AND i.settled IS NOT NULL)
 		AND NOT EXISTS (SELECT 1 FROM tier_products i WHERE i.school_id = $1 AND i.settled IS NOT NULL)`
 	return []invariant{

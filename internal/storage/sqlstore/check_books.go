@@ -1,7 +1,7 @@
 package sqlstore
 
-// bookInvariants are what the books of sales must agree on (docs/own-interface.md,
-// "Books").
+// bookInvariants are the conditions on which the books of sales must agree
+// (docs/own-interface.md, "Books").
 func bookInvariants() []invariant {
 	const last = ` AND NOT EXISTS (SELECT 1 FROM movements n WHERE n.school_id = m.school_id
 		AND n.transaction_id = m.transaction_id AND n.movement_id > m.movement_id)`

@@ -8,7 +8,8 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Check must see each disagreement of the books that it says it looks for.
+// TestCheckSeesWrongBooks checks that Check finds each disagreement of the books that it says
+// it looks for.
 func TestCheckSeesWrongBooks(t *testing.T) {
 	t.Parallel()
 	for name, postgres := range map[string]bool{"SQLite": false, "PostgreSQL": true} {

@@ -6,14 +6,14 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// packedTexts are the columns whose texts are packed.
+// packedTexts are the columns whose text is compressed by pack.
 var packedTexts = []struct{ table, column, what string }{
 	{"event_payloads", "object", "events"},
 	{"webhook_attempts", "exchange", "attempts to deliver events"},
 }
 
-// checkPacked unpacks all that is packed, which integrity checks of the engines do not
-// look into.
+// checkPacked unpacks all compressed text, which the engines' own integrity checks do not look
+// into.
 func checkPacked(q *session, school lyceum.SchoolID) (findings []lyceum.Finding, err error) {
 	for _, of := range packedTexts {
 		broken := 0

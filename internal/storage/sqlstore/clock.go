@@ -8,22 +8,22 @@ import (
 )
 
 const (
-	// clockPause is how long a reading of the database's clock is gone by.
+	// clockPause is how long one reading of the database's clock is used.
 	clockPause = 5 * time.Second
-	// clockReadings is how often the clock is read at a time; the quickest counts.
+	// clockReadings is how often the clock is read in a row; the quickest reading counts.
 	clockReadings = 3
 )
 
-// sharedClock shows the time of the database. Processes whose own clocks differ
-// agree on it to within the time that a statement takes.
+// sharedClock shows the time of the database. Processes whose own clocks differ agree on it to
+// within the duration of a statement.
 type sharedClock struct {
 	own  func() time.Time
 	read func(context.Context) (time.Time, error)
 	last atomic.Pointer[clockReading]
 }
 
-// clockReading is what the database's clock showed when the process's own showed
-// something else, give or take within.
+// clockReading pairs a time of the database's clock with one of the process's own clock,
+// accurate to within.
 type clockReading struct {
 	database, own time.Time
 	within        time.Duration
@@ -33,8 +33,8 @@ func (r *clockReading) at(own time.Time) time.Time { return r.database.Add(own.S
 
 func (c *sharedClock) now() time.Time { return c.last.Load().at(c.own()) }
 
-// measure reads the database's clock. A reading that agrees with the one before
-// changes nothing, so that the clock does not jump to and fro.
+// measure reads the database's clock. A reading that agrees with the previous one changes
+// nothing, so that the clock does not jump back and forth.
 func (c *sharedClock) measure(ctx context.Context) error {
 	var best *clockReading
 	for range clockReadings {
@@ -54,9 +54,9 @@ func (c *sharedClock) measure(ctx context.Context) error {
 	return nil
 }
 
-// Clock returns the clock that all processes of the database go by: that of the
-// database, or own for a SQLite file, which one process serves. It is read again
-// every few seconds until the store closes, and goes on by own in between.
+// Clock returns the clock that all processes of the database share: that of the database, or
+// own for a SQLite file, which only one process serves. The database's clock is read again
+// every few seconds until the store closes; own measures the time in between.
 func (s *Store) Clock(ctx context.Context, own func() time.Time) (func() time.Time, error) {
 	if s.dialect.now == "" {
 		return own, nil
@@ -79,7 +79,7 @@ func (s *Store) databaseTime(ctx context.Context) (time.Time, error) {
 	return at, err
 }
 
-// follow measures a clock until the store closes.
+// follow measures a clock regularly until the store closes.
 func (s *Store) follow(c *sharedClock) {
 	tick := time.NewTicker(clockPause)
 	defer tick.Stop()

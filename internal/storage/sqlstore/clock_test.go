@@ -9,8 +9,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// TestSharedClock: it shows the database's time whatever the own clock shows, and
-// goes on by that one between readings.
+// TestSharedClock checks that the clock shows the database's time whatever the own clock
+// shows, and that the own clock measures the time between readings.
 func TestSharedClock(t *testing.T) {
 	t.Parallel()
 	begin := storetest.Begin
@@ -46,7 +46,8 @@ func TestSharedClock(t *testing.T) {
 	}
 }
 
-// TestSharedClockStandsStill: a reading that took long says no more than the one before.
+// TestSharedClockStandsStill checks that a slow reading that agrees with the one before
+// changes nothing.
 func TestSharedClockStandsStill(t *testing.T) {
 	t.Parallel()
 	own := storetest.Begin
@@ -67,7 +68,7 @@ func TestSharedClockStandsStill(t *testing.T) {
 	}
 }
 
-// TestClockOfPostgres: two processes whose clocks are two minutes apart agree.
+// TestClockOfPostgres checks that two processes whose clocks are two minutes apart agree.
 func TestClockOfPostgres(t *testing.T) {
 	t.Parallel()
 	store := openTestPostgres(t)

@@ -7,12 +7,12 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// column is one column of rows of T: how a value goes into it and comes out.
+// column is one column of rows of T: how a value is bound and scanned.
 type column[T any] struct {
 	name string
 	bind func(*T) any
 	scan func(*T) sql.Scanner
-	text func(*T) string // of a column of text: what of it an answer shows
+	text func(*T) string // for a text column: the text that a response shows
 }
 
 func namesOf[T any](columns []column[T]) []string {
@@ -23,7 +23,7 @@ func namesOf[T any](columns []column[T]) []string {
 	return names
 }
 
-// binder returns a row's values of columns, in their order.
+// binder returns a function that returns a row's values of the columns, in their order.
 func binder[T any](columns []column[T]) func(*T) []any {
 	return func(t *T) []any {
 		args := make([]any, len(columns))
@@ -34,14 +34,14 @@ func binder[T any](columns []column[T]) func(*T) []any {
 	}
 }
 
-// keyColumn is the first column of a table, which names its rows.
+// keyColumn is the first column of a table, which identifies its rows.
 type keyColumn[ID lyceum.Key, T any] struct {
 	column[T]
 
 	at       func(*T) *ID
 	arg      func(ID) any
-	numbered bool           // by a sequence of the column's name
-	of       func(int32) ID // a number of it
+	numbered bool           // by the sequence named after the column
+	of       func(int32) ID // returns the key with a number
 }
 
 func idKey[ID ~int32, T any](name string, at func(*T) *ID) keyColumn[ID, T] {
@@ -52,13 +52,13 @@ func idKey[ID ~int32, T any](name string, at func(*T) *ID) keyColumn[ID, T] {
 	}
 }
 
-// unnumbered is a key that names the rows of another table.
+// unnumbered returns a key that identifies rows by the key of another table.
 func unnumbered[ID lyceum.Key, T any](key keyColumn[ID, T]) keyColumn[ID, T] {
 	key.numbered = false
 	return key
 }
 
-// numberKey is a key that no sequence numbers.
+// numberKey is a key of numbers that come from no sequence.
 func numberKey[T any](name string, at func(*T) *int64) keyColumn[int64, T] {
 	return keyColumn[int64, T]{column: intColumn(name, at), at: at, arg: func(n int64) any { return n }}
 }
@@ -168,8 +168,8 @@ func scopesColumn[T any](name string, at func(*T) *lyceum.Scopes) column[T] {
 	}
 }
 
-// firstColumn is the column of an optional part of a row that tells whether the
-// part is there.
+// firstColumn is the column of an optional part of a row that determines whether the part is
+// present.
 func firstColumn[T any, P comparable](of func(*T) *lyceum.Opt[P], c column[P]) column[T] {
 	return partColumn(of, c, func(o *lyceum.Opt[P], src any) bool {
 		*o = lyceum.Opt[P]{Present: src != nil}
@@ -177,7 +177,7 @@ func firstColumn[T any, P comparable](of func(*T) *lyceum.Opt[P], c column[P]) c
 	})
 }
 
-// nextColumn is a further column of a part; it comes after the first.
+// nextColumn is another column of an optional part; it comes after the first one.
 func nextColumn[T any, P comparable](of func(*T) *lyceum.Opt[P], c column[P]) column[T] {
 	return partColumn(of, c, func(o *lyceum.Opt[P], _ any) bool { return o.Present })
 }

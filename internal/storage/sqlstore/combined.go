@@ -11,11 +11,12 @@ const maxCombined = 256
 
 var numbered = regexp.MustCompile(`\$([0-9]+)`)
 
-// combine gives the query of PostgreSQL that answers many of one text, with arguments of
-// these types: each argument is an array with that of every query, and the first column
-// tells whose the row is. The OFFSET keeps the database from another plan than that of
-// the query alone. It is planned once, because the lengths of the arrays are hidden: a plan
-// for few elements looks cheaper than one for any number, and would be made each time.
+// combine returns the PostgreSQL query that answers many queries of one text, whose arguments
+// have these types. Each of its arguments is an array with that argument of every query, and
+// its first column is the number of the query to which the row belongs. The OFFSET keeps the
+// database from choosing another plan than for a single query. The query is planned once,
+// because the lengths of the arrays are hidden: a plan for few elements looks cheaper than one
+// for any number, and would be made each time.
 func combine(text string, types []string) string {
 	names := make([]string, len(types))
 	for i := range types {
@@ -26,7 +27,8 @@ func combine(text string, types []string) string {
 		strings.Join(names, ", ") + ", place), LATERAL (SELECT * FROM (" + one + ") one OFFSET 0) q"
 }
 
-// hidden gives arguments that are arrays of these types, without a look at how long they are.
+// hidden returns placeholders for arrays of these types as subqueries, which hide the lengths
+// of the arrays from the planner.
 func hidden(types []string) []string {
 	arrays := make([]string, len(types))
 	for i, name := range types {
@@ -35,8 +37,8 @@ func hidden(types []string) []string {
 	return arrays
 }
 
-// plain gives arguments that are arrays of these types, as they are. A statement that does no more for
-// each element than to insert it is planned once all the same.
+// plain returns placeholders for arrays of these types as they are. A statement that only
+// inserts the elements is planned once anyway.
 func plain(types []string) []string {
 	arrays := make([]string, len(types))
 	for i, name := range types {
@@ -45,15 +47,15 @@ func plain(types []string) []string {
 	return arrays
 }
 
-// combination is how queries of one text go together, as far as they do.
+// combination says how queries of one text can be combined, if they can.
 type combination struct {
-	text    string // the query of PostgreSQL that answers many
-	compare string // compares what that finds with rows of so many columns
+	text    string // the PostgreSQL query that answers many of them
+	compare string // the query that compares their results with given rows
 	columns int
 }
 
-// learn finds out how the queries of texts can be combined. It is for a connection
-// outside a transaction, which a text that cannot be combined would end.
+// learn finds out how the wanted texts can be combined. It must be called outside a
+// transaction, which a text that cannot be combined would end.
 func (p *pipeline) learn() {
 	for text := range p.wanted {
 		asked, err := p.conn.Prepare(p.ctx, "", text)
@@ -80,7 +82,7 @@ func (p *pipeline) learn() {
 	}
 }
 
-// typeNames gives the names of types, and none if one is not known.
+// typeNames returns the names of types, or none if one of them is unknown.
 func (p *pipeline) typeNames(oids []uint32) []string {
 	names := make([]string, len(oids))
 	for i, oid := range oids {
@@ -93,13 +95,13 @@ func (p *pipeline) typeNames(oids []uint32) []string {
 	return names
 }
 
-// takes reports whether PostgreSQL takes a text.
+// takes reports whether PostgreSQL accepts a text.
 func (p *pipeline) takes(text string) bool {
 	_, err := p.conn.Prepare(p.ctx, "", text)
 	return err == nil
 }
 
-// questions sorts what is missing into those that go together.
+// questions groups the missing queries that can be combined.
 func (p *pipeline) questions(missing []*answer) [][]*answer {
 	var all [][]*answer
 	of := map[string]int{}
@@ -115,10 +117,10 @@ func (p *pipeline) questions(missing []*answer) [][]*answer {
 	return all
 }
 
-// combines reports whether a query can go together with others of its text.
+// combines reports whether queries of a text can be combined.
 func (p *pipeline) combines(text string) bool { return p.together(text).text != "" }
 
-// together gives how queries of a text go together, as far as that is known.
+// together returns how queries of a text can be combined, as far as that is known.
 func (p *pipeline) together(text string) combination {
 	kept, known := p.combined.Load(text)
 	if !known {
@@ -131,7 +133,7 @@ func (p *pipeline) together(text string) combination {
 	return kept.(combination)
 }
 
-// ask lets queries of one text go with the next round trip.
+// ask queues queries of one text for the next round trip.
 func (p *pipeline) ask(together []*answer) error {
 	if p.asked == nil {
 		p.asked = map[int][]*answer{}
@@ -140,7 +142,7 @@ func (p *pipeline) ask(together []*answer) error {
 	return p.later(p.textOf(together), argsOf(together))
 }
 
-// argsOf gives the arguments of the statement that answers queries of one text.
+// argsOf returns the arguments of the statement that answers queries of one text.
 func argsOf(together []*answer) []any {
 	first := together[0]
 	if len(together) == 1 {
@@ -153,7 +155,7 @@ func argsOf(together []*answer) []any {
 	return arraysOf(values, len(first.args))
 }
 
-// textOf gives the statement that answers queries of one text.
+// textOf returns the statement that answers queries of one text.
 func (p *pipeline) textOf(together []*answer) string {
 	text := together[0].text
 	if len(together) == 1 {

@@ -14,8 +14,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// PostgreSQL reads the arrays as the values that they were made of, and combined queries
-// answer each of their callers as alone.
+// TestArraysOfPostgreSQL checks that PostgreSQL reads arrays as the values that they were made
+// of, and that combined queries return to each caller what they would return alone.
 func TestArraysOfPostgreSQL(t *testing.T) {
 	conn, err := pgx.Connect(t.Context(), storetest.Postgres(t))
 	if err != nil {
@@ -80,7 +80,7 @@ func TestArraysOfPostgreSQL(t *testing.T) {
 				args: []any{i, fmt.Sprintf(`%d "x\`, i), i},
 			})
 		}
-		for range 3 { // without arguments there is nothing to combine
+		for range 3 { // queries without arguments cannot be combined
 			all = append(all, &answer{text: "SELECT 7"})
 		}
 		return all
@@ -112,7 +112,7 @@ func TestArraysOfPostgreSQL(t *testing.T) {
 	}
 }
 
-// TestBinaryFormOfArrays is about the form that pgx writes, too.
+// TestBinaryFormOfArrays checks that the binary form is the one that pgx writes.
 func TestBinaryFormOfArrays(t *testing.T) {
 	t.Parallel()
 	types := pgtype.NewMap()
@@ -134,7 +134,8 @@ func TestBinaryFormOfArrays(t *testing.T) {
 	}
 }
 
-// TestInsertionsOfColumnsWithoutValues: a column that only some rows have is not one that none has.
+// TestInsertionsOfColumnsWithoutValues checks that a column that only some rows have is
+// distinguished from one that no row has.
 func TestInsertionsOfColumnsWithoutValues(t *testing.T) {
 	t.Parallel()
 	pool := openTestPostgres(t).writes
@@ -159,7 +160,8 @@ func TestInsertionsOfColumnsWithoutValues(t *testing.T) {
 	}
 }
 
-// TestArraysWithoutABinaryForm: what PostgreSQL would have to convert or refuse goes to it as text.
+// TestArraysWithoutABinaryForm checks that values that PostgreSQL would have to convert or
+// reject are sent as text.
 func TestArraysWithoutABinaryForm(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {

@@ -18,7 +18,7 @@ var comments = define(&tables.Comments, noun[lyceum.CommentID, lyceum.Comment, l
 		textColumn("status", func(c *lyceum.Comment) *lyceum.CommentStatus { return &c.Status }),
 		textColumn("above", func(c *lyceum.Comment) *lyceum.CommentPath { return &c.Above }),
 		{
-			name: "thread_id", // what finds the replies to a comment
+			name: "thread_id", // finds the replies to a comment
 			bind: func(c *lyceum.Comment) any { return int64(c.Thread()) },
 			scan: func(*lyceum.Comment) sql.Scanner { return discard },
 		},
@@ -59,7 +59,8 @@ var comments = define(&tables.Comments, noun[lyceum.CommentID, lyceum.Comment, l
 	byBytes: func(f lyceum.CommentFilter) bool { return !f.Whole },
 })
 
-// hintComments finds the comments of a lecture or a course by an index in their order.
+// hintComments selects the index that has the comments of a lecture or a course in the
+// requested order.
 func hintComments(d *dialect, f lyceum.CommentFilter) string {
 	index := "comments_course"
 	switch {
@@ -81,7 +82,7 @@ func hintComments(d *dialect, f lyceum.CommentFilter) string {
 	return d.indexed(index + "_created")
 }
 
-// FindParent is one statement, because every reply asks for both.
+// FindParent is a single statement, because every reply needs both results.
 func (t *tx) FindParent(id lyceum.CommentID) (parent lyceum.Comment, inThread int64, err error) {
 	dest := append(comments.scan(&parent), scanInt(&inThread))
 	found, err := t.q.one("SELECT "+comments.of("c")+`, (SELECT count(*) FROM comments o

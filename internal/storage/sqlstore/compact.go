@@ -6,8 +6,8 @@ import (
 )
 
 const (
-	// spareBytes is how much of a SQLite file stays free at least, for rows to come, and
-	// spareShare which part of it.
+	// At least spareBytes of a SQLite file, and one part in spareShare of it, stay free for
+	// new rows.
 	spareBytes = 16 << 20
 	spareShare = 8
 	// compactTime is how long one write moves pages.
@@ -36,8 +36,8 @@ func (s *Store) compact(ctx context.Context, spare int64) error {
 	return nil
 }
 
-// movePages moves pages from the end of the file to where others were, and reports
-// whether there is more to do.
+// movePages moves pages from the end of the file into free ones, and reports whether there is
+// more to do.
 func (s *Store) movePages(q *session, spare int64) (more bool, err error) {
 	for begin := time.Now(); time.Since(begin) < compactTime; {
 		var bytes, free, mode int64

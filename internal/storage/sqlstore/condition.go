@@ -8,21 +8,21 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Condition is how the storage of a database does.
+// Condition is the condition of a database's storage.
 type Condition struct {
-	Moved   bool // files of SQLite are no longer those that are open
-	Full    bool // the last change found no room, or the disk failed
-	Damaged bool // something read was not what the engine had written
+	Moved   bool // SQLite's files are no longer the ones that are open
+	Full    bool // there was no space for the last change, or the disk failed
+	Damaged bool // something was read that the engine had not written
 }
 
-// condition is what is known of the storage besides its files.
+// condition is what is known about the storage apart from its files.
 type condition struct {
 	full    atomic.Bool
 	damaged atomic.Bool
-	freed   time.Time // when room was made last, unless a group was written since; of SQLite's one writer
+	freed   time.Time // when space was last freed, unless a group was written since; for SQLite's single writer
 }
 
-// Condition returns how the storage does, as of the last look and the last
+// Condition returns the condition of the storage as of the last look at its files and the last
 // change.
 func (s *Store) Condition() Condition {
 	return Condition{
@@ -32,7 +32,7 @@ func (s *Store) Condition() Condition {
 	}
 }
 
-// sound fails with Unavailable when the storage cannot take changes.
+// sound fails with Unavailable if the storage cannot accept changes.
 func (s *Store) sound() error {
 	switch c := s.Condition(); {
 	case c.Damaged:
@@ -44,14 +44,14 @@ func (s *Store) sound() error {
 	}
 }
 
-// What is wrong with a storage, in the words of a caller.
+// Problems of a storage, as callers are told.
 const (
 	full        = "the database's disk is full or failing"
 	damaged     = "the database is damaged, or no database of lyceum"
 	damagedTodo = "restore a backup, and keep this one for analysis"
 )
 
-// noteRoom keeps in mind that a group was written.
+// noteRoom records that a group was written.
 func (s *Store) noteRoom() {
 	if s.dialect.noRoom != nil {
 		s.condition.freed = time.Time{}
@@ -61,24 +61,23 @@ func (s *Store) noteRoom() {
 	}
 }
 
-// noteFull keeps in mind that there was no room for a group, if that is why it
-// failed.
+// noteFull records that there was no space for a group, if that is why it failed.
 func (s *Store) noteFull(err error) {
 	if err != nil && s.dialect.fault(err) == faultFull && !s.condition.full.Swap(true) {
 		s.log.Error("the database's disk is full or failing: changes fail until there is space", "err", err)
 	}
 }
 
-// noteDamage keeps in mind that the database is damaged. Only a restart ends
-// that: what is damaged does not mend by itself. Whoever is told logs it.
+// noteDamage records that the database is damaged. Only a restart resets that, because damage
+// does not repair itself. It is logged by the caller that receives the error.
 func (s *Store) noteDamage() { s.condition.damaged.Store(true) }
 
-// freePause is how long no room is made again after that did not help.
+// freePause is how long to wait before freeing space again after that did not help.
 const freePause = time.Second
 
-// makeRoom writes the log of SQLite back into the database and cuts it: while
-// changes fail nothing else does so, and it may be the log that fills the disk.
-// It tells whether that is worth another try.
+// makeRoom writes the SQLite log back into the database and truncates it: nothing else does so
+// while changes fail, and it may be the log that fills the disk. It reports whether another
+// try is worthwhile.
 func (s *Store) makeRoom(err error) bool {
 	if s.dialect.noRoom == nil || !s.dialect.noRoom(err) || time.Since(s.condition.freed) < freePause {
 		return false
@@ -91,7 +90,7 @@ func (s *Store) makeRoom(err error) bool {
 	return freed
 }
 
-// tend looks after the storage now and then, until the store closes.
+// tend checks the storage regularly until the store closes.
 func (s *Store) tend() {
 	tick := time.NewTicker(lookPause)
 	defer tick.Stop()
@@ -101,7 +100,7 @@ func (s *Store) tend() {
 		case <-s.closing:
 			return
 		}
-		_ = s.files.look() // which logs by itself
+		_ = s.files.look() // logs by itself
 		s.settleDoubts()
 		if s.condition.full.Load() {
 			s.probe()
@@ -109,7 +108,7 @@ func (s *Store) tend() {
 	}
 }
 
-// probe finds out whether there is room again, by a row that no school has.
+// probe finds out whether there is space again by writing a row of no school.
 func (s *Store) probe() {
 	err := s.write(context.Background(), 0, func(q *session) error {
 		return q.exec("INSERT INTO rate_windows (school_id, start, used) VALUES (0, $1, 0) ON CONFLICT (school_id) DO "+

@@ -7,43 +7,43 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// contents keeps rows that are read again and again and seldom changed: courses, and
-// what is in them. What is kept of a school is dropped when an entry of the journal is
-// about any of it. It is used where a journal and rows are read at one moment.
+// contents caches rows that are read often and seldom changed: courses, and what is in them.
+// The cached rows of a school are dropped when a journal entry is about any of them. The cache
+// is used where the journal and the rows are read from one snapshot.
 type contents struct {
-	most int64 // bytes; 0: nothing is kept
+	most int64 // in bytes; 0: nothing is cached
 
 	mu      sync.Mutex
 	bytes   int64
 	schools map[lyceum.SchoolID]*schoolContents
 }
 
-// schoolContents are the rows that are kept of a school, by what asks for them.
+// schoolContents holds the cached rows of a school, by the query that reads them.
 type schoolContents struct {
 	mu   sync.Mutex
-	mark mark // that they are of
+	mark mark // of the journal when the rows were current
 	rows map[string]keptRows
 }
 
-// keptRows are a []T, which nobody changes.
+// keptRows holds a []T that nobody changes.
 type keptRows struct {
 	rows  any
 	bytes int
 }
 
-// contentsFollow says which nouns are kept.
+// contentsFollow returns the types of the entries that concern cached nouns.
 var contentsFollow = sync.OnceValue(func() []lyceum.EntryType {
 	f := follow{rows: "course", ends: []string{"lecture_section", "lecture", "attachment", "author"}}
 	return f.types()
 })
 
-// keeps reports whether rows that are kept may be read here: a change sees what no
-// journal has yet, and outside of a moment they would need a moment of their own.
+// keeps reports whether cached rows may be read here: not in a change, which sees what is not
+// in the journal yet, and not outside a snapshot, where they would need one of their own.
 func (v *view) keeps() bool {
 	return v.moment && v.store.contents.most > 0 && v.q.pool == v.store.reads
 }
 
-// journalMark returns how far the journal has come at the moment of the view.
+// journalMark returns the mark of the journal in the view's snapshot.
 func (v *view) journalMark() (mark, error) {
 	if v.marked == nil {
 		m, err := readMark(v.q, v.school, markText)
@@ -55,8 +55,8 @@ func (v *view) journalMark() (mark, error) {
 	return *v.marked, nil
 }
 
-// find returns rows that are kept, if they are, and brings what is kept of the school up
-// to the moment of a view.
+// find returns cached rows, if there are any, after bringing the cache of the school up to the
+// view's snapshot.
 func (c *contents) find(v *view, name string) (found keptRows, err error) {
 	now, err := v.journalMark()
 	if err != nil {
@@ -66,7 +66,7 @@ func (c *contents) find(v *view, name string) (found keptRows, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.mark != now {
-		if now.number < s.mark.number { // a moment of before
+		if now.number < s.mark.number { // an earlier snapshot
 			return keptRows{}, nil
 		}
 		same, err := s.same(v, now)
@@ -81,7 +81,7 @@ func (c *contents) find(v *view, name string) (found keptRows, err error) {
 	return s.rows[name], nil
 }
 
-// same reports whether nothing that is kept has changed up to a mark.
+// same reports whether none of the cached rows have changed up to a mark.
 func (s *schoolContents) same(v *view, now mark) (bool, error) {
 	if len(s.rows) == 0 || now.number-s.mark.number > maxPassed || now.number == s.mark.number {
 		return false, nil
@@ -95,7 +95,7 @@ func (s *schoolContents) same(v *view, now mark) (bool, error) {
 	return len(entries) == 0, err
 }
 
-// keep keeps rows as they are at the moment of a view.
+// keep caches rows as they are in the view's snapshot.
 func (c *contents) keep(v *view, name string, k keptRows) {
 	s := c.of(v.school)
 	s.mu.Lock()
@@ -111,14 +111,14 @@ func (c *contents) keep(v *view, name string, k keptRows) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.bytes+int64(k.bytes) > c.most { // other schools have it all
+	if c.bytes+int64(k.bytes) > c.most { // other schools use all of it
 		return
 	}
 	s.rows[name] = k
 	c.bytes += int64(k.bytes)
 }
 
-// drop forgets what is kept of a school. It is called with the school's lock.
+// drop evicts all rows of a school. The caller holds the school's lock.
 func (c *contents) drop(s *schoolContents) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -142,8 +142,7 @@ func (c *contents) of(school lyceum.SchoolID) *schoolContents {
 	return s
 }
 
-// keptRows returns rows that are kept, or else reads them and keeps them. Nobody may
-// change them.
+// keptRows returns cached rows, or else reads and caches them. Nobody may change them.
 func (n *noun[ID, T, F]) keptRows(v *view, name string, read func(add func(*T)) error) ([]T, error) {
 	c := &v.store.contents
 	k, err := c.find(v, name)
@@ -184,7 +183,7 @@ func (n *noun[ID, T, F]) visitKept(rows []T, visit func(*T) error) error {
 	return nil
 }
 
-// getKept is get for rows that are kept.
+// getKept is get for cached rows.
 func (n *noun[ID, T, F]) getKept(v *view, id ID) (row T, found bool, err error) {
 	name := string(appendArgs([]byte(n.name+"#"), n.key.arg(id)))
 	rows, err := n.keptRows(v, name, func(add func(*T)) error {
@@ -201,7 +200,7 @@ func (n *noun[ID, T, F]) getKept(v *view, id ID) (row T, found bool, err error) 
 	return row, found, err
 }
 
-// eachKept is Each for rows that are kept.
+// eachKept is Each for cached rows.
 func (n *noun[ID, T, F]) eachKept(v *view, f F, visit func(*T) error) error {
 	w := n.where(v, f)
 	tail := w.String() + n.ordered(f)

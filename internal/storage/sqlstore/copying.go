@@ -6,12 +6,13 @@ import (
 	"strings"
 )
 
-// leastCopied is how many rows of a table are copied into PostgreSQL, and not inserted: the
-// server has less work then, and does it while the next ones come into being.
+// leastCopied is the least number of rows of a table that are copied into PostgreSQL instead
+// of inserted. Copying is less work for the server, which does it while the next rows are
+// being made.
 const leastCopied = 256
 
-// copyIn begins to copy rows into a table, after what waits. Their values are overwritten
-// as soon as it returns.
+// copyIn begins to copy rows into a table, after the statements that wait. The values may be
+// overwritten as soon as it returns.
 func (p *pipeline) copyIn(table, columns string, rows int, values []any) error {
 	lines, err := copied(values, len(values)/rows)
 	if err != nil {
@@ -31,7 +32,7 @@ func (p *pipeline) copyIn(table, columns string, rows int, values []any) error {
 	return nil
 }
 
-// settle sends what waits, and takes its answers.
+// settle sends the statements that wait and reads their results.
 func (p *pipeline) settle() (err error) {
 	if p.queue.Len() == 0 {
 		return nil
@@ -44,12 +45,12 @@ func (p *pipeline) settle() (err error) {
 	return passed(results, n)
 }
 
-// copyForm is how COPY reads values.
+// copyForm is the form of values in the text format of COPY.
 var copyForm = form{
 	null: `\N`, escapes: strings.NewReplacer(`\`, `\\`, "\t", `\t`, "\n", `\n`, "\r", `\r`), bytes: `\\x%x`,
 }
 
-// copied writes rows of some width as COPY reads them.
+// copied writes rows of some width in the text format of COPY.
 func copied(values []any, width int) (text []byte, err error) {
 	for i, value := range values {
 		if text, err = copyForm.append(text, value); err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// TestCopied: PostgreSQL reads copied values as they are.
+// TestCopied checks that PostgreSQL reads copied values unchanged.
 func TestCopied(t *testing.T) {
 	conn, err := pgx.Connect(t.Context(), storetest.Postgres(t))
 	if err != nil {
@@ -49,8 +49,8 @@ func TestCopied(t *testing.T) {
 	}
 }
 
-// TestManyRows: changes of many rows, some of which break a unique key, are kept or not
-// each as a whole, alone and together.
+// TestManyRows checks that changes of many rows, some of which violate a unique key, are each
+// kept or rejected as a whole, alone and together.
 func TestManyRows(t *testing.T) {
 	t.Parallel()
 	bothEngines(t, Options{}, func(t *testing.T, s *Store) {
@@ -97,12 +97,13 @@ func TestManyRows(t *testing.T) {
 		if err != nil || page.Total != kept {
 			t.Errorf("%d users, %v, want %d", page.Total, err, kept)
 		}
-		state(t, s, school) // which checks the database
+		state(t, s, school) // also checks the database
 	})
 }
 
-// TestChangesThatFailBesideRows: a change that fails while its rows are inserted keeps none
-// of them, whether they are refused or not, and the next change has its turn.
+// TestChangesThatFailBesideRows checks that a change that fails while its rows are being
+// inserted keeps none of them, whether they are rejected or not, and that the next change gets
+// its turn.
 func TestChangesThatFailBesideRows(t *testing.T) {
 	t.Parallel()
 	own := errors.New("the change's own")

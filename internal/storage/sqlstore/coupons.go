@@ -15,7 +15,7 @@ var _ = define(&tables.Coupons, noun[lyceum.CouponID, lyceum.Coupon, lyceum.Coup
 	rest: []column[lyceum.Coupon]{
 		optTextColumn("code", func(c *lyceum.Coupon) *lyceum.Opt[string] { return &c.Code }),
 		{
-			name: "code_key", // what finds a code whatever its case
+			name: "code_key", // finds a code regardless of case
 			bind: func(c *lyceum.Coupon) any {
 				return optText(lyceum.Opt[string]{Value: codeKey(c.Code.Value), Present: c.Code.Present})
 			},
@@ -62,7 +62,7 @@ var _ = define(&tables.Coupons, noun[lyceum.CouponID, lyceum.Coupon, lyceum.Coup
 		}
 		w.within("created_at", f.Created)
 	},
-	order: func(f lyceum.CouponFilter) string { // what has no time is older than what has one
+	order: func(f lyceum.CouponFilter) string { // rows without a time are older than those with one
 		return strings.NewReplacer("created_at", "COALESCE(created_at, 0)", "updated_at", "COALESCE(updated_at, 0)").
 			Replace(ordered(f.Order, "coupon_id"))
 	},
@@ -70,11 +70,11 @@ var _ = define(&tables.Coupons, noun[lyceum.CouponID, lyceum.Coupon, lyceum.Coup
 
 func couponProduct(c *lyceum.Coupon) *lyceum.Opt[lyceum.Product] { return &c.Product }
 
-// The columns of a product that another row names.
+// The columns of a product to which another row refers.
 var (
 	productType = textColumn("product_type", func(p *lyceum.Product) *lyceum.ProductKind { return &p.Kind })
 	productID   = intColumn("product_id", func(p *lyceum.Product) *int32 { return &p.ID })
 )
 
-// codeKey is what makes a code unique whatever its case.
+// codeKey is the form of a code that is unique regardless of case.
 func codeKey(code string) string { return strings.ToLower(code) }

@@ -55,8 +55,8 @@ var courses = define(&tables.Courses, noun[lyceum.CourseID, lyceum.Course, lyceu
 	order: func(f lyceum.CourseFilter) string { return ordered(f.Order, "course_id") },
 })
 
-// ordered returns the order of a list of products. Ties are broken by key, in
-// the direction of the list.
+// ordered returns the order of a list of products. Ties are broken by key, in the direction of
+// the list.
 func ordered(o lyceum.CourseOrder, key string) string {
 	direction := ""
 	if o.Descending {
@@ -71,7 +71,7 @@ func ordered(o lyceum.CourseOrder, key string) string {
 	return by + key + direction
 }
 
-// partOf is the pattern of what has a text in it, whatever its case.
+// partOf returns the LIKE pattern for values that contain text, regardless of case.
 func partOf(text string) string {
 	return "%" + strings.NewReplacer("!", "!!", "%", "!%", "_", "!_").Replace(strings.ToLower(text)) + "%"
 }

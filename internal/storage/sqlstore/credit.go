@@ -7,22 +7,22 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// credit is how what changes of a school asked was guessed until now.
+// credit records how well the queries of a school's changes were guessed so far.
 type credit struct {
-	streaks  map[*statement]int // how many times in a row a query found what was guessed
+	streaks  map[*statement]int // how many times in a row each query found what was guessed
 	counters int                // how many times in a row counters were guessed right
 	shared   bool               // another process changes the school, too
-	changes  int                // rises where all was guessed right, up to maxCredit, and falls otherwise
+	changes  int                // rises when everything was guessed right, up to maxCredit, and falls otherwise
 }
 
 const (
-	leastStreak = 2 // after which the next guess is presumed to be right
-	// leastStreakAhead is that for a group that goes ahead: it gains a tenth if its guesses are right, and
-	// runs twice if one is wrong.
+	leastStreak = 2 // after this many, the next guess is presumed right
+	// leastStreakAhead is the same for a group that goes ahead: it gains a tenth if its
+	// guesses are right, and runs twice if one is wrong.
 	leastStreakAhead = 16
-	maxStreaks       = 64 // queries of a school that are kept
+	maxStreaks       = 64 // queries of a school whose streaks are kept
 	maxCredit        = 8
-	leastCredit      = 4 // with which a change alone is worth a rehearsal
+	leastCredit      = 4 // from which on a single change is worth a rehearsal
 )
 
 // trust is how far guesses are relied on.
@@ -30,14 +30,14 @@ type trust int
 
 const (
 	askFirst    trust = iota
-	butCounters       // all but counters is presumed to be guessed right
+	butCounters       // everything except counters is presumed to be guessed right
 	entirely
 )
 
-// counts reports whether a query is one of counters.
+// counts reports whether a query reads counters.
 func (a *answer) counts() bool { return strings.HasPrefix(a.text, counterValues) }
 
-// school gives the school that a query is about.
+// school returns the school that a query is about.
 func (a *answer) school() (lyceum.SchoolID, bool) {
 	if len(a.args) == 0 {
 		return 0, false
@@ -61,7 +61,7 @@ func (k *guesses) creditOf(school lyceum.SchoolID) *credit {
 	return c
 }
 
-// judge keeps how what changes of some schools asked was guessed.
+// judge records how well the queries of changes were guessed, by school.
 func (k *guesses) judge(members []*change, r *rehearsal) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -81,7 +81,7 @@ func (k *guesses) judge(members []*change, r *rehearsal) {
 			before, known := counted[school]
 			counted[school] = rightly && (before || !known)
 			c.shared = c.shared || !rightly && len(a.guess) > 0
-		case blindly: // changes that go on from there may ask what they would not otherwise
+		case blindly: // changes that continue from there may run queries that they otherwise would not
 			right[school] = right[school] && rightly
 		case rightly:
 			c.streaks[of]++
@@ -106,7 +106,7 @@ func (k *guesses) judge(members []*change, r *rehearsal) {
 	}
 }
 
-// distrust keeps that what was presumed to be guessed right was not.
+// distrust records that what was presumed to be guessed right was not.
 func (k *guesses) distrust(r *rehearsal) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -121,8 +121,8 @@ func (k *guesses) distrust(r *rehearsal) {
 	}
 }
 
-// trusts tells how far the guesses of a rehearsal are relied on, if the last ones of each query were right,
-// at least so many.
+// trusts returns how far the guesses of a rehearsal are relied on: those of a query are if at
+// least the last least ones were right.
 func (k *guesses) trusts(r *rehearsal, least int) trust {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -144,7 +144,7 @@ func (k *guesses) trusts(r *rehearsal, least int) trust {
 	return of
 }
 
-// promises reports whether all that a change asks is likely to be guessed right.
+// promises reports whether all queries of a change are likely to be guessed right.
 func (k *guesses) promises(c *change) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -152,7 +152,7 @@ func (k *guesses) promises(c *change) bool {
 	return of != nil && of.changes >= leastCredit && !c.many
 }
 
-// shared reports whether another process changes a school, too.
+// shared reports whether another process also changes a school.
 func (k *guesses) shared(school lyceum.SchoolID) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -165,7 +165,7 @@ func (a *answer) guessedRight() bool {
 	return a.known && !a.huge && slices.EqualFunc(a.rows, a.guess, same)
 }
 
-// guessedRight reports whether all that was asked was guessed.
+// guessedRight reports whether all queries found what was guessed.
 func (r *rehearsal) guessedRight() bool {
 	return !r.ended && !slices.ContainsFunc(r.missing, func(a *answer) bool { return !a.guessedRight() })
 }

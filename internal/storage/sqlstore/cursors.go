@@ -27,8 +27,8 @@ func (t *tx) MoveCursor(name string, from, to int64) (bool, error) {
 		[]any{int64(t.stamp.School), name, to, from}, scanInt(&moved))
 }
 
-// undispatchedEntries is how many entries without an event a cursor stays behind, and so
-// how many FindUndispatched looks at in a school that has nothing to tell.
+// undispatchedEntries is how many entries without an event a cursor may lag behind, and so how
+// many FindUndispatched looks at in a school that has no events.
 const undispatchedEntries = 100
 
 func (s *Store) FindUndispatched(ctx context.Context, cursor string) ([]lyceum.SchoolID, error) {

@@ -63,8 +63,8 @@ func (t *tx) touch(id lyceum.WebhookEventID, what fate) {
 	t.q.group.touch(t.stamp.School, t.stamp.At, id, what)
 }
 
-// findDue goes from one webhook that something waits for to the next, whatever waits for
-// each. A webhook is one number there.
+// findDue walks from one webhook with waiting deliveries to the next, however many wait for
+// each. It combines the ids of the school and the webhook into one number.
 const findDue = `WITH RECURSIVE waiting (hook) AS (
 	SELECT (SELECT e.school_id * 4294967296 + e.webhook_id FROM webhook_events e
 		WHERE e.next_attempt_at IS NOT NULL ORDER BY e.school_id, e.webhook_id LIMIT 1)
@@ -116,7 +116,7 @@ func (t *tx) CreateDeliveries(created []lyceum.WebhookEvent) error {
 	return t.countDeliveries(order, counts)
 }
 
-// countDeliveries adds to the counts of webhooks.
+// countDeliveries adds to the event counts of webhooks.
 func (t *tx) countDeliveries(order []lyceum.WebhookID, counts map[lyceum.WebhookID]int64) error {
 	for len(order) > 0 {
 		n := chunkOf(len(order))
@@ -167,7 +167,7 @@ func (t *tx) UpdateDelivery(d lyceum.WebhookEvent) error {
 	return nil
 }
 
-// cancelSize is how many deliveries one change gives up at most.
+// cancelSize is how many deliveries one change cancels at most.
 const cancelSize = 500
 
 func (t *tx) CancelDeliveries(webhook lyceum.WebhookID) (more bool, err error) {

@@ -11,12 +11,12 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// The journal does not have what becomes of deliveries. For the indexes of their lists,
-// delivery_changes has which deliveries the last changes were about: a row for each group
-// of changes, and no more of them than an index reads to catch up.
+// The journal does not record the outcome of deliveries. For the indexes of their lists, the
+// table delivery_changes records which deliveries the latest changes were about: one row per
+// group of changes, and no more of them than an index reads to catch up.
 const (
-	keptChanges = 1024 // rows of a school that are not deleted
-	trimEvery   = 64   // one in so many groups deletes the rows before those
+	keptChanges = 1024 // rows of a school that are kept
+	trimEvery   = 64   // one group in this many deletes older rows
 )
 
 // fate is what was done to a delivery.
@@ -25,20 +25,21 @@ type fate int64
 const (
 	deliveryMade    fate = iota
 	deliveryMoved        // or deleted
-	deliverySettled      // it is in its place, and something else has become of it
+	deliverySettled      // its place is the same, but its outcome has changed
 )
 
-// fates is more than there are.
+// fates is greater than any fate.
 const fates = 4
 
-// touched is which deliveries of a school a group changes, each times fates and with what
-// was done.
+// touched records which deliveries of a school a group changes: each note is an id times
+// fates, plus what was done.
 type touched struct {
 	at    time.Time
 	notes []int64
 }
 
-// touch has a group keep that it changes a delivery. To do so in vain does no harm.
+// touch records that a group changes a delivery. Recording one that does not change after all
+// does no harm.
 func (g *group) touch(school lyceum.SchoolID, at time.Time, id lyceum.WebhookEventID, what fate) {
 	if g.touched == nil {
 		g.touched = map[lyceum.SchoolID]*touched{}
@@ -74,7 +75,7 @@ func (g *group) keepTouched() error {
 	return nil
 }
 
-// packDeltas writes numbers, each as its difference to the one before.
+// packDeltas encodes numbers, each as the difference from the one before.
 func packDeltas(numbers iter.Seq[int64]) []byte {
 	var packed []byte
 	last := int64(0)
@@ -85,7 +86,7 @@ func packDeltas(numbers iter.Seq[int64]) []byte {
 	return packed
 }
 
-// deltas reads what packDeltas wrote. It gives false for what nobody wrote, and ends.
+// deltas decodes what packDeltas wrote. At invalid data it yields false and ends.
 func deltas(packed []byte) iter.Seq2[int64, bool] {
 	return func(yield func(int64, bool) bool) {
 		n := int64(0)
@@ -103,8 +104,8 @@ func deltas(packed []byte) iter.Seq2[int64, bool] {
 	}
 }
 
-// deliveryLog is where lists of deliveries are followed: those that depend on what became
-// of deliveries, or the others.
+// deliveryLog returns the log from which lists of deliveries are updated: lists that depend on
+// the outcome of deliveries if states is true, and other lists otherwise.
 func deliveryLog(states bool) *changeLog {
 	return &changeLog{
 		mark: "COALESCE((SELECT max(d.number) FROM delivery_changes d WHERE d.school_id = $1), 0), COALESCE((" +
@@ -115,7 +116,7 @@ func deliveryLog(states bool) *changeLog {
 	}
 }
 
-// touchedDeliveries is changeLog.touched.
+// touchedDeliveries implements changeLog.touched.
 func touchedDeliveries(
 	q *session, school lyceum.SchoolID, from, to mark, states bool,
 ) (ids []int32, moved, ok bool, err error) {

@@ -22,18 +22,18 @@ import (
 	zombiezen "zombiezen.com/go/sqlite"
 )
 
-// fault is what an engine's error means to a writer.
+// fault classifies an engine's error by what it means to a writer.
 type fault uint8
 
 const (
 	faultOther    fault = iota
-	faultRetry          // another transaction was in the way: run again
+	faultRetry          // conflict with another transaction: run again
 	faultDown           // the engine cannot be reached, or is shutting down
-	faultFull           // no room to write
+	faultFull           // no space to write
 	faultConflict       // a key is taken
 	faultReadOnly       // the files cannot be written
 	faultDamaged        // the files are not what the engine wrote
-	faultBusy           // a lock was waited for, or a statement ran, for too long
+	faultBusy           // waiting for a lock, or running a statement, took too long
 )
 
 // querier is a database or one connection of it.
@@ -41,91 +41,92 @@ type querier interface {
 	QueryContext(ctx context.Context, text string, args ...any) (*sql.Rows, error)
 }
 
-// dialect names everything the two engines do not share.
+// dialect has everything that differs between the two engines.
 type dialect struct {
 	name       string
 	goose      database.Dialect
 	migrations string
-	// newest is the file with the schema that the migrations of an empty database end in,
-	// which is made at once from it; empty for an engine whose migrations run one by one.
+	// newest is the file with the schema that results from migrating an empty database. New
+	// databases are created from it in one go. Empty for an engine whose migrations run one by
+	// one.
 	newest string
-	// versioned is a query of whether there is a table of versions of the schema.
+	// versioned is a query that reports whether the table of schema versions exists.
 	versioned string
-	// schemaTurn waits until no other process changes the schema; empty for an
-	// engine that has one writer at a time.
+	// schemaTurn waits until no other process is changing the schema; empty for an engine that
+	// has one writer at a time.
 	schemaTurn string
 
-	// rebind turns $n into the engine's own placeholder.
+	// rebind translates a statement with $n placeholders into one for the engine.
 	rebind func(string) string
-	// cancellable tells that a context may end a statement midway. SQLite's
-	// connections have been seen to answer SQLITE_INTERRUPT for ever after.
+	// cancellable reports whether a context may interrupt a statement. SQLite connections have
+	// been seen to return SQLITE_INTERRUPT forever after.
 	cancellable bool
-	// pipelined tells that a statement is a round trip, so that statements of a change
-	// go together; and that one that fails ends its transaction, unless there is a
-	// savepoint.
+	// pipelined reports whether a statement is a round trip, so that the statements of a
+	// change are sent together, and whether one that fails ends its transaction unless there
+	// is a savepoint.
 	pipelined bool
-	// writers is how many groups of changes are run at once, followers how many more that
-	// wait for the commit of one of them, and slow how many more of schools that another
-	// transaction keeps for long.
+	// writers is how many groups of changes run at the same time, followers how many more may
+	// wait for the commit of one of them, and slow how many more run for schools that another
+	// transaction locks for long.
 	writers, followers, slow int
-	// turn waits until no other transaction changes a school, and keeps the
-	// others waiting; empty for an engine that has one writer at a time. turns takes those
-	// of several schools one after the other.
+	// turn waits until no other transaction is changing a school, and then keeps the others
+	// waiting; empty for an engine that has one writer at a time. turns does so for several
+	// schools, one after the other.
 	turn, turns string
-	// indexed makes a query read an index, and stands after the table's name, where SQLite
-	// takes another one for better.
+	// indexed makes a query use an index where SQLite would prefer another one. It goes after
+	// the name of the table.
 	indexed func(name string) string
 	ddl     ddl
-	// references is a query of the tables that refer to other tables, each with one of those.
+	// references is a query for the pairs of tables of which the first refers to the second.
 	references string
-	// lease takes a lease, or holds it longer; empty for an engine whose database one
-	// process serves.
+	// lease acquires or extends a lease; empty for an engine whose database is served by one
+	// process.
 	lease string
-	// now is an expression for the time of the database, in microseconds; empty for an
-	// engine whose database one process serves.
+	// now is an expression for the time of the database, in microseconds; empty for an engine
+	// whose database is served by one process.
 	now string
-	// origin is an expression for JournalEnds.Origin, a text.
+	// origin is a text expression for JournalEnds.Origin.
 	origin string
-	// tableSizes lists tables by name with their bytes and those of their indexes, and
-	// fileSize gives the bytes of all and those of them that are free.
+	// tableSizes lists the tables by name with their bytes and those of their indexes, and
+	// fileSize returns the bytes of everything and how many of them are free.
 	tableSizes, fileSize string
-	// movePage makes the file a page shorter, if its pages can be moved, which fileSpace
-	// says: bytes of all, of those that are free, and not 0. Both are empty for an engine
-	// that has no such file.
+	// movePage shortens the file by a page, if its pages can be moved. fileSpace returns the
+	// bytes of the file, how many of them are free, and a number that is not 0 if pages can be
+	// moved. Both are empty for an engine that has no such file.
 	movePage, fileSpace string
-	// replan has the queries of a transaction planned for their values and for many rows; empty
-	// for an engine that plans a text once anyway.
+	// replan makes the queries of a transaction be planned for their actual values and for
+	// many rows; empty for an engine that plans a text only once in any case.
 	replan string
-	// fault reads an error of the driver.
+	// fault classifies an error of the driver.
 	fault func(error) fault
-	// undone tells of an error at commit that the engine kept nothing. After any
-	// other one nobody knows.
+	// undone reports whether an error at commit means that the engine kept nothing. After any
+	// other error the outcome is unknown.
 	undone func(error) bool
-	// noRoom tells of an error that the log could not be written further, so
-	// that nothing of the transaction is in it. checkpoint writes the log back
-	// and cuts it, and tells whether it could. Both are nil for an engine that
-	// looks after its log by itself.
+	// noRoom reports whether an error means that the log could not be extended, so that
+	// nothing of the transaction is in it. checkpoint writes the log back and truncates it,
+	// and reports whether it could. Both are nil for an engine that manages its log itself.
 	noRoom     func(error) bool
 	checkpoint func(context.Context, *sql.DB) (bool, error)
-	// estimate tells the engine how many rows indexes find, if it does not count them by itself.
+	// estimate tells the engine how many rows its indexes find, if it does not count them
+	// itself.
 	estimate func(context.Context, schemaDB) error
-	// integrity lists what the engine itself finds damaged.
+	// integrity lists the damage that the engine itself finds.
 	integrity func(context.Context, querier) ([]string, error)
 }
 
-// schoolLocks sets the locks of schools apart from others in the database.
+// schoolLocks distinguishes the locks of schools from other locks in the database.
 const schoolLocks = "1819894629"
 
-// postgresOrigin is the system identifier, which a copy of the files shares, and
-// the timeline, which a promotion changes. pg_control_checkpoint would have the
-// timeline only some time after the promotion.
+// postgresOrigin is the system identifier, which a copy of the files shares, and the timeline,
+// which a promotion changes. pg_control_checkpoint would show the new timeline only some time
+// after the promotion.
 const (
 	postgresOrigin = `(SELECT system_identifier::text || '/' || CASE WHEN pg_is_in_recovery() THEN '-'
 		ELSE left(pg_walfile_name(pg_current_wal_lsn()), 8) END FROM pg_control_system())`
 	noOrigin = "''"
 )
 
-// A table WITHOUT ROWID is an index of its own name. The triggers that stand for foreign keys
+// A table WITHOUT ROWID is an index of the same name. The triggers that replace foreign keys
 // have the table that refers to theirs as their first argument.
 const (
 	sqliteTableSizes = `SELECT m.tbl_name, sum(CASE WHEN m.name = m.tbl_name THEN d.pgsize ELSE 0 END),
@@ -148,7 +149,8 @@ const (
 		ORDER BY 1`
 )
 
-// hasty takes turns, which it gives up after a time; other locks are waited for longer.
+// hasty returns a statement that takes a turn but gives up waiting for it after wait;
+// afterwards locks are waited for up to others.
 func (d *dialect) hasty(turn string, wait, others time.Duration) string {
 	limit := func(d time.Duration) string {
 		return fmt.Sprintf("set_config('lock_timeout', '%d', true)", max(d.Milliseconds(), 1))
@@ -218,25 +220,26 @@ func postgresDialect() *dialect {
 	}
 }
 
-// planOnce has PostgreSQL plan a text once, for whatever values, and as for a page. Left to itself
-// it plans each page again for its limit, which can take several times as long as reading it.
-// Without knowing the limit it expects many rows, and would join whole tables.
+// planOnce makes PostgreSQL plan a text once, whatever its values, and as for a page. By
+// default it plans each page again for its limit, which can take several times as long as
+// reading it. Without knowing the limit it expects many rows and would join whole tables, so
+// those joins are turned off.
 const planOnce = "SET plan_cache_mode = force_generic_plan; SET enable_hashjoin = off; SET enable_mergejoin = off"
 
 // planAgain undoes planOnce until the transaction ends.
 const planAgain = "SELECT set_config('plan_cache_mode', 'auto', true), set_config('enable_hashjoin', 'on', true), " +
 	"set_config('enable_mergejoin', 'on', true)"
 
-// byPrimaryKey stands after the name of a table that has an index of the columns of its
-// primary key besides. Left to itself SQLite takes that one, and looks for the row once more.
+// byPrimaryKey goes after the name of a table that has another index on the columns of its
+// primary key. By default SQLite uses that one and then has to look up the row as well.
 const byPrimaryKey = " /* by primary key */"
 
 var byPrimaryKeyOf = regexp.MustCompile(`([a-z_]+)` + regexp.QuoteMeta(byPrimaryKey))
 
-// byYear stands after the column of transactions that names their user, in a condition of
-// the school $1. SQLite has the index of users by years: buyers come in no order, so that in
-// one of all times each transaction would change another page. A user is looked for in every
-// year in which the school sold something.
+// byYear goes after the user_id of transactions in a condition for the school $1. SQLite has
+// the index of users by year: buyers come in no particular order, so that in an index of all
+// times each transaction would change a different page. A user is looked up in every year in
+// which the school sold something.
 const byYear = " /* by year */"
 
 var byYearOf = regexp.MustCompile(`(t\.)?user_id` + regexp.QuoteMeta(byYear))
@@ -244,7 +247,7 @@ var byYearOf = regexp.MustCompile(`(t\.)?user_id` + regexp.QuoteMeta(byYear))
 // year is 365 days in microseconds.
 const year = "31536000000000"
 
-// years are those in which a school sold something. Each is found by the one before.
+// years selects the years in which a school sold something. Each is found from the one before.
 const years = `(WITH RECURSIVE sold(n) AS (
 	SELECT (SELECT q.created_at / ` + year + ` FROM transactions q INDEXED BY transactions_user
 		WHERE q.school_id = $1 ORDER BY q.created_at / ` + year + ` LIMIT 1)
@@ -254,10 +257,11 @@ const years = `(WITH RECURSIVE sold(n) AS (
 	SELECT n FROM sold WHERE n IS NOT NULL)`
 
 // opaque keeps SQLite from looking at values while it plans, and so from planning a statement
-// again whenever others are bound: another limit, or 0 or 1 where it had another id.
+// again whenever different values are bound: another limit, or 0 or 1 instead of some other
+// id.
 var opaque = strings.NewReplacer("LIMIT $", "LIMIT +$", "= $", "= +$")
 
-// sqliteText turns a statement into one of SQLite.
+// sqliteText translates a statement into one for SQLite.
 func sqliteText(text string) string {
 	text = byPrimaryKeyOf.ReplaceAllString(text, "$1 INDEXED BY sqlite_autoindex_${1}_1")
 	text = byYearOf.ReplaceAllString(text, "${1}created_at / "+year+" IN "+
@@ -265,10 +269,9 @@ func sqliteText(text string) string {
 	return sqlitePlaceholders(opaque.Replace(text))
 }
 
-// sqlitePlaceholders turns $n into SQLite's placeholders. Numbers that simply
-// count up become a bare ?: SQLite keeps a numbered one as a name, and the
-// driver looks every name up in a list, which for a statement with a thousand
-// of them costs more than to run it.
+// sqlitePlaceholders replaces $n with SQLite's placeholders. Numbers that simply count up
+// become a bare ?: SQLite keeps a numbered one as a name, and the driver looks every name up
+// in a list, which for a statement with a thousand of them costs more than running it.
 func sqlitePlaceholders(text string) string {
 	parts := strings.Split(text, "$")
 	numbered := false
@@ -330,7 +333,7 @@ func postgresFault(err error) fault {
 		case e.Code == "25006":
 			return faultReadOnly
 		case strings.HasPrefix(e.Code, "08"), strings.HasPrefix(e.Code, "57P"), strings.HasPrefix(e.Code, "53"),
-			e.Code == "25P03", e.Code == "25P04": // it ended a transaction that took too long, with its connection
+			e.Code == "25P03", e.Code == "25P04": // the server ended a transaction that took too long, and its connection
 			return faultDown
 		}
 		return faultOther
@@ -343,8 +346,8 @@ func postgresFault(err error) fault {
 	return faultOther
 }
 
-// postgresUndone tells an error with which the server refused to commit from the
-// end of its connection, which may have come after the commit.
+// postgresUndone distinguishes an error with which the server refused to commit from the loss
+// of the connection, which may have come after the commit.
 func postgresUndone(err error) bool {
 	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return e.SeverityUnlocalized == "ERROR"
@@ -352,7 +355,7 @@ func postgresUndone(err error) bool {
 	return errors.Is(err, pgx.ErrTxCommitRollback) || errors.Is(err, sql.ErrTxDone) || pgconn.SafeToRetry(err)
 }
 
-// sqliteNoRoom leaves out a failed sync, after which all may be in the log.
+// sqliteNoRoom excludes a failed sync, after which everything may be in the log.
 func sqliteNoRoom(err error) bool {
 	switch sqliteCode(err) {
 	case sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE:
@@ -361,7 +364,7 @@ func sqliteNoRoom(err error) bool {
 	return false
 }
 
-// sqliteCheckpoint waits for readers a moment only: writers wait for it.
+// sqliteCheckpoint waits for readers only briefly, because writers wait for it.
 func sqliteCheckpoint(ctx context.Context, db *sql.DB) (cut bool, err error) {
 	conn, err := db.Conn(ctx)
 	if err != nil {
@@ -391,7 +394,7 @@ func sqliteIntegrity(ctx context.Context, db querier) ([]string, error) {
 		if err := rows.Scan(&line); err != nil {
 			return nil, err
 		}
-		for finding := range strings.Lines(line) { // a page's findings come in one row, below a heading
+		for finding := range strings.Lines(line) { // the findings about a page are in one row, below a heading
 			if finding = strings.TrimSpace(finding); finding != "ok" && finding != "" && !strings.HasPrefix(finding, "***") {
 				found = append(found, finding)
 			}

@@ -11,19 +11,19 @@ import (
 	"zombiezen.com/go/sqlite"
 )
 
-// direct is a connection to a SQLite file. It goes past
-// database/sql and past the lock which its driver takes for every value: handing
-// the values over costs more than finding them. It belongs to one goroutine.
+// direct is a connection to a SQLite file that bypasses database/sql and the lock that its
+// driver takes for every value: passing the values on costs more than finding them. It belongs
+// to one goroutine.
 type direct struct {
 	conn  *sqlite.Conn
 	trace func(string)
-	kept  map[string]*sqlite.Stmt // that nobody uses, by text with $n
+	kept  map[string]*sqlite.Stmt // not in use, by text with $n
 
-	unkeyed   bool // the foreign keys of a connection that may write are not enforced
+	unkeyed   bool // foreign keys are not enforced; only on a connection that may write
 	inserting behind
 }
 
-// openDirect opens a connection, which begins with some pragmas.
+// openDirect opens a connection and sets pragmas on it.
 func openDirect(f *files, trace func(string), flags sqlite.OpenFlags, pragmas ...string) (*direct, error) {
 	if moved := f.look(); moved != nil {
 		return nil, moved
@@ -32,7 +32,7 @@ func openDirect(f *files, trace func(string), flags sqlite.OpenFlags, pragmas ..
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", f.path, err)
 	}
-	if moved := f.look(); moved != nil { // it may be another file that was opened
+	if moved := f.look(); moved != nil { // another file may have been opened
 		return nil, errors.Join(moved, conn.Close())
 	}
 	conn.SetBusyTimeout(busyTimeout)
@@ -49,7 +49,7 @@ func (d *direct) close() error {
 	return errors.Join(d.forget(), d.conn.Close())
 }
 
-// each does as that of a session.
+// each implements link.
 func (d *direct) each(text string, args, dest []any, visit func() error) error {
 	if err := d.inserting.wait(); err != nil {
 		return err
@@ -58,14 +58,14 @@ func (d *direct) each(text string, args, dest []any, visit func() error) error {
 	return d.step(text, args, dest, visit)
 }
 
-// later implements link: a statement costs no round trip.
+// later implements link. It runs the statement immediately, because that costs no round trip.
 func (d *direct) later(text string, args []any) error {
 	return d.each(text, args, nil, nothing)
 }
 
-// insert runs a statement of many rows while the change goes on. Its arguments are
-// overwritten as soon as it returns. If it fails, the transaction is lost: SQLite need not
-// note how to take back what the statement did until then.
+// insert runs a statement with many rows while the change continues. The caller may overwrite
+// the arguments as soon as it returns. If the statement fails, the transaction is lost: SQLite
+// need not record how to undo what the statement did until then.
 func (d *direct) insert(text string, args []any) {
 	text = strings.Replace(text, "INSERT ", "INSERT OR FAIL ", 1)
 	d.trace(text)
@@ -73,7 +73,7 @@ func (d *direct) insert(text string, args []any) {
 	d.inserting.add(func() error { return d.step(text, args, nil, nothing) })
 }
 
-// run runs a statement that gives nothing, and that nobody asked for.
+// run runs a statement that returns no rows and is not one of a change.
 func (d *direct) run(text string) error {
 	if err := d.inserting.wait(); err != nil {
 		return err
@@ -81,8 +81,8 @@ func (d *direct) run(text string) error {
 	return d.step(text, nil, nil, nothing)
 }
 
-// setUnkeyed says, between transactions, whether the foreign keys of a connection that may
-// write are enforced. SQLite prepares every statement again where that changes.
+// setUnkeyed turns off, or on, the enforcement of foreign keys on a connection that may write,
+// between transactions. SQLite prepares all statements again when that changes.
 func (d *direct) setUnkeyed(unkeyed bool) error {
 	if d.unkeyed == unkeyed {
 		return nil
@@ -127,9 +127,9 @@ func (d *direct) step(text string, args, dest []any, visit func() error) (err er
 	}
 }
 
-// statement gives the kept statement of a text, or a new one where that one is in
-// use: a visit may ask the same question again. What was bound to it stays until it
-// is bound again: clearing it would make SQLite plan some statements again.
+// statement returns the kept statement for a text, or a new one while that is in use: visit
+// may run the same query again. Values stay bound until others are, because clearing them
+// would make SQLite plan some statements again.
 func (d *direct) statement(text string) (s *sqlite.Stmt, done func() error, err error) {
 	s, found := d.kept[text]
 	if found {
@@ -150,10 +150,10 @@ func (d *direct) statement(text string) (s *sqlite.Stmt, done func() error, err 
 	}, nil
 }
 
-// maxKept is how many statements a connection keeps. Some texts have the id of a course.
+// maxKept is how many statements a connection keeps. Some texts contain the id of a course.
 const maxKept = 1_000
 
-// forget finalizes the statements that are kept.
+// forget finalizes the kept statements.
 func (d *direct) forget() error {
 	var err error
 	for _, s := range d.kept {
@@ -212,7 +212,7 @@ func scanValue(s *sqlite.Stmt, i int, to any) error {
 	return scanner.Scan(valueOf(s, i))
 }
 
-// valueOf gives a value as database/sql would.
+// valueOf returns the value of a column as database/sql would.
 func valueOf(s *sqlite.Stmt, i int) any {
 	switch s.ColumnType(i) {
 	case sqlite.TypeInteger:

@@ -15,7 +15,7 @@ import (
 	"zombiezen.com/go/sqlite"
 )
 
-// anything is a destination that keeps what it is given.
+// anything is a scan destination that stores whatever it receives.
 type anything struct{ value any }
 
 func (k *anything) Scan(src any) error {
@@ -23,7 +23,8 @@ func (k *anything) Scan(src any) error {
 	return nil
 }
 
-// TestDirectReadsAsTheDriverDoes: a value is the same whichever way it comes.
+// TestDirectReadsAsTheDriverDoes checks that values are the same whether they are read
+// directly or through the driver.
 func TestDirectReadsAsTheDriverDoes(t *testing.T) {
 	store, err := Open(t.Context(), t.TempDir(), Options{})
 	if err != nil {
@@ -37,7 +38,7 @@ func TestDirectReadsAsTheDriverDoes(t *testing.T) {
 		for range 7 {
 			dest = append(dest, &anything{})
 		}
-		for range 2 { // the second time with the statement of the first
+		for range 2 { // the second time with the statement kept from the first
 			got = nil
 			err := q.each(text, []any{int64(1), int64(3)}, dest, func() error {
 				for _, d := range dest {
@@ -93,7 +94,7 @@ func TestDirectFaults(t *testing.T) {
 	}
 }
 
-// TestDirectEndsMidway: who waits no longer is not read for.
+// TestDirectEndsMidway checks that reading stops when the caller no longer waits.
 func TestDirectEndsMidway(t *testing.T) {
 	store, err := Open(t.Context(), t.TempDir(), Options{})
 	if err != nil {
@@ -112,8 +113,8 @@ func TestDirectEndsMidway(t *testing.T) {
 	}
 }
 
-// TestReadersVisitWithTheSameQuestion: a visit may ask what it is visiting, inside
-// a snapshot and outside.
+// TestReadersVisitWithTheSameQuestion checks that visit can run the query that it is visiting,
+// both inside and outside a snapshot.
 func TestReadersVisitWithTheSameQuestion(t *testing.T) {
 	store, err := Open(t.Context(), t.TempDir(), Options{})
 	if err != nil {
@@ -152,8 +153,8 @@ func TestReadersVisitWithTheSameQuestion(t *testing.T) {
 	}
 }
 
-// TestReadersAfterAPanic: a connection whose reader panicked is free, and outside
-// of the snapshot that it read.
+// TestReadersAfterAPanic checks that a connection whose reader panicked is released, and is no
+// longer in the snapshot that it read.
 func TestReadersAfterAPanic(t *testing.T) {
 	store, err := Open(t.Context(), t.TempDir(), Options{})
 	if err != nil {
@@ -172,8 +173,8 @@ func TestReadersAfterAPanic(t *testing.T) {
 	}
 }
 
-// TestReadersClose: who waits for a connection when the database is closed is told
-// so, and what is given back afterwards is closed.
+// TestReadersClose checks that callers waiting for a connection when the database is closed
+// are told so, and that connections returned afterwards are closed.
 func TestReadersClose(t *testing.T) {
 	store, err := Open(t.Context(), t.TempDir(), Options{})
 	if err != nil {
@@ -206,7 +207,8 @@ func TestReadersClose(t *testing.T) {
 	}
 }
 
-// TestCache: a connection that reads and the one that writes keep as much as was asked for.
+// TestCache checks that read connections and the write connection have caches of the requested
+// sizes.
 func TestCache(t *testing.T) {
 	for _, o := range []Options{{}, {Cache: 4096, ReadCache: 1024}} {
 		want := map[string]int64{"writer": -int64(cmp.Or(o.Cache, 32768)), "reader": -int64(cmp.Or(o.ReadCache, 32768))}
@@ -236,8 +238,8 @@ func TestCache(t *testing.T) {
 	}
 }
 
-// TestKeptStatementsHaveABound: a connection keeps statements, but not one for each text that it was
-// ever asked, and the one that is being read stays usable.
+// TestKeptStatementsHaveABound checks that a connection keeps statements, but not one for
+// every text it has ever run, and that the statement that is being read stays usable.
 func TestKeptStatementsHaveABound(t *testing.T) {
 	store, err := Open(t.Context(), t.TempDir(), Options{})
 	if err != nil {

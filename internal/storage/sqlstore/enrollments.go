@@ -40,11 +40,11 @@ var enrollments = define(&tables.Enrollments, noun[lyceum.EnrollmentID, lyceum.E
 	},
 })
 
-// openCounter counts the enrollments of a course that nobody ended and that
-// never expire.
+// openCounter is the counter of a course's enrollments that nobody ended and that never
+// expire.
 func openCounter(course lyceum.CourseID) string { return "enrollments:" + strconv.Itoa(int(course)) }
 
-// countOpen keeps the counters of the open enrollments of each course.
+// countOpen updates the counters of the open enrollments of each course.
 func countOpen(t *tx, old, row *lyceum.Enrollment) {
 	if old != nil {
 		t.countOpen(old, -1)
@@ -61,7 +61,7 @@ func (t *tx) countOpen(e *lyceum.Enrollment, by int64) {
 	t.count(openCounter(e.Course), by)
 }
 
-// MayBegin is one query, because enrolling and every sale ask for it.
+// MayBegin is a single query, because enrolling and every sale need it.
 func (t *tx) MayBegin(user lyceum.UserID, course lyceum.CourseID) (may, studied bool, err error) {
 	args := []any{int64(t.stamp.School), int64(course), int64(user)}
 	both := []equal{{"course_id", args[1:2]}, {"user_id", args[2:]}}
@@ -105,9 +105,9 @@ func (t *tx) BeginEnrollment(e lyceum.Enrollment) (bool, error) {
 	return true, t.beginProgress(e.User, e.Course)
 }
 
-// FindEnrolled passes over the rows before the page in the index alone, and
-// looks progress up for those of the page. The total of a whole course is kept
-// by a counter; only those that expire some day are counted.
+// FindEnrolled skips the rows before the page using only the index, and looks up progress only
+// for those of the page. A counter has the total of a whole course; only the enrollments that
+// expire at some time are counted.
 func (v *view) FindEnrolled(f lyceum.EnrolledFilter, p lyceum.Page) (lyceum.Listing[lyceum.Enrolled], error) {
 	r := rankEnrolled(f)
 	w := r.where(v.school, r.at)
@@ -146,7 +146,7 @@ func (v *view) FindEnrolled(f lyceum.EnrolledFilter, p lyceum.Page) (lyceum.List
 	})
 }
 
-// rankEnrolled is the list of the active enrollments of a course.
+// rankEnrolled is the ranking of the active enrollments of a course.
 func rankEnrolled(f lyceum.EnrolledFilter) *ranking {
 	inCourse := func(w *where) {
 		is(w, "e.course_id", lyceum.Some(f.Course))
@@ -164,7 +164,7 @@ func rankEnrolled(f lyceum.EnrolledFilter) *ranking {
 	}
 }
 
-// FindEnrolledOf is one statement, because showing a user asks for it.
+// FindEnrolledOf is a single statement, because showing a user needs it.
 func (v *view) FindEnrolledOf(user lyceum.UserID) ([]lyceum.Enrolled, error) {
 	var found []lyceum.Enrolled
 	var row lyceum.Enrolled

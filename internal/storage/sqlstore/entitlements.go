@@ -12,8 +12,8 @@ import (
 
 var entitlements = define(&tables.Entitlements, entitlementNoun("entitlements", "entitlement"))
 
-// reaching has an entitlement once for each product that it reaches, unless a
-// block keeps the user out.
+// tables.Access is the view reaching, which has an entitlement once for each product that it
+// reaches. Rows that a block outranks are left out, unless the filter asks for them.
 var _ = define(&tables.Access, entitlementNoun("reaching", ""))
 
 func entitlementNoun(
@@ -21,7 +21,7 @@ func entitlementNoun(
 ) noun[lyceum.EntitlementID, lyceum.Entitlement, lyceum.EntitlementFilter] {
 	type row = lyceum.Entitlement
 	key := idKey("entitlement_id", func(e *row) *lyceum.EntitlementID { return &e.ID })
-	key.numbered = entries != "" // a view has ids several times
+	key.numbered = entries != "" // the view has an id several times
 	held := table[row]{name: name}
 	if key.numbered {
 		held.changed = countEntitlements
@@ -57,13 +57,13 @@ func entitlementNoun(
 			if f.After.Present {
 				w.above("entitlement_id", int64(f.After.Value))
 				if f.Products != nil && !slices.ContainsFunc(f.Products, isCourse) {
-					w.and("product_type <> 'course'") // an index has these in the order of their ids
-					w.told++                          // by anyProduct
+					w.and("product_type <> 'course'") // an index has these in order of their ids
+					w.told++                          // anyProduct tests it
 				}
 			}
 			if !key.numbered && !f.Blocked {
 				w.and(unblocked("reaching"))
-				w.told++ // by reachingThrough
+				w.told++ // reachingThrough tests it
 			}
 		},
 		through: func(v *view, f lyceum.EntitlementFilter) *through {
@@ -73,7 +73,7 @@ func entitlementNoun(
 			return reachingThrough(v, f)
 		},
 		count: func(f lyceum.EntitlementFilter, w *where) total {
-			if f.After.Present { // whoever goes on after an id does not ask for how many there are
+			if f.After.Present { // a caller that resumes after an id does not need the total
 				return total{text: "0"}
 			}
 			return counted(" FROM "+name, w)
@@ -87,9 +87,9 @@ func entitlementNoun(
 	}
 }
 
-// reachingThrough is how an entitlement reaches its product and what comes with it. One that was
-// kept replaces another. What a user reaches who is kept out of something is told only of a product
-// that holds no others.
+// reachingThrough describes how an entitlement reaches its product and what comes with it.
+// told is false for a new entitlement that was kept from another one, which it replaces, and
+// for a product that holds others if the user has a block.
 func reachingThrough(v *view, f lyceum.EntitlementFilter) *through {
 	product := func(w *edit) lyceum.Product {
 		kind, id := w.value("product_type").(string), w.value("product_id").(int64)
@@ -129,14 +129,14 @@ func reachingThrough(v *view, f lyceum.EntitlementFilter) *through {
 	}
 }
 
-// comingWith lists what comes with a collection or a tier. With an entitlement that is no newer than
-// the removal of a product from the collection it is not told.
+// comingWith lists what comes with a collection or a tier. told is false if the entitlement is
+// no newer than the removal of a product from the collection.
 func comingWith(v *view, p lyceum.Product, entitlement int64) (all []lyceum.Product, told bool, err error) {
 	told = true
 	named := p
 	if p.Kind == lyceum.TierKind {
 		in := lyceum.InclusionFilter[lyceum.MembershipTierID]{
-			In: lyceum.Some(lyceum.MembershipTierID(p.ID)), Leaving: true, // so that rules ask the same
+			In: lyceum.Some(lyceum.MembershipTierID(p.ID)), Leaving: true, // the same query as the rules use
 		}
 		err = tierProducts.Each(seen(v), in, func(i *lyceum.TierProduct) error {
 			if !i.Leaving.Present {
@@ -163,8 +163,8 @@ func comingWith(v *view, p lyceum.Product, entitlement int64) (all []lyceum.Prod
 	return all, told, err
 }
 
-// unblocked is the condition that no block outranks a row of the view reaching:
-// neither one of its product nor one of the collection that it comes with.
+// unblocked is the condition that no block outranks a row of the view reaching: neither one on
+// its product nor one on the collection that the product comes with.
 func unblocked(row string) string {
 	return "NOT EXISTS (SELECT 1 FROM blocks b WHERE b.school_id = " + row + ".school_id AND b.user_id = " + row +
 		".user_id AND (b.product_type = " + row + ".product_type AND b.product_id = " + row + ".product_id " +
@@ -193,7 +193,7 @@ var blocks = define(&tables.Blocks, noun[lyceum.BlockID, lyceum.Block, lyceum.Bl
 
 func isCourse(p lyceum.Product) bool { return p.Kind == lyceum.CourseKind }
 
-// anyProduct narrows rows to those of any of some products; of none, to all.
+// anyProduct narrows rows to those of any of the products, unless there are none.
 func anyProduct(w *where, products []lyceum.Product) {
 	if len(products) == 0 {
 		return

@@ -12,22 +12,22 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// The conditions of the partial indexes of the journal, as migrations 75 and 83 have them:
-// an engine takes such an index for a query that has its condition.
+// The conditions of the journal's partial indexes, as in migrations 75 and 83. An engine uses
+// such an index for a query that has its condition.
 const (
 	scarceEntries = "scarce IS NOT NULL"
 	userEntries   = "substr(actor, 1, 5) = 'user:'"
 )
 
-// scarce has the types of entries of which a school has few. A database from before a type
-// is in it needs a migration that marks the entries that it has.
+// scarce has the types of entries of which a school has few. To add a type, a migration must
+// mark the entries that a database already has.
 var scarce = scarceTypes()
 
 // userEntriesScanned is how many entries of one user a query looks at.
 const userEntriesScanned = 20_000
 
-// clockSkew is by how much an entry may be dated before an earlier one: changes are
-// dated before they wait for their turn, and processes have clocks of their own.
+// clockSkew is how much earlier an entry may be dated than the one before it: changes are
+// dated before they wait for their turn, and each process has its own clock.
 const clockSkew = 10 * time.Minute
 
 func scarceTypes() map[lyceum.EntryType]bool {
@@ -43,7 +43,7 @@ func scarceTypes() map[lyceum.EntryType]bool {
 	return types
 }
 
-// scarceList returns the types as a list of SQL.
+// scarceList returns the scarce types as an SQL list.
 func scarceList() string {
 	var list []string
 	for _, t := range slices.Sorted(maps.Keys(scarce)) {
@@ -52,7 +52,7 @@ func scarceList() string {
 	return strings.Join(list, ", ")
 }
 
-// markOf returns what is kept in the column scarce of an entry.
+// markOf returns the value of an entry's column scarce.
 func markOf(t lyceum.EntryType) any {
 	if scarce[t] {
 		return int64(1)
@@ -72,8 +72,8 @@ func (v *view) FindEntries(q lyceum.EntryQuery) (listing lyceum.EntryListing, er
 	return listing, nil
 }
 
-// entrySearch is one query of the journal. It looks at the entries from low to high,
-// upwards from the lowest or downwards from the highest.
+// entrySearch is one search in the journal. It looks at the entries from low to high, upwards
+// from the lowest or downwards from the highest.
 type entrySearch struct {
 	lyceum.EntryQuery
 
@@ -114,7 +114,7 @@ func (e *entrySearch) find() (listing lyceum.EntryListing, err error) {
 	return listing, nil
 }
 
-// bound finds the numbers between which there are entries of the period.
+// bound sets low and high to the numbers between which the entries of the period are.
 func (e *entrySearch) bound() error {
 	_, err := e.session.one("SELECT value FROM counters WHERE school_id = $1 AND name = '"+journalCounter+"'",
 		[]any{int64(e.view.school)}, scanInt(&e.high))
@@ -143,8 +143,8 @@ func (e *entrySearch) bound() error {
 	return nil
 }
 
-// firstAt returns the number of about the first entry that is not before a time, and
-// otherwise the one after the last.
+// firstAt returns the approximate number of the first entry that is not before a time, or else
+// the number after the last entry.
 func (e *entrySearch) firstAt(at time.Time, last int64) (int64, error) {
 	from, until := int64(1), last+1
 	for from < until {
@@ -162,18 +162,18 @@ func (e *entrySearch) firstAt(at time.Time, last int64) (int64, error) {
 	return from, nil
 }
 
-// byUser reports whether the index of users' changes has what is asked for.
+// byUser reports whether the index of users' changes contains what is wanted.
 func (e *entrySearch) byUser() bool { return strings.HasPrefix(e.Actor.Value, "user:") }
 
-// byType reports whether the index of scarce types has exactly what is asked for.
+// byType reports whether the index of scarce types contains exactly what is wanted.
 func (e *entrySearch) byType() bool { return e.Kind.Scarce() && !e.Actor.Present && !e.Object.Present }
 
-// shorten leaves no more between low and high than one query may look at.
+// shorten reduces the range from low to high to what one query may look at.
 func (e *entrySearch) shorten() error {
 	narrowed := e.Kind != "" || e.Actor.Present || e.Object.Present
 	switch {
 	case e.byType() || !narrowed || e.byUser() && e.Kind == "" && !e.Object.Present:
-		return nil // an index has these alone
+		return nil // an index contains only these
 	case !e.byUser():
 		err := e.passOver()
 		if e.up {
@@ -199,9 +199,7 @@ func (e *entrySearch) shorten() error {
 	return err
 }
 
-// where wants the entries from low to high.
-// span counts the entries between low and high, without the numbers that restores passed
-// over.
+// span counts the entries from low to high, without the numbers that restores skipped.
 func (e *entrySearch) span() (int64, error) {
 	span := e.high - e.low + 1
 	if span <= leap {
@@ -214,7 +212,7 @@ func (e *entrySearch) span() (int64, error) {
 		w.and(scarceEntries)
 		w.and("type = ?", string(lyceum.SchoolRestored))
 	})
-	ends := []int64{e.high} // after which numbers were passed over
+	ends := []int64{e.high} // where a range of skipped numbers may end
 	for i := range entries {
 		ends = append(ends, entries[i].Number-1)
 	}
@@ -228,7 +226,8 @@ func (e *entrySearch) span() (int64, error) {
 	return span, err
 }
 
-// passOver begins where the first entry is: after a restore a million numbers have none.
+// passOver begins the search at the first entry that exists: after a restore, a million
+// numbers have none.
 func (e *entrySearch) passOver() error {
 	from, nearest := e.high, lastUntil
 	if e.up {
@@ -246,23 +245,24 @@ func (e *entrySearch) passOver() error {
 }
 
 const (
-	// firstFrom finds the first entry of a school from a number on, or the run that it is in.
+	// firstFrom finds a school's first entry from a number on, or the run that it is in.
 	firstFrom = "SELECT number, at FROM (SELECT number, at FROM journal WHERE school_id = $1 AND number >= $2 " +
 		"ORDER BY number LIMIT 1) j UNION ALL SELECT number, at FROM (SELECT number, at FROM journal_runs " +
 		"WHERE school_id = $1 AND last >= $2 ORDER BY last LIMIT 1) r ORDER BY number LIMIT 1"
-	// lastUntil finds the last one up to a number, or the end of its run.
+	// lastUntil finds the last entry up to a number, or the end of its run.
 	lastUntil = "SELECT number, at FROM (SELECT number, at FROM journal WHERE school_id = $1 AND number <= $2 " +
 		"ORDER BY number DESC LIMIT 1) j UNION ALL SELECT number, at FROM (SELECT last AS number, at FROM journal_runs " +
 		"WHERE school_id = $1 AND number <= $2 ORDER BY last DESC LIMIT 1) r ORDER BY number DESC LIMIT 1"
 )
 
-// near returns the number and the time, in microseconds, of an entry near a number; 0 if
-// there is none.
+// near returns the number and the time, in microseconds, of an entry near a number, or zeros
+// if there is none.
 func (e *entrySearch) near(text string, number int64) (found, at int64, err error) {
 	_, err = e.session.one(text, []any{int64(e.view.school), number}, scanInt(&found), scanInt(&at))
 	return found, at, err
 }
 
+// where narrows to the entries from low to high.
 func (e *entrySearch) where() *where {
 	w := &where{}
 	w.and("school_id = ?", int64(e.view.school))
@@ -278,7 +278,7 @@ func (e *entrySearch) order() string {
 	return " ORDER BY number DESC"
 }
 
-// read reads the entries in the order of the search, and one more than the limit.
+// read reads the entries in the order of the search, up to one more than the limit.
 func (e *entrySearch) read() ([]lyceum.Entry, error) {
 	switch {
 	case e.byUser():
@@ -303,7 +303,7 @@ func (e *entrySearch) read() ([]lyceum.Entry, error) {
 	return e.first(found), nil
 }
 
-// first returns those entries that come first, and one more than the limit.
+// first returns the entries that come first, up to one more than the limit.
 func (e *entrySearch) first(found []lyceum.Entry) []lyceum.Entry {
 	slices.SortFunc(found, func(a, b lyceum.Entry) int {
 		if e.up {
@@ -314,7 +314,7 @@ func (e *entrySearch) first(found []lyceum.Entry) []lyceum.Entry {
 	return found[:min(len(found), e.Limit+1)]
 }
 
-// readAll reads entries that may be in runs.
+// readAll reads entries, including those in runs.
 func (e *entrySearch) readAll() ([]lyceum.Entry, error) {
 	ofKind := func(w *where) { oneOf(w, "type", e.Kind.Types()) }
 	found, err := e.readNarrowed(ofKind)
@@ -326,7 +326,7 @@ func (e *entrySearch) readAll() ([]lyceum.Entry, error) {
 		narrow: func(w *where) { ofKind(w); e.narrow(w) },
 		object: e.Object,
 	}
-	if len(found) == runs.limit { // those behind the last one are not asked for
+	if len(found) == runs.limit { // runs beyond the last one are not needed
 		if last := found[e.Limit].Number; e.up {
 			runs.high = last
 		} else {
@@ -337,7 +337,7 @@ func (e *entrySearch) readAll() ([]lyceum.Entry, error) {
 	return e.first(append(found, folded...)), err
 }
 
-// narrow wants the entries by who and of when.
+// narrow narrows to the actor and the period that are wanted.
 func (e *entrySearch) narrow(w *where) {
 	if e.Actor.Present {
 		w.and("actor = ?", e.Actor.Value)

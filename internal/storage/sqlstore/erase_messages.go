@@ -8,19 +8,20 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// What webhooks were sent and answered is packed, so that the database cannot search it.
-// Of tests, whose numbers are below 0, there is nothing to erase: they are about nobody.
+// What was sent to webhooks, and what they responded, is compressed, so the database cannot
+// search it. Test messages, whose numbers are below 0, are about nobody, so there is nothing
+// to erase in them.
 
-// How many messages one search reads.
+// searchedRows and searchedBytes are how much one search reads at most.
 const (
 	searchedRows  = 256
 	searchedBytes = 2 << 20
 )
 
-// part counts what one search reads.
+// part counts what one search has read.
 type part struct{ rows, bytes int }
 
-// add reports errFull once a part is large enough.
+// add counts a text, and returns errFull once the part is large enough.
 func (p *part) add(text string) error {
 	p.rows++
 	if p.bytes += len(text); p.rows == searchedRows || p.bytes > searchedBytes {
@@ -29,8 +30,9 @@ func (p *part) add(text string) error {
 	return nil
 }
 
-// findPayloads searches the next of what webhooks were sent, the newest first, before
-// a key if there is one. It returns where to go on, empty after the last one.
+// findPayloads searches the next messages that were sent to webhooks, newest first, before a
+// key unless it is empty. It returns the key at which to resume, or an empty one after the
+// last message.
 func (v *view) findPayloads(e *eraser, before string) (keys []string, next string, err error) {
 	w := &where{}
 	w.and("school_id = ?", int64(v.school))
@@ -79,8 +81,8 @@ func (t *tx) erasePayload(e *eraser, key string) error {
 	return t.q.exec("UPDATE event_payloads SET object = $3"+one, int64(t.stamp.School), number, pack(erased))
 }
 
-// findAttempts does what findPayloads does with what receivers answered, in which they
-// may have echoed what they got.
+// findAttempts does the same as findPayloads for the responses of receivers, which may echo
+// what they received.
 func (v *view) findAttempts(e *eraser, before string) (keys []string, next string, err error) {
 	w := &where{}
 	w.and("school_id = ?", int64(v.school))
@@ -127,7 +129,7 @@ func (t *tx) eraseAttempt(e *eraser, key string) error {
 		optText(a.Problem), pack(exchangeOf(&a)))
 }
 
-// attemptKey is a key of what findAttempts finds; attemptOf is its inverse.
+// attemptKey returns the key of an attempt for findAttempts; attemptOf is its inverse.
 func attemptKey(a *lyceum.Attempt) string { return fmt.Sprintf("%d/%d", a.Delivery, a.Number) }
 
 func attemptOf(key string) (delivery, number int64, err error) {
@@ -139,13 +141,14 @@ func attemptOf(key string) (delivery, number int64, err error) {
 	return delivery, number, err
 }
 
-// echoFinder finds what a person was called in any text. An id alone says nothing.
+// echoFinder finds a person's names and email addresses in any text. An id on its own says
+// nothing.
 func (e *eraser) echoFinder() func(text string) bool {
 	return (&eraser{called: e.called}).finder(false)
 }
 
-// emptyFound empties the texts of an attempt that have what is looked for, and
-// reports whether there was one.
+// emptyFound empties the texts of an attempt that contain what is searched for, and reports
+// whether there were any.
 func emptyFound(a *lyceum.Attempt, finds func(string) bool) (emptied bool) {
 	for _, text := range []*string{&a.Problem.Value, &a.RequestHeader, &a.ResponseHeader, &a.ResponseBody} {
 		if finds(*text) {

@@ -9,7 +9,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// Whatever the eraser changes, the finder finds.
+// TestFinderFindsWhatIsErased checks that the finder finds everything that the eraser changes.
 func TestFinderFindsWhatIsErased(t *testing.T) {
 	t.Parallel()
 	e := &eraser{user: 7, called: lyceum.Called{
@@ -34,8 +34,8 @@ func TestFinderFindsWhatIsErased(t *testing.T) {
 	}
 }
 
-// A person is erased from packed events and attempts, part by part, and whatever is
-// of others stays as it is.
+// TestMessagesAreErasedInParts checks that a person is erased from packed events and attempts,
+// part by part, and that everything about others stays as it is.
 func TestMessagesAreErasedInParts(t *testing.T) {
 	t.Parallel()
 	for name, open := range map[string]func(*testing.T) *Store{"SQLite": openTest, "PostgreSQL": openTestPostgres} {

@@ -10,24 +10,25 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// trace is a column in which a text may have somebody's address or name. What is
-// JSON is rewritten object by object; of the rest the words are replaced.
+// trace is a column whose texts may contain somebody's email address or name. JSON is
+// rewritten object by object; in other texts the words are replaced.
 type trace struct {
 	table, key, column string
 	json               bool
-	cond               string           // narrows it beyond the school, in the words of an index
-	entry              lyceum.EntryType // that the journal has for a changed row, if it has one
-	packed             *packed          // in place of the above
+	cond               string           // narrows it beyond the school, in the same words as an index
+	entry              lyceum.EntryType // of a changed row in the journal, if any
+	packed             *packed          // instead of the above
 }
 
-// packed is what the database cannot search. find searches the next texts after a key,
-// which is empty at the beginning, and returns where to go on, empty at the end.
+// packed is a column of compressed text, which the database cannot search. find searches the
+// next texts after a key, which is empty at first, and returns the key at which to resume, or
+// an empty one at the end.
 type packed struct {
 	find  func(v *view, e *eraser, after string) (keys []string, next string, err error)
 	erase func(t *tx, e *eraser, key string) error
 }
 
-// orders is where those who ordered are found by their ids and addresses.
+// orders is the table in which people who ordered are found by their ids and email addresses.
 const orders = "orders"
 
 var traces = []trace{
@@ -49,7 +50,8 @@ var traces = []trace{
 	{table: "webhook_attempts", packed: &packed{(*view).findAttempts, (*tx).eraseAttempt}},
 }
 
-// bind returns a key as the database has it: bytes in hexadecimal, or a number.
+// bind converts a key to its form in the database: hexadecimal to bytes, or digits to a
+// number.
 func (of *trace) bind(key string) (any, error) {
 	if of.key == "hash" {
 		return hex.DecodeString(key)
@@ -57,12 +59,12 @@ func (of *trace) bind(key string) (any, error) {
 	return strconv.ParseInt(key, 10, 64)
 }
 
-// foundTexts is how many texts are rewritten in one change at most.
+// foundTexts is how many texts one change rewrites at most.
 const foundTexts = 100
 
-// FindTexts searches one column, or goes on in it: the whole of it, but for what
-// follows the last text that fits into one change. Of what is packed it searches the
-// next few hundred texts.
+// FindTexts searches one column, or resumes in it, until it has found as many texts as fit
+// into one change or reaches the end. In a packed column it searches the next few hundred
+// texts.
 func (v *view) FindTexts(
 	user lyceum.UserID, called lyceum.Called, from lyceum.Searched,
 ) (found lyceum.FoundTexts, next lyceum.Searched, more bool, err error) {
@@ -120,8 +122,8 @@ func (v *view) findTexts(e *eraser, of *trace, after string) (keys []string, nex
 	return keys, next, err
 }
 
-// narrowOrders finds what a person ordered: by their id, or by their address before
-// they had one.
+// narrowOrders narrows to the orders of a person: by their id, or by their email address for
+// orders from before they had one.
 func (e *eraser) narrowOrders(w *where) {
 	matches := []string{"user_id = " + w.arg(int64(e.user))}
 	for _, address := range e.called.Emails {
@@ -189,7 +191,7 @@ func (t *tx) eraseText(e *eraser, of *trace, key any) error {
 	return err
 }
 
-// erasedTables are the tables that had something of a person.
+// erasedTables returns the tables that had something about a person.
 func erasedTables() []string {
 	names := []string{"user_tags", "authors", "affiliates", "sessions", "links", "erasures"}
 	for _, t := range traces {

@@ -9,8 +9,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// eraseTexts erases a person, user 7, from all texts of a school, and returns in how
-// many changes.
+// eraseTexts erases a person, user 7, from all texts of a school, and returns how many changes
+// it took.
 func eraseTexts(t *testing.T, store *Store, school lyceum.SchoolID, called lyceum.Called) (changes int) {
 	t.Helper()
 	var from lyceum.Searched
@@ -31,8 +31,9 @@ func eraseTexts(t *testing.T, store *Store, school lyceum.SchoolID, called lyceu
 	return changes
 }
 
-// A person is erased from what others wrote, a hundred texts a change, whatever the
-// type of their keys, and whatever is of others stays as it is.
+// TestTextsAreErasedInParts checks that a person is erased from what others wrote, a hundred
+// texts per change, whatever the type of their keys, and that everything about others stays as
+// it is.
 func TestTextsAreErasedInParts(t *testing.T) {
 	t.Parallel()
 	for name, open := range map[string]func(*testing.T) *Store{"SQLite": openTest, "PostgreSQL": openTestPostgres} {
@@ -76,7 +77,8 @@ func TestTextsAreErasedInParts(t *testing.T) {
 	}
 }
 
-// Erasing that was under way at an upgrade goes on.
+// TestErasuresAfterAnUpgrade checks that erasures that were in progress at an upgrade are
+// resumed.
 func TestErasuresAfterAnUpgrade(t *testing.T) {
 	t.Parallel()
 	for name, postgres := range map[string]bool{"SQLite": false, "PostgreSQL": true} {

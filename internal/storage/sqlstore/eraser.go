@@ -13,17 +13,17 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// eraser takes a person out of texts.
+// eraser removes a person from texts.
 type eraser struct {
 	user   lyceum.UserID
 	called lyceum.Called
 }
 
-// shortestName is the shortest name that is looked for in texts, in characters: a
-// shorter one is a part of other words.
+// shortestName is the length, in characters, of the shortest name that is searched for in
+// texts: a shorter one occurs within other words.
 const shortestName = 4
 
-// words are what is looked for in texts.
+// words returns what is searched for in texts.
 func (e *eraser) words() []string {
 	words := slices.Clone(e.called.Emails)
 	for _, name := range e.called.Names {
@@ -34,8 +34,8 @@ func (e *eraser) words() []string {
 	return words
 }
 
-// marks are what a text with one of the words has, one of them at least: pieces in
-// their order.
+// marks returns what marks a text about the person: it contains at least one of these, with
+// the pieces in this order.
 func (e *eraser) marks(isJSON bool) [][]string {
 	var all [][]string
 	for _, word := range e.words() {
@@ -44,25 +44,25 @@ func (e *eraser) marks(isJSON bool) [][]string {
 	if !isJSON {
 		return all
 	}
-	for _, name := range e.called.Names { // a short one is a value of its own
+	for _, name := range e.called.Names { // a short one counts as a whole value
 		quoted := pieces(name)
 		quoted[0] = `"` + quoted[0]
 		quoted[len(quoted)-1] += `"`
 		all = append(all, quoted)
 	}
-	if e.user != 0 { // what they wrote does not have their name
+	if e.user != 0 { // what they wrote need not contain their name
 		theirs := `"user_id":` + strconv.Itoa(int(e.user)) + ","
 		all = append(all, []string{theirs, `"body":`}, []string{theirs, `"answers":`})
 	}
 	return all
 }
 
-// pieces are the parts of a word that stand in JSON as they are.
+// pieces splits a word into the parts that JSON does not escape.
 func pieces(word string) []string {
 	return regexp.MustCompile(`["\\<>&\x00-\x1f]+`).Split(word, -1)
 }
 
-// finder reports whether a text has one of the marks, whatever its case.
+// finder returns a function that reports whether a text has one of the marks, ignoring case.
 func (e *eraser) finder(isJSON bool) func(text string) bool {
 	marks := e.marks(isJSON)
 	for _, mark := range marks {
@@ -87,8 +87,8 @@ func inOrder(text string, pieces []string) bool {
 	return true
 }
 
-// narrow finds texts with one of the marks, and reports false where there is none.
-// An engine may know the case of ASCII alone.
+// narrow narrows to texts with one of the marks, and returns false if there are no marks. It
+// tries marks in several cases, because an engine may only know the case of ASCII letters.
 func (e *eraser) narrow(w *where, column string, isJSON bool) bool {
 	var patterns []string
 	for _, mark := range e.marks(isJSON) {
@@ -123,8 +123,7 @@ func lowerASCII(text string) string {
 	}, text)
 }
 
-// plain replaces the words in a text, where they are not a part of another word or
-// address.
+// plain replaces the words in a text, unless they are part of another word or address.
 func (e *eraser) plain(text string) string {
 	for _, address := range e.called.Emails {
 		text = e.replace(text, regexp.MustCompile(`(?i)`+regexp.QuoteMeta(address)), ofAddresses)
@@ -141,8 +140,8 @@ func (e *eraser) plain(text string) string {
 	return text
 }
 
-// replace replaces what is found in a text, unless it is joined to what is before
-// it or after it.
+// replace replaces the matches in a text that are not joined to what comes before or after
+// them.
 func (e *eraser) replace(text string, find *regexp.Regexp, joins func(before, after string) bool) string {
 	var b strings.Builder
 	done := 0
@@ -157,7 +156,7 @@ func (e *eraser) replace(text string, find *regexp.Regexp, joins func(before, af
 	return b.String() + text[done:]
 }
 
-// ofWords reports whether a letter or a digit is beside a name.
+// ofWords reports whether a name has a letter or a digit next to it.
 func ofWords(before, after string) bool {
 	last, _ := utf8.DecodeLastRuneInString(before)
 	first, _ := utf8.DecodeRuneInString(after)
@@ -168,7 +167,7 @@ func isWordRune(r rune) bool {
 	return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r))
 }
 
-// ofAddresses reports whether an address goes on before or after a text, as
+// ofAddresses reports whether an email address continues before or after a match, as
 // anna@example.com does around na@example.com.
 func ofAddresses(before, after string) bool {
 	last, _ := utf8.DecodeLastRuneInString(before)
@@ -222,17 +221,17 @@ func (e *eraser) value(v any) any {
 	return v
 }
 
-// personal are the members of an object about a person that are about them alone.
+// personal has the members of an object about a person that are only about them.
 var personal = []string{
 	"name", "phone_number", "src", "first_touch", "last_touch", "notes", "last_sign_in_ip", "current_sign_in_ip", "bio",
 	"profile_image_url", "author_name", "body",
 }
 
-// renaming are members that have a name wherever they stand.
+// renaming has the members that contain a name in any object.
 var renaming = []string{"old_name", "new_name", "user_name", "author_name", "customer_name"}
 
-// isTheirs reports whether an object is about the person: it has their address, or
-// says that it is theirs.
+// isTheirs reports whether an object is about the person: it has their email address, or
+// refers to them as its user.
 func (e *eraser) isTheirs(object map[string]any) bool {
 	email, _ := object["email"].(string)
 	if slices.ContainsFunc(e.called.Emails, func(known string) bool { return strings.EqualFold(known, email) }) {

@@ -7,7 +7,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Names and addresses go, but not from within other ones.
+// TestEraser checks that names and addresses are removed, but not from within other ones.
 func TestEraser(t *testing.T) {
 	e := eraser{user: 7, called: lyceum.Called{
 		Emails: []string{"na@example.com"}, Names: []string{"Mary Ann", "Will", "Bo", "\u00c9mile"},
@@ -46,7 +46,8 @@ func TestEraser(t *testing.T) {
 	}
 }
 
-// What is kept of failed requests loses the name with its person.
+// TestEraserFailedRequests checks that a stored failed request loses a name when its person is
+// erased.
 func TestEraserFailedRequests(t *testing.T) {
 	store, err := Open(t.Context(), t.TempDir(), Options{})
 	if err != nil {

@@ -29,7 +29,7 @@ func calledColumn() column[lyceum.Erasure] {
 		bind: func(e *lyceum.Erasure) any {
 			text, err := json.Marshal(e.Called)
 			if err != nil {
-				panic(fmt.Sprintf("write called: %v", err)) // no text can fail
+				panic(fmt.Sprintf("write called: %v", err)) // no string can fail to marshal
 			}
 			return string(text)
 		},
@@ -47,7 +47,7 @@ func calledColumn() column[lyceum.Erasure] {
 	}
 }
 
-// FindCalled reads what webhooks were told of changes of a user.
+// FindCalled reads what webhooks were told about changes of a user.
 func (t *tx) FindCalled(user lyceum.UserID) (lyceum.Called, error) {
 	var called lyceum.Called
 	var text string
@@ -97,9 +97,10 @@ func (s *Store) FindErasures(ctx context.Context) ([]lyceum.SchoolErasure, error
 	return found, s.public(err)
 }
 
-// CleanErased overwrites what SQLite left of what was erased: secure_delete does that where a row was,
-// and not in the unused parts of other pages and in the log, which is cut. PostgreSQL keeps old versions
-// of rows until a vacuum, and their bytes until new rows take their place.
+// CleanErased overwrites what SQLite left of erased data. secure_delete overwrites a row where
+// it was deleted, but not copies in the unused parts of other pages, nor in the log, which is
+// truncated. PostgreSQL keeps old versions of rows until a vacuum, and their bytes until new
+// rows take their place.
 func (s *Store) CleanErased(ctx context.Context) (bool, error) {
 	if s.dialect.checkpoint != nil {
 		clean, err := s.dialect.checkpoint(ctx, s.writes.db)
@@ -120,7 +121,8 @@ func (s *Store) CleanErased(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// EraseTraces erases what stands of a person beside their row, and is found by their id.
+// EraseTraces erases what is stored about a person outside their row and can be found by their
+// id.
 func (t *tx) EraseTraces(user lyceum.UserID) error {
 	school := int64(t.stamp.School)
 	if err := t.eraseComments(user); err != nil {
@@ -137,8 +139,8 @@ func (t *tx) EraseTraces(user lyceum.UserID) error {
 	return nil
 }
 
-// eraseComments erases what a person wrote under lectures. The comments stay as
-// removed ones, so that replies to them keep their places.
+// eraseComments erases what a person wrote under lectures. The comments stay, as removed ones,
+// so that replies to them keep their places.
 func (t *tx) eraseComments(user lyceum.UserID) error {
 	const text = "UPDATE comments SET body = '', attachments = '[]', " +
 		"status = CASE WHEN status = 'denied' THEN status ELSE 'removed' END WHERE school_id = $1 AND user_id = $2 AND " +
@@ -147,7 +149,7 @@ func (t *tx) eraseComments(user lyceum.UserID) error {
 	return err
 }
 
-// eraseAnswers erases what a person answered to quizzes. Their grades stay.
+// eraseAnswers erases a person's answers to quizzes. Their grades stay.
 func (t *tx) eraseAnswers(user lyceum.UserID) error {
 	const text = "UPDATE quiz_responses SET answers = NULL WHERE school_id = $1 AND user_id = $2 AND " +
 		"answers IS NOT NULL RETURNING quiz_response_id"

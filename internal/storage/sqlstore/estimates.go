@@ -11,26 +11,26 @@ import (
 	"strings"
 )
 
-// SQLite plans a statement with what its table sqlite_stat1 has of the indexes. Without it,
-// SQLite believes that a school has ten rows in a table, and rather reads all of them than look
-// one up by an index. Its command ANALYZE would count what is there at that time. These figures
-// are right enough for schools of any size: with them few rows of a large school are found by an
-// index, and a small school has few rows to read either way.
+// SQLite plans a statement with the statistics of indexes in its table sqlite_stat1. Without
+// them, it assumes that a school has ten rows in a table, and prefers reading all of them to
+// looking one up in an index. Its ANALYZE command would count the rows that exist at that
+// time. These figures suit schools of any size: with them, a few rows of a large school are
+// found by an index, and a small school has few rows to read either way.
 const (
 	rowsOfTable  = 1_000_000
 	rowsOfSchool = 100_000
-	fewestRows   = 2 // that are alike in all columns of an index that is not unique
+	fewestRows   = 2 // that are alike in all columns of a non-unique index
 )
 
-// With each column, an index finds this many times fewer rows.
+// Each further column of an index reduces the rows that it finds by one of these factors.
 const (
-	byKind   = 10     // a column of few values, such as a state
-	byOffer  = 50     // of what a school has not many of, such as its courses
+	byKind   = 10     // a column with few values, such as a state
+	byOffer  = 50     // something of which a school has few, such as courses
 	byPerson = 20_000 // any other
-	partial  = 10     // being an index of some rows only
+	partial  = 10     // for a partial index
 )
 
-// coarse are the columns that are not byPerson. An expression has no name.
+// coarse has the factors of the columns that are not byPerson. An expression has no name.
 var coarse = map[string]int{
 	"": byKind, "is_live": byKind, "product_type": byKind, "role": byKind, "state": byKind, "status": byKind,
 	"type": byKind, "course_id": byOffer, "digital_download_id": byOffer, "membership_id": byOffer,
@@ -38,13 +38,13 @@ var coarse = map[string]int{
 	"product_collection_id": byOffer, "product_id": byOffer, "quiz_id": byOffer, "webhook_id": byOffer,
 }
 
-// estimate is what SQLite is told of an index: how many rows it has, and how many of them are
-// alike in its first column, in the first two, and so on.
+// estimate is what SQLite is told about an index: how many rows it has, and how many of them
+// are alike in its first column, in the first two, and so on.
 type estimate struct{ table, index, rows string }
 
-// estimateRows gives estimate.rows.
+// estimateRows returns estimate.rows.
 func estimateRows(columns []string, unique, ofSome bool) string {
-	if unique && len(columns) == 1 { // a table with a row for each school
+	if unique && len(columns) == 1 { // a table with one row per school
 		return fmt.Sprint(rowsOfTable/rowsOfSchool, 1)
 	}
 	all, alike := rowsOfTable, rowsOfSchool
@@ -70,8 +70,9 @@ type schemaDB interface {
 	BeginTx(ctx context.Context, o *sql.TxOptions) (*sql.Tx, error)
 }
 
-// estimateSQLite tells SQLite of its indexes, and of filterIndexes before they are made, unless
-// it knows. Connections plan with it that read the schema afterwards.
+// estimateSQLite tells SQLite about its indexes, and about filterIndexes before they are
+// created, unless it has been told already. Connections that read the schema afterwards use
+// the estimates.
 func estimateSQLite(ctx context.Context, db schemaDB) error {
 	list, err := estimatesFor(ctx, db)
 	if err != nil {
@@ -86,8 +87,8 @@ func estimateSQLite(ctx context.Context, db schemaDB) error {
 		return err
 	}
 	defer func() { _ = tx.Rollback() }()
-	// This makes the tables if there are none, counts nothing, and has this connection read what is in
-	// them. The other one has values that an ANALYZE has seen.
+	// This creates the tables if they do not exist, counts nothing, and makes this connection
+	// read what is in them. sqlite_stat4 has values that an ANALYZE has seen.
 	const readAgain = "ANALYZE sqlite_schema"
 	if _, err := tx.ExecContext(ctx, readAgain+"; DELETE FROM sqlite_stat1; DELETE FROM sqlite_stat4"); err != nil {
 		return err
@@ -104,7 +105,7 @@ func estimateSQLite(ctx context.Context, db schemaDB) error {
 	return tx.Commit()
 }
 
-// estimatesFor gives what SQLite is to be told, by table and index.
+// estimatesFor returns what SQLite should be told, by table and index.
 func estimatesFor(ctx context.Context, db querier) (list []estimate, err error) {
 	for i := range filterIndexes {
 		columns, ofSome := filterIndexes[i].parts()
@@ -132,7 +133,7 @@ func estimatesFor(ctx context.Context, db querier) (list []estimate, err error) 
 	return slices.Compact(list), rows.Err()
 }
 
-// knownEstimates gives what SQLite was told.
+// knownEstimates returns what SQLite has been told.
 func knownEstimates(ctx context.Context, db querier) (list []estimate, err error) {
 	rows, err := db.QueryContext(ctx, "SELECT 1 FROM sqlite_schema WHERE name = 'sqlite_stat1'")
 	if err != nil {

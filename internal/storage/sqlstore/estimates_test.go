@@ -8,7 +8,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// What SQLite is told of an index: all rows, those of a school, and then always fewer.
+// TestEstimates checks what SQLite is told about an index: all rows, those of a school, and
+// then fewer and fewer.
 func TestEstimates(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -32,8 +33,9 @@ func TestEstimates(t *testing.T) {
 	}
 }
 
-// SQLite plans badly with an index that it knows nothing of beside others that it knows. So it knows all: of a
-// new database, of one that was analyzed or knew nothing, and of filter indexes that come and go.
+// TestSQLiteKnowsEveryIndex checks that SQLite knows all indexes: of a new database, of one
+// that was analyzed or had no estimates, and filter indexes that come and go. With an index
+// that it knows nothing about next to others that it knows, SQLite plans badly.
 func TestSQLiteKnowsEveryIndex(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), FileName)
@@ -65,7 +67,8 @@ func TestSQLiteKnowsEveryIndex(t *testing.T) {
 	}
 }
 
-// wantEstimated wants SQLite to know all indexes of tables of schools, and of one what it is.
+// wantEstimated checks that SQLite knows all indexes of tables of schools, and has the right
+// estimate for one of them.
 func wantEstimated(t *testing.T, store *Store, before string) {
 	t.Helper()
 	unknown := textsOf(t, store.reads.db, `SELECT name FROM sqlite_schema WHERE type = 'index' AND tbl_name NOT LIKE 'goose%'

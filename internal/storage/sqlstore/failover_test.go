@@ -11,7 +11,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// failingOver is a store on a cluster whose standby is in front of the primary in its address.
+// failingOver is a store on a cluster whose address lists the standby before the primary.
 type failingOver struct {
 	*sqlstore.Store
 
@@ -53,7 +53,7 @@ func (f *failingOver) last(t *testing.T) int64 {
 	return last
 }
 
-// read reads with so many connections at once.
+// read reads on several connections at the same time.
 func (f *failingOver) read(t *testing.T, connections int) {
 	t.Helper()
 	var all, done sync.WaitGroup
@@ -74,9 +74,10 @@ func (f *failingOver) read(t *testing.T, connections int) {
 	done.Wait()
 }
 
-// TestFailoverToAStandbyThatLags: a standby that lacks acknowledged changes is promoted while the
-// primary lives on. As soon as the store has one connection to the standby, it neither reads from the
-// old primary nor reports as saved what that one commits, and it forgets how far the journal had come.
+// TestFailoverToAStandbyThatLags promotes a standby that lacks acknowledged changes while the
+// primary is still running. As soon as the store has one connection to the standby, it must
+// neither read from the old primary nor report as saved what that one commits, and it must
+// forget the position of the journal.
 func TestFailoverToAStandbyThatLags(t *testing.T) {
 	t.Parallel()
 	f := openFailing(t)
@@ -124,7 +125,7 @@ func TestFailoverToAStandbyThatLags(t *testing.T) {
 	}
 }
 
-// TestFailoverThatLosesNothing: the log says so.
+// TestFailoverThatLosesNothing checks that the log says so if a failover loses nothing.
 func TestFailoverThatLosesNothing(t *testing.T) {
 	t.Parallel()
 	f := openFailing(t)
@@ -143,7 +144,7 @@ func TestFailoverThatLosesNothing(t *testing.T) {
 	}
 }
 
-// TestStandby: a server refuses a standby, whose data a command may read.
+// TestStandby checks that a server rejects a standby, whose data a command may read.
 func TestStandby(t *testing.T) {
 	t.Parallel()
 	f := openFailing(t)

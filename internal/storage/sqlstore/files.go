@@ -21,19 +21,19 @@ import (
 // are gone.
 const lookPause = time.Second
 
-// files are those of a SQLite database as they were opened. An open file stays
-// writable after it was unlinked or another one took its name, and whatever is
-// committed to it then is lost with the process. A nil *files has none.
+// files are the files of a SQLite database as they were opened. An open file stays writable
+// after it was unlinked or replaced, and whatever is committed to it then is lost with the
+// process. A nil *files has none.
 type files struct {
 	path   string
-	cache  string // a pragma: how much a connection that reads and stays open keeps
+	cache  string // a pragma for the cache of a read connection that stays open
 	log    *slog.Logger
-	opened map[string]os.FileInfo // by path; nothing is missed while it is nil
+	opened map[string]os.FileInfo // by path; while it is nil, nothing is missing
 	moved  atomic.Bool            // as of the last look
 }
 
-// remember takes the files that are at their paths for those that are open.
-// The database must still be the file that was there before it was opened.
+// remember records the files at their paths as the open ones. The database must still be the
+// file that existed before it was opened.
 func (f *files) remember(before os.FileInfo) error {
 	opened := map[string]os.FileInfo{}
 	for _, path := range [...]string{f.path, f.path + "-wal", f.path + "-shm"} {
@@ -48,8 +48,8 @@ func (f *files) remember(before os.FileInfo) error {
 	return nil
 }
 
-// look returns which open files are not those at their paths, or nil. It logs
-// once that there are some, and once that there are none any more.
+// look returns which open files are no longer the ones at their paths, or nil if none. It logs
+// once when that begins and once when it ends.
 func (f *files) look() *movedError {
 	if f == nil {
 		return nil
@@ -73,7 +73,7 @@ func (f *files) look() *movedError {
 	return &movedError{f.path, gone}
 }
 
-// movedError says which files are not those that are open.
+// movedError has the files that are no longer the open ones.
 type movedError struct {
 	path string
 	gone []string
@@ -83,7 +83,7 @@ func (e *movedError) Error() string {
 	return fmt.Sprintf("%s of the database %s: moved, deleted or replaced", strings.Join(e.gone, ", "), e.path)
 }
 
-// public puts the error into words for a caller, with what it means for them.
+// public converts the error into one for callers that says what it means for them.
 func (e *movedError) public(outcome string) error {
 	code := ""
 	if outcome == outcomeUnknown {
@@ -96,15 +96,14 @@ func (e *movedError) public(outcome string) error {
 	}
 }
 
-// What it means that the files are gone: for everybody, for a change that was
-// not begun, and for one that was.
+// What missing files mean: to everyone, to a change that had not begun, and to one that had.
 const (
 	outcomeRefused   = "changes are refused"
 	outcomeUnchanged = "nothing was changed"
 	outcomeUnknown   = "it is unknown whether this change was saved"
 )
 
-// present fails with Unavailable when an open file is not the one at its path.
+// present fails with Unavailable if an open file is no longer the one at its path.
 func (f *files) present(outcome string) error {
 	if moved := f.look(); moved != nil {
 		return moved.public(outcome)
@@ -112,7 +111,7 @@ func (f *files) present(outcome string) error {
 	return nil
 }
 
-// open makes a pool of connections to the files.
+// open returns a pool of connections to the files.
 func (f *files) open(dsn string) (*sql.DB, error) {
 	to, err := sqlite.NewConnector(dsn)
 	if err != nil {
@@ -121,8 +120,8 @@ func (f *files) open(dsn string) (*sql.DB, error) {
 	return sql.OpenDB(&connector{to, f}), nil
 }
 
-// connector opens no connection to files that have taken the place of the open
-// ones: answers would come from one database and from the other.
+// connector refuses to connect to files that have replaced the open ones, because results
+// would come from two databases.
 type connector struct {
 	driver.Connector
 
@@ -131,7 +130,7 @@ type connector struct {
 
 // Connect implements driver.Connector.
 func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
-	if moved := c.files.look(); moved != nil { // opened with another one's log, a database is damaged
+	if moved := c.files.look(); moved != nil { // a database that is opened with the log of another one is damaged
 		return nil, moved
 	}
 	conn, err := c.Connector.Connect(ctx)

@@ -15,7 +15,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// logged is a log that may be read while it is written.
+// logged is a log that may be read while it is being written.
 type logged struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -33,8 +33,8 @@ func (l *logged) count(what string) int {
 	return strings.Count(l.text.String(), what)
 }
 
-// lost are the ways in which an open database loses its files, and back undoes
-// each where that is possible.
+// lost has the ways in which an open database can lose its files; back undoes each of them
+// where that is possible.
 var lost = map[string]struct {
 	take func(t *testing.T, dir string)
 	back func(t *testing.T, dir string)
@@ -89,7 +89,7 @@ func move(from, to string) func(*testing.T, string) {
 	}
 }
 
-// TestR27_FilesGone: nothing is acknowledged that would go into files which
+// TestR27_FilesGone checks that nothing is acknowledged that would be written to files that
 // nobody opens again.
 func TestR27_FilesGone(t *testing.T) {
 	t.Parallel()
@@ -156,8 +156,8 @@ func refused(t *testing.T, what string, err error, outcome string) {
 	}
 }
 
-// TestR27_FilesGoneBeforeTheAnswer: a change is not acknowledged when the files
-// went while it was committed.
+// TestR27_FilesGoneBeforeTheAnswer checks that a change is not acknowledged if the files
+// disappeared while it was being committed.
 func TestR27_FilesGoneBeforeTheAnswer(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -173,7 +173,7 @@ func TestR27_FilesGoneBeforeTheAnswer(t *testing.T) {
 	refused(t, "a change", err, outcomeUnknown)
 }
 
-// TestR27_IdleServerNotices: nobody has to write for the log to say it.
+// TestR27_IdleServerNotices checks that missing files are logged even if nobody writes.
 func TestR27_IdleServerNotices(t *testing.T) {
 	t.Parallel()
 	dir, log := t.TempDir(), &logged{}

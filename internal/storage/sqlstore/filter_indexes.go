@@ -13,11 +13,11 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// filterIndex is an index of transactions that no migration makes.
+// filterIndex is an index of transactions that no migration creates.
 type filterIndex struct{ name, columns string }
 
-// filterIndexes are those by which the database finds what memory otherwise does: the
-// transactions of a pricing plan or a course, of an affiliate and of an author. To write them
+// filterIndexes are the indexes for queries that are otherwise answered from memory: the
+// transactions of a pricing plan or a course, of an affiliate and of an author. Writing them
 // takes a fifth of an import, so a database has them only while nothing is indexed in memory.
 var filterIndexes = []filterIndex{
 	{"transactions_plan", "(school_id, pricing_plan_id, created_at, transaction_id)"},
@@ -35,22 +35,22 @@ func isFilterIndex(name string) bool {
 	return slices.ContainsFunc(filterIndexes, func(i filterIndex) bool { return i.name == name })
 }
 
-// create is the statement that makes the index, with an option of the engine.
+// create returns the statement that creates the index, with an option of the engine.
 func (i *filterIndex) create(option string) string {
 	return "CREATE INDEX" + option + " IF NOT EXISTS " + i.name + " ON transactions " + i.columns
 }
 
-// parts are the names of its columns, and whether it is an index of some transactions only.
+// parts returns the names of its columns, and whether it is a partial index.
 func (i *filterIndex) parts() (names []string, ofSome bool) {
 	list, condition, _ := strings.Cut(strings.TrimPrefix(i.columns, "("), ")")
 	return strings.Split(list, ", "), condition != ""
 }
 
-// KeepFilterIndexes makes the indexes by which the database finds the transactions of a
-// pricing plan, a course, an affiliate or an author, which takes some seconds for each million,
-// or drops them. Without them lists with such a filter are as correct, and read all
-// transactions of the school where memory does not answer them. On PostgreSQL others can write
-// meanwhile.
+// KeepFilterIndexes creates the indexes by which the database finds the transactions of a
+// pricing plan, a course, an affiliate or an author, which takes some seconds per million
+// transactions, or drops them. Without them, lists with such a filter are just as correct, but
+// those that are not answered from memory read all transactions of the school. On PostgreSQL
+// others can write meanwhile.
 func (s *Store) KeepFilterIndexes(ctx context.Context, keep bool) (err error) {
 	ddl := &s.dialect.ddl
 	conn, err := s.writes.db.Conn(ctx)
@@ -81,7 +81,7 @@ func (s *Store) keepFilterIndex(ctx context.Context, conn *sql.Conn, x *filterIn
 		steps = append(steps, "DROP INDEX"+ddl.online+" IF EXISTS "+x.name)
 	}
 	if keep && state != indexWhole {
-		if err := s.dialect.estimate(ctx, conn); err != nil { // SQLite forgets with an index what it was told of it
+		if err := s.dialect.estimate(ctx, conn); err != nil { // SQLite forgets the estimates of a dropped index
 			return err
 		}
 		steps = append(steps, x.create(ddl.online))
@@ -103,18 +103,18 @@ func (s *Store) keepFilterIndex(ctx context.Context, conn *sql.Conn, x *filterIn
 	return nil
 }
 
-// ddl is how an engine makes and drops indexes.
+// ddl is how an engine creates and drops indexes.
 type ddl struct {
-	state  string // a query of the state of the index named $1
-	online string // option with which others can write meanwhile
-	// before and after are settings for it of the connection.
+	state  string // a query for the state of the index named $1
+	online string // an option that allows others to write meanwhile
+	// before and after are statements that change settings of the connection for it.
 	before, after []string
-	// turn is a query that tells whether it is this connection's turn, which ends with it;
-	// empty for an engine whose database one process serves.
+	// turn is a query that reports whether it is this connection's turn, which lasts as long
+	// as the connection; empty for an engine whose database is served by one process.
 	turn string
 }
 
-// States of an index. PostgreSQL leaves a broken one where it was stopped while it made it.
+// States of an index. PostgreSQL leaves a broken one behind if creating it was interrupted.
 const (
 	indexMissing = iota
 	indexBroken
@@ -122,7 +122,7 @@ const (
 )
 
 var (
-	// SQLite sorts what it makes an index of in memory, or else in files.
+	// SQLite sorts the rows of a new index either in memory or in files.
 	sqliteDDL = ddl{
 		state:  "SELECT 2 * count(*) FROM sqlite_schema WHERE type = 'index' AND name = $1",
 		before: []string{"PRAGMA temp_store = file"},
@@ -138,13 +138,13 @@ var (
 )
 
 const (
-	// ddlPatience is how long another process that makes indexes is waited for.
+	// ddlPatience is how long to wait for another process that creates indexes.
 	ddlPatience = time.Minute
 	ddlPause    = 200 * time.Millisecond
 )
 
-// await waits until no other process makes indexes. It asks again and again: who waits for a
-// lock in PostgreSQL keeps others from making an index.
+// await waits until no other process creates indexes. It polls, because waiting for a lock in
+// PostgreSQL would keep others from creating an index.
 func (d *ddl) await(ctx context.Context, conn *sql.Conn) error {
 	for deadline := time.Now().Add(ddlPatience); d.turn != ""; {
 		var ours bool
@@ -163,7 +163,8 @@ func (d *ddl) await(ctx context.Context, conn *sql.Conn) error {
 	return nil
 }
 
-// giveBack closes a connection that has a turn or settings of its own.
+// giveBack releases a connection. One that may have the turn, or settings of its own, is not
+// used again.
 func (d *ddl) giveBack(conn *sql.Conn) error {
 	if d.turn == "" {
 		return conn.Close()

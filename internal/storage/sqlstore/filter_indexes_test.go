@@ -9,8 +9,9 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// A database gets the filter indexes, keeps them, and loses them; its lists are the same
-// throughout. One that PostgreSQL was stopped while it made it is made again.
+// TestFilterIndexesComeAndGo checks that a database gets the filter indexes, keeps them and
+// loses them, that its lists stay the same, and that an index that PostgreSQL was interrupted
+// in creating is created again.
 func TestFilterIndexesComeAndGo(t *testing.T) {
 	t.Parallel()
 	bothEngines(t, Options{}, func(t *testing.T, store *Store) {
@@ -46,8 +47,8 @@ func TestFilterIndexesComeAndGo(t *testing.T) {
 	})
 }
 
-// wantSales wants the sales of the plan with an id, and of its course, its author and its
-// affiliate, who have the same id.
+// wantSales checks the sales of the plan with an id, and of its course, its author and its
+// affiliate, which have the same id.
 func wantSales(t *testing.T, store *Store, school lyceum.SchoolID, sold []lyceum.Transaction, id int32) {
 	t.Helper()
 	var want []lyceum.TransactionID
@@ -73,7 +74,8 @@ func wantSales(t *testing.T, store *Store, school lyceum.SchoolID, sold []lyceum
 	}
 }
 
-// Servers that start together make the filter indexes once, and none of them fails.
+// TestFilterIndexesAreMadeTogether checks that servers that start at the same time create the
+// filter indexes once, and that none of them fails.
 func TestFilterIndexesAreMadeTogether(t *testing.T) {
 	t.Parallel()
 	address := storetest.Postgres(t)

@@ -18,8 +18,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// makeSale makes up a change that mostly asks what is known: a sale, and now and then a refusal, a new
-// price or a user.
+// makeSale makes up a change that mostly queries what is known: a sale, and now and then a
+// rejection, a new price or a user.
 func makeSale(r *rand.Rand) *deed {
 	plan, user, price, kind := lyceum.PricingPlanID(1+r.IntN(2)), lyceum.UserID(1+r.IntN(4)), r.IntN(5), r.IntN(20)
 	d := &deed{}
@@ -41,7 +41,7 @@ func makeSale(r *rand.Rand) *deed {
 			return tx.PricingPlans.Update(tx, offer.Plan.Value)
 		case 2:
 			tx.Note(lyceum.UserCreated, 1)
-			return makeBuyer(tx, found, 2) // which the database refuses for all of its group
+			return makeBuyer(tx, found, 2) // which the database rejects for the whole group
 		}
 		id, err := tx.Sales.NextID(tx)
 		if err != nil {
@@ -57,7 +57,7 @@ func makeSale(r *rand.Rand) *deed {
 	return d
 }
 
-// inHand is how many groups writers have, of one school each.
+// inHand is how many groups, of one school each, the writers are working on.
 func (l *queue) inHand() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -70,10 +70,10 @@ func (l *queue) inHand() int {
 	return n
 }
 
-// TestGroupsThatFollowAgree: where groups of a school follow one another before they are committed, and
-// another process makes their guesses wrong now and then, each change finds, does and refuses what it
-// would if it were alone, after those that came before it. LYCEUM_GROUPS is the number of deeds of each
-// caller.
+// TestGroupsThatFollowAgree checks that, if groups of a school follow one another before they
+// are committed, and another process makes their guesses wrong now and then, each change
+// finds, does and rejects what it would alone, after those before it. LYCEUM_GROUPS is the
+// number of deeds per caller.
 func TestGroupsThatFollowAgree(t *testing.T) {
 	t.Parallel()
 	const callers, least, rounds = 12, 30, 50
@@ -105,7 +105,7 @@ func TestGroupsThatFollowAgree(t *testing.T) {
 	a, b := schools[0], schools[1]
 	var deeds []*deed
 	run := func(s *Store, d *deed) { d.end(s, s.submit(t.Context(), d.in(s, a))) }
-	for round := 0; round < rounds && followed.Load() == 0; round++ { // callers need not come at once
+	for round := 0; round < rounds && followed.Load() == 0; round++ { // callers need not come at the same time
 		var group sync.WaitGroup
 		for caller := range callers {
 			own := make([]*deed, each)
@@ -129,7 +129,7 @@ func TestGroupsThatFollowAgree(t *testing.T) {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortFunc(order, func(i, j int) int { // one that is refused leaves the next one its place
+	slices.SortFunc(order, func(i, j int) int { // a rejected one has the same place as the next one
 		return cmp.Or(cmp.Compare(deeds[i].place, deeds[j].place), cmp.Compare(deeds[i].last, deeds[j].last))
 	})
 	for _, i := range order {
@@ -145,8 +145,8 @@ func TestGroupsThatFollowAgree(t *testing.T) {
 	}
 }
 
-// prepareTwo leaves the store two connections, which have prepared what one of them had and the turn of a
-// group that follows.
+// prepareTwo leaves the store with two connections, which have prepared the statements that
+// one of them had and the statement for the turn of a group that follows.
 func prepareTwo(t *testing.T, s *Store) {
 	t.Helper()
 	s.writes.db.SetMaxOpenConns(2)
@@ -166,14 +166,14 @@ func prepareTwo(t *testing.T, s *Store) {
 	}
 }
 
-// TestFollowers: a change follows one that waits to be committed, and knows what that one did. What becomes
-// of the first one, the second one finds.
+// TestFollowers checks that a change that follows one waiting for its commit knows what that
+// one did, and takes the outcome of that one into account.
 func TestFollowers(t *testing.T) {
 	t.Parallel()
 	const waiters = " FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'advisory'"
 	for _, test := range []struct {
 		name    string
-		end     string // of what the first one waits for: a statement, about the school and the session of that one
+		end     string // ends what the first one waits for: a statement with the school and the session of the first one
 		price   lyceum.Minor
 		refused bool // the first one
 		runs    int
@@ -263,7 +263,7 @@ func TestFollowers(t *testing.T) {
 			if test.refused {
 				got, want = got[1:], want[:1]
 			}
-			slices.SortFunc(got, func(a, b sale) int { return cmp.Compare(a.id, b.id) }) // which run again in any order
+			slices.SortFunc(got, func(a, b sale) int { return cmp.Compare(a.id, b.id) }) // those that run again do so in any order
 			if !slices.Equal(got, want) {
 				t.Errorf("the sales are %v, want %v", got, want)
 			}

@@ -10,11 +10,11 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// object is a table, an index, a view, a trigger or the like.
+// object is a table, index, view, trigger or the like.
 type object struct{ kind, name, text string }
 
-// ownSchema fails when a database has what the migrations do not make: a
-// trigger or a view would act on whatever is written or read later.
+// ownSchema fails if a database has objects that the migrations do not create: a trigger or a
+// view would affect whatever is written or read later.
 func ownSchema(ctx context.Context, path string) error {
 	db, err := sql.Open("sqlite", sqliteDSN(path, Full, "mode=ro&immutable=1"))
 	if err != nil {
@@ -45,8 +45,8 @@ func laterVersion(place string) error {
 	return lyceum.Invalidf("%s was made by a later version of lyceum; restore it with that version", place)
 }
 
-// sameObjects fails when a place does not consist of what it should, and says
-// what is to be done about it. It may lack filter indexes.
+// sameObjects fails if a place does not consist of the objects that it should have, and says
+// what to do about it. Filter indexes may be missing.
 func sameObjects(place, todo string, got, want map[string]object) error {
 	for _, key := range slices.Sorted(maps.Keys(got)) {
 		o := got[key]
@@ -64,7 +64,8 @@ func sameObjects(place, todo string, got, want map[string]object) error {
 	return nil
 }
 
-// schemaOf makes the schema of a version, and tells the newest there is.
+// schemaOf creates the schema of a version and returns its objects, and the newest version
+// that exists.
 func schemaOf(ctx context.Context, version int64) (made map[string]object, newest int64, err error) {
 	db, err := sql.Open("sqlite", ":memory:")
 	if err != nil {
@@ -89,8 +90,7 @@ func schemaOf(ctx context.Context, version int64) (made map[string]object, newes
 	return made, c.to, err
 }
 
-// objects reads what a database consists of, without what SQLite makes by
-// itself.
+// objects returns the objects of a database, without those that SQLite creates itself.
 func objects(ctx context.Context, db querier) (map[string]object, error) {
 	rows, err := db.QueryContext(ctx, `SELECT type, name, COALESCE(sql, '') FROM sqlite_schema
 		WHERE NOT (type = 'index' AND sql IS NULL AND name LIKE 'sqlite\_autoindex\_%' ESCAPE '\')
@@ -106,7 +106,7 @@ func objects(ctx context.Context, db querier) (map[string]object, error) {
 			return nil, err
 		}
 		if o.name == "goose_db_version" && o.kind == "table" {
-			o.text = "" // the library that migrates words it
+			o.text = "" // its wording is that of the migration library
 		}
 		all[o.name] = o
 	}

@@ -15,9 +15,9 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// RestorePostgres changes a PostgreSQL database that pg_restore has filled and
-// that nothing else uses. It refuses an older schema: the database may be a living
-// one, of which UpgradePostgres makes a backup.
+// RestorePostgres changes a PostgreSQL database that pg_restore has filled and that nothing
+// else uses. It refuses an older schema: the database may be a live one, which UpgradePostgres
+// backs up.
 func RestorePostgres(ctx context.Context, address string, o RestoreOptions) error {
 	config, err := postgresConfig(address)
 	if err != nil {
@@ -36,8 +36,8 @@ func RestorePostgres(ctx context.Context, address string, o RestoreOptions) erro
 	return o.prepare(ctx, store)
 }
 
-// restorable fails when a database is in use, is not Lyceum's, or has what the
-// migrations do not make.
+// restorable fails if a database is in use, is not Lyceum's, or has objects that the
+// migrations do not create.
 func restorable(ctx context.Context, config *pgx.ConnConfig) error {
 	db := postgresPool(config, 1)
 	defer db.Close()
@@ -51,18 +51,18 @@ func restorable(ctx context.Context, config *pgx.ConnConfig) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = tx.Rollback() }() // what was made to compare with is not kept
+	defer func() { _ = tx.Rollback() }() // what was created for the comparison is discarded
 	return ownPostgresSchema(ctx, tx)
 }
 
-// unusedPostgres fails when others are connected to the database, unless they go
-// away at once: a connection outlives the end of its program for a moment. Those
-// that wait to read or change the version of the schema have not begun.
+// unusedPostgres fails if others are connected to the database, unless they disconnect soon: a
+// connection outlives its program for a moment. Connections that wait to read or change the
+// version of the schema have not begun and do not count.
 func unusedPostgres(ctx context.Context, db rowQuerier) error {
 	const patience, pause = 2 * time.Second, 20 * time.Millisecond
 	for deadline := time.Now().Add(patience); ; {
 		var others int
-		// Without this a transaction sees the same list again.
+		// Without this a transaction would see the same list again.
 		if err := db.QueryRowContext(ctx, "SELECT pg_stat_clear_snapshot()").Scan(new(any)); err != nil {
 			return err
 		}
@@ -91,8 +91,8 @@ func unusedPostgres(ctx context.Context, db rowQuerier) error {
 	}
 }
 
-// ownPostgresSchema does as ownSchema, for all schemas of the database but those
-// of PostgreSQL itself and of its extensions.
+// ownPostgresSchema does the same as ownSchema, for all schemas of the database except those
+// of PostgreSQL itself and its extensions.
 func ownPostgresSchema(ctx context.Context, tx *sql.Tx) error {
 	var version int64
 	var main string
@@ -126,8 +126,8 @@ func ownPostgresSchema(ctx context.Context, tx *sql.Tx) error {
 	return sameObjects(place, todo, got, want)
 }
 
-// makePostgresSchema makes the tables of a version in a schema of their own, and
-// returns the newest version there is.
+// makePostgresSchema creates the tables of a version in a separate schema, and returns the
+// newest version that exists.
 func makePostgresSchema(ctx context.Context, tx *sql.Tx, name string, version int64) (newest int64, err error) {
 	list, err := postgresDialect().readMigrations()
 	if err != nil {
@@ -152,9 +152,8 @@ func makePostgresSchema(ctx context.Context, tx *sql.Tx, name string, version in
 	return newest, nil
 }
 
-// postgresObjects reads what a database consists of, and apart from that what
-// was made in one schema. Objects of the main schema have no schema in their
-// names.
+// postgresObjects returns the objects of a database, and separately those that were made in
+// one schema. Objects of the main schema have no schema in their names.
 func postgresObjects(ctx context.Context, tx *sql.Tx, main, made string) (got, want map[string]object, err error) {
 	rows, err := tx.QueryContext(ctx, postgresObjectsText)
 	if err != nil {
@@ -181,7 +180,7 @@ func postgresObjects(ctx context.Context, tx *sql.Tx, main, made string) (got, w
 	return got, want, rows.Err()
 }
 
-// postgresObjectsText leaves out the table of the library that migrates.
+// postgresObjectsText omits the table of the migration library.
 const postgresObjectsText = `
 WITH spaces AS (
 	SELECT oid, nspname FROM pg_namespace WHERE nspname <> 'information_schema' AND nspname NOT LIKE 'pg\_%'),

@@ -11,8 +11,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// oldPostgres makes a database with the schema of a version, and runs statements
-// in it.
+// oldPostgres creates a database with the schema of a version, runs statements in it, and
+// returns its address.
 func oldPostgres(t *testing.T, version int64, statements ...string) (address string) {
 	t.Helper()
 	address = storetest.Postgres(t)
@@ -31,10 +31,11 @@ func oldPostgres(t *testing.T, version int64, statements ...string) (address str
 	return address
 }
 
-// newestMigration is above the number of any.
+// newestMigration is greater than the number of any migration.
 const newestMigration = 99999
 
-// As a file, a database that somebody has built into is refused.
+// TestR42_RestoreTakesLyceumsOwnSchemaAloneInPostgreSQL checks that a database with somebody's
+// own additions is rejected, as a file is.
 func TestR42_RestoreTakesLyceumsOwnSchemaAloneInPostgreSQL(t *testing.T) {
 	t.Parallel()
 	config, err := pgx.ParseConfig(oldPostgres(t, newestMigration))
@@ -49,7 +50,7 @@ func TestR42_RestoreTakesLyceumsOwnSchemaAloneInPostgreSQL(t *testing.T) {
 		"with statistics":      {"ANALYZE", ""},
 		"with a filter index":  {filterIndexes[0].create(""), ""},
 		"another filter index": {"CREATE INDEX transactions_plan ON transactions (school_id)", `the index "transactions_plan" of the database was modified`},
-		"an extension":         {"DO $$ BEGIN CREATE EXTENSION pg_stat_statements; EXCEPTION WHEN feature_not_supported THEN NULL; END $$", ""}, // where it is installed
+		"an extension":         {"DO $$ BEGIN CREATE EXTENSION pg_stat_statements; EXCEPTION WHEN feature_not_supported THEN NULL; END $$", ""}, // if it is installed
 		"a trigger":            {"CREATE TRIGGER keep_owner BEFORE UPDATE ON users FOR EACH ROW EXECUTE FUNCTION suppress_redundant_updates_trigger()", `has an unknown trigger "keep_owner"`},
 		"a constraint trigger": {function + "CREATE CONSTRAINT TRIGGER late AFTER INSERT ON users DEFERRABLE FOR EACH ROW EXECUTE FUNCTION mine()", `has an unknown function "mine"`},
 		"a trigger on its table of versions": {
@@ -102,7 +103,8 @@ func TestR42_RestoreTakesLyceumsOwnSchemaAloneInPostgreSQL(t *testing.T) {
 	}
 }
 
-// What is refused is left as it is.
+// TestR42_RestoreLeavesWhatItRefusesInPostgreSQL checks that a rejected database is left as it
+// is.
 func TestR42_RestoreLeavesWhatItRefusesInPostgreSQL(t *testing.T) {
 	t.Parallel()
 	const version = 5
@@ -122,8 +124,9 @@ func TestR42_RestoreLeavesWhatItRefusesInPostgreSQL(t *testing.T) {
 	}
 }
 
-// A database of an older version may be a living school: it is upgraded first,
-// after a backup. Nothing is left of what it was compared with.
+// TestR42_RestoreOfAnOlderVersionInPostgreSQL checks that a database of an older version,
+// which may be a live school, is upgraded first, after a backup, and that nothing is left of
+// the schema it was compared with.
 func TestR42_RestoreOfAnOlderVersionInPostgreSQL(t *testing.T) {
 	t.Parallel()
 	a := makeAged(t, true, 14, fernwood...)
@@ -150,7 +153,8 @@ func TestR42_RestoreOfAnOlderVersionInPostgreSQL(t *testing.T) {
 	}
 }
 
-// A database that a program uses is left as it is.
+// TestR42_RestoreOfAPostgreSQLDatabaseInUse checks that a database that a program is using is
+// left as it is.
 func TestR42_RestoreOfAPostgreSQLDatabaseInUse(t *testing.T) {
 	t.Parallel()
 	address := oldPostgres(t, newestMigration)

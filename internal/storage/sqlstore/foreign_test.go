@@ -10,8 +10,8 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// A file that somebody has built into is not restored: a trigger would act on
-// whatever is written later.
+// TestR42_RestoreTakesLyceumsOwnSchemaAlone checks that a file with somebody's own additions
+// is not restored: a trigger would affect whatever is written later.
 func TestR42_RestoreTakesLyceumsOwnSchemaAlone(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct{ statement, says string }{
@@ -72,7 +72,8 @@ func restoring(prepare func(*Store) error) RestoreOptions {
 	return RestoreOptions{Prepare: prepare, Now: upgradeTime, Told: func(string) {}}
 }
 
-// A backup of an older version is restored, and is of today's schema then.
+// TestR42_RestoreOfAnOlderVersion checks that a backup of an older version is restored and
+// then has today's schema.
 func TestR42_RestoreOfAnOlderVersion(t *testing.T) {
 	t.Parallel()
 	old := oldDatabaseFile(t, 5, "INSERT INTO schools (school_id, name, created_at) VALUES (1, 'Fernwood', 0)")
@@ -91,7 +92,7 @@ func TestR42_RestoreOfAnOlderVersion(t *testing.T) {
 	}
 }
 
-// oldDatabaseFile makes a closed database with the schema of a version.
+// oldDatabaseFile creates a closed database with the schema of a version.
 func oldDatabaseFile(t *testing.T, version int64, statement string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "old.db")

@@ -11,7 +11,7 @@ var grants = define(&tables.Grants, noun[lyceum.GrantID, lyceum.Grant, lyceum.Gr
 	entries: "grant",
 	key:     idKey("grant_id", func(g *lyceum.Grant) *lyceum.GrantID { return &g.ID }),
 	rest: []column[lyceum.Grant]{
-		// The first, because it is what revokeGrant takes.
+		// First, because it is the value that revokeGrant takes.
 		optTimeColumn("revoked_at", func(g *lyceum.Grant) *lyceum.Opt[time.Time] { return &g.RevokedAt }),
 		intColumn("oauth_app_id", func(g *lyceum.Grant) *lyceum.OAuthAppID { return &g.App }),
 		intColumn("user_id", func(g *lyceum.Grant) *lyceum.UserID { return &g.User }),

@@ -12,60 +12,60 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// group is what the changes of one transaction have in memory: rows that are not in
+// group holds in memory what the changes of one transaction have done: rows that are not in
 // the database yet, and the counters and the journal of their schools.
 //
 // Changes run one after the other, and each sees what the ones before it did:
-//   - Rows stay in the log until a query may find one of them, a statement of another
-//     kind comes, or the group ends. Then all are written, in an order that keeps
+//   - Rows stay in the log until a query may find one of them, a statement of another kind
+//     runs, or the group ends. Then all of them are written, in an order that respects
 //     foreign and unique keys.
-//   - Counters are read once and written with the journal at the end, or before a
-//     statement that names one of the two tables. So no statement sees them late.
-//   - A change that fails and has nothing in the database is cut off the log. A change
-//     gets a savepoint just before it has something there, after all of the earlier
-//     changes, so that going back loses nothing of theirs.
-//   - What fails for all, such as a row that a constraint refuses when it is written
-//     late, loses the transaction. The group then runs again alone: every row is written
-//     at once, under the savepoint of its change, which fails with it. One without foreign
-//     keys that needs them runs again with them first.
+//   - Counters are read once, and written with the journal at the end or before a statement
+//     that mentions one of the two tables. So no statement sees them outdated.
+//   - A change that fails and has written nothing to the database is cut off the log. A
+//     change gets a savepoint just before its first write, after those of all earlier
+//     changes, so that rolling back loses nothing of theirs.
+//   - What fails for all, such as a row that a constraint rejects when it is written late,
+//     loses the transaction. The group then runs again in the mode alone: every row is written
+//     immediately, under the savepoint of its change, and only that change fails. A group
+//     that runs without foreign keys but needs them first runs again with them.
 type group struct {
 	session   *session
 	schools   map[lyceum.SchoolID]*books
 	shared    bool       // there are several changes
-	alone     bool       // each is written at once, under its savepoint
-	patient   bool       // it waits for its turn as long as it may
+	alone     bool       // each row is written immediately, under the savepoint of its change
+	patient   bool       // it waits for its turn as long as allowed
 	rehearsal *rehearsal // set while changes run without the database
 	answers   answers
 	guesses   *guesses // of answers
 
-	presumed    bool         // what it asked is presumed to be guessed right: its rows go before the answers
-	compared    bool         // the database compares what was guessed, and writes nothing if that is wrong
-	guessed     *rehearsal   // in which that was, or what a change that runs with the database asks
-	verdict     string       // right, if it was
-	provisional *provisional // set where the database adds counters to what follows them
+	presumed    bool         // its guesses are presumed right: its rows are sent before the results come
+	compared    bool         // the database checks the guesses, and writes nothing if one is wrong
+	guessed     *rehearsal   // the queries that were guessed, or those of a change run with the database
+	verdict     string       // "right" if the guesses were
+	provisional *provisional // set if the database adds the counters to the values that follow them
 
-	counters map[lyceum.SchoolID]map[string]int64 // that are known from groups before
-	unkeyed  bool                                 // SQLite does not look for what rows refer to
-	parents  map[parents]*roaring.Bitmap          // rows to which others may refer, as far as they are known
+	counters map[lyceum.SchoolID]map[string]int64 // known from earlier groups
+	unkeyed  bool                                 // SQLite does not enforce foreign keys
+	parents  map[parents]*roaring.Bitmap          // existing rows to which others may refer, as far as known
 
 	log     []edit
-	of      map[string][]int // the rows of a table in log
-	flushed int              // how many of log are in the database
-	number  int              // of the change that is run, from 1 on
-	mark    int              // how many of log are of earlier changes
+	of      map[string][]int // by table, the places of its rows in log
+	flushed int              // how many rows of log are in the database
+	number  int              // of the running change, counted from 1
+	mark    int              // how many rows of log are of earlier changes
 	saved   bool             // the change has a savepoint
 	settled bool             // some of the books are in the database
-	broken  error            // why the transaction is lost for all
+	broken  error            // why the transaction is lost for all changes
 
-	inserted map[string]int // rows, by table
+	inserted map[string]int // number of rows by table
 	touched  map[lyceum.SchoolID]*touched
 }
 
 const (
 	// maxUnwritten is how many rows wait at most.
 	maxUnwritten = 2048
-	// maxLooked is how many rows may have been written since an answer for it to be used: as many as
-	// wait for a query that finds some of them.
+	// maxLooked is how many rows may have been written since an answer for it still to be
+	// used: as many as may wait for a query that finds some of them.
 	maxLooked = maxUnwritten
 )
 
@@ -79,19 +79,19 @@ func newGroup(q *session, shared, alone bool) *group {
 	return g
 }
 
-// reset forgets what changes did.
+// reset forgets what the changes did.
 func (g *group) reset() {
 	g.schools, g.of = map[lyceum.SchoolID]*books{}, map[string][]int{}
 	g.log, g.flushed, g.mark, g.saved, g.settled, g.touched = nil, 0, 0, false, false, nil
 }
 
-// lostError tells that changes cannot run together as they did.
+// lostError reports that changes cannot run together as they did.
 type lostError struct{ err error }
 
 func (e *lostError) Error() string { return "run changes together: " + e.err.Error() }
 func (e *lostError) Unwrap() error { return e.err }
 
-// lose keeps in mind that the transaction is lost.
+// lose records that the transaction is lost.
 func (g *group) lose(err error) error {
 	if err != nil && g.broken == nil && !g.alone {
 		g.broken = &lostError{err}
@@ -111,7 +111,8 @@ func (g *group) each(in scope, text string, args, dest []any, visit func() error
 	return g.query(of, in, text, args, dest, visit)
 }
 
-// query runs a query, after rows that it may find.
+// query answers a query from memory if possible. Otherwise it runs it, after writing the rows
+// that it may find.
 func (g *group) query(of *statement, in scope, text string, args, dest []any, visit func() error) error {
 	if g.rehearsal != nil {
 		return g.rehearsal.each(g, of, in, text, args, dest, visit)
@@ -141,8 +142,8 @@ func (g *group) query(of *statement, in scope, text string, args, dest []any, vi
 	return g.remember(in, text, args, dest, visit, len(g.log))
 }
 
-// change runs a statement that is neither a query nor the write of one row, after all
-// rows that wait.
+// change runs a statement that is neither a query nor the write of a single row, after writing
+// all rows that wait.
 func (g *group) change(of *statement, text string, args, dest []any, visit func() error) error {
 	switch {
 	case g.rehearsal != nil:
@@ -164,10 +165,10 @@ func (g *group) change(of *statement, text string, args, dest []any, visit func(
 	return g.ask(text, args, dest, visit)
 }
 
-// ask runs a statement now. PostgreSQL ends a transaction in which one failed,
-// unless there is a savepoint.
+// ask runs a statement now. On PostgreSQL, a statement that fails ends its transaction unless
+// there is a savepoint.
 func (g *group) ask(text string, args, dest []any, visit func() error) error {
-	if g.guessed.ended = true; g.presumed { // nothing waits for an answer now
+	if g.guessed.ended = true; g.presumed { // such a group does not wait for results
 		return g.lose(errGuessed)
 	}
 	var failed error
@@ -179,7 +180,7 @@ func (g *group) ask(text string, args, dest []any, visit func() error) error {
 	return err
 }
 
-// add takes a row that a change inserts or updates.
+// add adds a row that a change inserts, updates or deletes.
 func (g *group) add(w edit) error {
 	if g.again(w) {
 		return nil
@@ -196,8 +197,8 @@ func (g *group) add(w edit) error {
 	return g.write()
 }
 
-// again puts an update into the row that the change wrote just before, if it is the same
-// and waits.
+// again merges an update into the row that the change wrote just before, if it is the same row
+// and still waits.
 func (g *group) again(w edit) bool {
 	at := len(g.log) - 1
 	if w.update == "" || w.gone || at < max(g.mark, g.flushed) {
@@ -218,7 +219,7 @@ func (g *group) note(w edit) {
 	g.log = append(g.log, w)
 }
 
-// met reports whether a query may find a row of the log, from a place in it on.
+// met reports whether a query may find a row of the log from the given place on.
 func (g *group) met(of *statement, in scope, args []any, from int) bool {
 	for table, places := range g.of {
 		if !of.words[table] {
@@ -243,7 +244,7 @@ func (g *group) begin() error {
 	return nil
 }
 
-// protect sets a savepoint behind what earlier changes did.
+// protect sets a savepoint after everything that earlier changes did.
 func (g *group) protect() error {
 	if g.saved || !g.shared {
 		return nil
@@ -279,7 +280,7 @@ func (g *group) end(failed bool) error {
 	}
 	g.saved = false
 	if failed {
-		clear(g.parents) // some may have been of this change
+		clear(g.parents) // some of the rows may be of this change
 		if err := g.later("ROLLBACK TO SAVEPOINT member"); err != nil {
 			return fmt.Errorf("roll back to savepoint: %w", err)
 		}
@@ -290,7 +291,7 @@ func (g *group) end(failed bool) error {
 	return nil
 }
 
-// write writes all rows that wait, for a change that is being run.
+// write writes all rows that wait, on behalf of the running change.
 func (g *group) write() error {
 	if err := g.protect(); err != nil {
 		return err
@@ -310,7 +311,7 @@ func (g *group) flush(until int) error {
 			return err
 		}
 	}
-	if len(g.log) > maxLooked { // nobody looks for answers then
+	if len(g.log) > maxLooked { // no answer is derived from them any more
 		for i := range rows {
 			rows[i].columns, rows[i].values, rows[i].before = nil, nil, nil
 		}
@@ -318,11 +319,12 @@ func (g *group) flush(until int) error {
 	return nil
 }
 
-// writeBatch writes rows of one table that are inserted, or updated by one statement.
+// writeBatch writes rows of one table that are inserted or deleted, or updated by the same
+// statement.
 func (g *group) writeBatch(rows []edit) error {
 	first := &rows[0]
 	if first.columns == nil {
-		return nil // a statement, which has run
+		return nil // a statement, which has run already
 	}
 	if first.gone {
 		return g.deleteEach(rows)
@@ -376,7 +378,7 @@ func (g *group) deleteEach(rows []edit) error {
 	return nil
 }
 
-// insert inserts rows, each with the school; rest is how a statement ends.
+// insert inserts rows, each with its school; rest is the end of the statement.
 func (g *group) insert(table, columns string, rows [][]any, rest string) error {
 	if len(rows) == 0 {
 		return nil
@@ -386,8 +388,8 @@ func (g *group) insert(table, columns string, rows [][]any, rest string) error {
 	})
 }
 
-// insertEach inserts rows in as few statements as the engine allows. Values appends those
-// of a row, as many as it is wide.
+// insertEach inserts rows in as few statements as the engine allows. values appends the values
+// of a row, as many as width.
 func (g *group) insertEach(
 	table, columns string, rows, width int, rest string, values func(args []any, i int) []any,
 ) error {
@@ -423,8 +425,8 @@ func (g *group) insertSome(table, columns string, rows int, values []any, rest s
 	return g.later(text+rest, args...)
 }
 
-// later runs a statement before the next answer is needed. What fails then is not
-// the fault of the change that runs.
+// later runs a statement no later than when the next result is needed. If it fails then, the
+// running change is not at fault.
 func (g *group) later(text string, args ...any) error {
 	switch {
 	case g.alone:
@@ -435,7 +437,7 @@ func (g *group) later(text string, args ...any) error {
 	return g.lose(g.session.later(text, args))
 }
 
-// close writes what waits.
+// close writes everything that waits.
 func (g *group) close() error {
 	err := g.flush(len(g.log))
 	if err == nil {

@@ -18,30 +18,30 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// deed is a change as a test makes it up, and what it found.
+// deed is a change that a test makes up, and what it found.
 type deed struct {
-	at      int // in which of the schools
+	at      int // the index of its school
 	do      func(tx lyceum.Tx, found func(string, ...any)) error
 	found   []string
 	failed  bool
 	reason  error  // why it failed
-	unknown bool   // whether it was kept
-	last    int64  // the number of its last entry, as its caller is told
-	email   string // of the user that it makes
-	plain   bool   // it asks nothing ahead
+	unknown bool   // it is unknown whether it was kept
+	last    int64  // the number of its last entry, as reported to its caller
+	email   string // of the user that it creates
+	plain   bool   // it runs no queries ahead
 	many    bool   // see change
 	place   int64  // the last entry before it
 }
 
-// errRefused is what a deed may end with.
+// errRefused is an error with which a deed may end.
 var errRefused = lyceum.Errorf(lyceum.Conflict, "refused")
 
 // step is a part of a deed.
 type step = func(tx lyceum.Tx, found func(string, ...any)) error
 
-// makeDeed makes up a change of up to five steps, some of which fail, some of which
-// break a unique or a foreign key, and some of which ask for what others wrote. As
-// rules do, it looks for a user before it writes what refers to them.
+// makeDeed makes up a change of up to five steps, some of which fail, some of which violate a
+// unique or a foreign key, and some of which query what others wrote. Like rules, it looks up
+// a user before it writes rows that refer to them.
 func makeDeed(r *rand.Rand) *deed {
 	var steps []step
 	saved := map[lyceum.UserID]bool{} // of two addresses that a change gives a user, the first may never be written
@@ -167,8 +167,8 @@ func makeDeed(r *rand.Rand) *deed {
 	return d
 }
 
-// makeAccess makes up a change of what three users have, which looks for what it changes, and of
-// payments.
+// makeAccess makes up a change to the access of three users and to payments, which also
+// queries what it changes.
 func makeAccess(r *rand.Rand) *deed {
 	var steps []step
 	for range 1 + r.IntN(6) {
@@ -200,7 +200,7 @@ func makeAccess(r *rand.Rand) *deed {
 	return d
 }
 
-// unblock lets a user into what they are kept out of.
+// unblock deletes all blocks of a user.
 func unblock(user lyceum.UserID) step {
 	return func(tx lyceum.Tx, found func(string, ...any)) error {
 		n, err := tx.Blocks.Clear(tx, lyceum.BlockFilter{User: lyceum.Some(user)})
@@ -209,7 +209,7 @@ func unblock(user lyceum.UserID) step {
 	}
 }
 
-// lift lifts the first block of a user, and looks for it again.
+// lift deletes the first block of a user, and looks for it again.
 func lift(user lyceum.UserID) step {
 	return func(tx lyceum.Tx, found func(string, ...any)) error {
 		f := lyceum.BlockFilter{User: lyceum.Some(user)}
@@ -290,7 +290,7 @@ func block(user lyceum.UserID, course lyceum.CourseID) step {
 	}
 }
 
-// rename names a course, and one that is not there, without looking for them.
+// rename renames a course, and one that does not exist, without looking for them.
 func rename(r *rand.Rand, user lyceum.UserID) step {
 	course := lyceum.Course{
 		ID: lyceum.CourseID(1 + r.IntN(5)), Name: fmt.Sprint("Course ", r.IntN(9)), CreatedAt: storetest.Begin,
@@ -308,7 +308,7 @@ func rename(r *rand.Rand, user lyceum.UserID) step {
 	}
 }
 
-// someProduct is a course, or a collection that may have some.
+// someProduct returns a course, or a collection that may include some.
 func someProduct(r *rand.Rand) lyceum.Product {
 	if r.IntN(4) == 0 {
 		return lyceum.Product{Kind: lyceum.CollectionKind, ID: 1}
@@ -316,7 +316,7 @@ func someProduct(r *rand.Rand) lyceum.Product {
 	return lyceum.Product{Kind: lyceum.CourseKind, ID: int32(1 + r.IntN(3))}
 }
 
-// hours is up to three hours after the beginning, or never.
+// hours returns a time up to three hours after the beginning, or none.
 func hours(r *rand.Rand) lyceum.Opt[time.Time] {
 	if n := r.IntN(5); n < 4 {
 		return lyceum.Some(storetest.Begin.Add(time.Duration(n) * time.Hour))
@@ -383,7 +383,7 @@ func drop(r *rand.Rand, user lyceum.UserID) step {
 	}
 }
 
-// reached passes what a user reaches.
+// reached returns a filter for what a user reaches.
 func reached(r *rand.Rand, user lyceum.UserID) lyceum.EntitlementFilter {
 	f := lyceum.EntitlementFilter{User: lyceum.Some(user), Blocked: r.IntN(4) == 0}
 	if r.IntN(4) == 0 {
@@ -401,16 +401,16 @@ func reached(r *rand.Rand, user lyceum.UserID) lyceum.EntitlementFilter {
 	return f
 }
 
-// reach looks for what users reach.
+// reach queries what users reach.
 func reach(f lyceum.EntitlementFilter, first bool) step {
 	return func(tx lyceum.Tx, found func(string, ...any)) error {
-		if first { // which product it is for is not said
+		if first { // for which product is not determined
 			e, there, err := tx.Access.First(tx, f)
 			found("reaches %t by %d until %v, %v", there, e.ID, e.EndsAt, e.EndedAt)
 			return err
 		}
 		all, err := lyceum.All(tx.Access, tx, f)
-		slices.SortStableFunc(all, func(a, b lyceum.Entitlement) int { // the products of one are in any order
+		slices.SortStableFunc(all, func(a, b lyceum.Entitlement) int { // the products of an entitlement are in any order
 			return cmp.Or(cmp.Compare(a.User, b.User), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Product.Kind, b.Product.Kind),
 				cmp.Compare(a.Product.ID, b.Product.ID))
 		})
@@ -421,7 +421,7 @@ func reach(f lyceum.EntitlementFilter, first bool) step {
 	}
 }
 
-// include puts a course into the collection, which it may be leaving.
+// include adds a course to the collection, which it may be leaving.
 func include(r *rand.Rand) step {
 	leaving := lyceum.EntitlementID(r.IntN(20))
 	course := lyceum.Product{Kind: lyceum.CourseKind, ID: int32(1 + r.IntN(3))}
@@ -438,7 +438,7 @@ func include(r *rand.Rand) step {
 	}
 }
 
-// pay keeps a payment of one of a few sales.
+// pay inserts a payment of one of a few sales.
 func pay(r *rand.Rand, user lyceum.UserID) step {
 	t := lyceum.Transaction{
 		UserID: user, PricingPlanID: 1, SaleID: lyceum.SaleID(1 + r.IntN(3)), Currency: "USD",
@@ -456,10 +456,10 @@ func pay(r *rand.Rand, user lyceum.UserID) step {
 	}
 }
 
-// payments looks for the payments of a sale, and may change the first one.
+// payments queries the payments of a sale, and may change the first one.
 func payments(r *rand.Rand) step {
 	q := lyceum.TransactionQuery{Sale: lyceum.Some(lyceum.SaleID(1 + r.IntN(3))), Order: lyceum.Order(r.IntN(2))}
-	if r.IntN(3) == 0 { // which a row does not tell
+	if r.IntN(3) == 0 { // which cannot be told from a row
 		q.Chargeback = lyceum.Some(r.IntN(2) == 0)
 	}
 	at, of, first := r.IntN(4), lyceum.SaleID(1+r.IntN(3)), r.IntN(2) == 0
@@ -493,7 +493,7 @@ func together(s *Store, deeds []*deed, schools ...lyceum.SchoolID) {
 	for i, d := range deeds {
 		group[i] = d.in(s, schools[d.at%len(schools)])
 	}
-	for h := (&hand{changes: group}); h != nil; h = l.take() { // what the group had no time for
+	for h := (&hand{changes: group}); h != nil; h = l.take() { // runs what the group had no time for
 		s.commit(l, h)
 	}
 	for i, d := range deeds {
@@ -501,7 +501,7 @@ func together(s *Store, deeds []*deed, schools ...lyceum.SchoolID) {
 	}
 }
 
-// in is the change of a school that does a deed.
+// in returns the change that does a deed in a school.
 func (d *deed) in(s *Store, school lyceum.SchoolID) *change {
 	return &change{ctx: context.Background(), school: school, many: d.many, done: make(chan struct{}), run: func(q *session) error {
 		d.found = nil
@@ -516,9 +516,10 @@ func (d *deed) in(s *Store, school lyceum.SchoolID) *change {
 	}}
 }
 
-// end keeps how a deed ended.
+// end records how a deed ended.
 func (d *deed) end(s *Store, result error) {
-	// Which of several reasons a change fails for depends on when its rows are written.
+	// If there are several reasons for a change to fail, which one it fails for depends on
+	// when its rows are written.
 	if d.failed = result != nil; d.failed {
 		d.found, d.last, d.reason = nil, 0, result
 		e := lyceum.Public(s.outcome(result))
@@ -526,7 +527,7 @@ func (d *deed) end(s *Store, result error) {
 	}
 }
 
-// state is all that the deeds can have changed.
+// state returns everything that the deeds can have changed.
 func state(t *testing.T, s *Store, school lyceum.SchoolID) any {
 	t.Helper()
 	v := s.In(t.Context(), school)
@@ -544,7 +545,7 @@ func state(t *testing.T, s *Store, school lyceum.SchoolID) any {
 	})
 	entries, e5 := v.FindEntries(lyceum.EntryQuery{Limit: 100_000})
 	wrong, e6 := s.Check(t.Context())
-	wrong = slices.DeleteFunc(wrong, func(f lyceum.Finding) bool { // which the deeds do not keep to
+	wrong = slices.DeleteFunc(wrong, func(f lyceum.Finding) bool { // rules that the deeds do not follow
 		return strings.Contains(f.What, "without an e") || strings.Contains(f.What, "a row of sales")
 	})
 	if err := errors.Join(e1, e2, e3, e4, e5, e6, e7, e8, e9, e10); err != nil || len(wrong) > 0 {
@@ -573,14 +574,14 @@ func schoolOfDeeds(t *testing.T, s *Store) lyceum.SchoolID {
 	return school
 }
 
-// TestGroupsAgree: changes of a group find, do and refuse what they would if each
-// had a transaction of its own. LYCEUM_GROUPS is the number of groups.
+// TestGroupsAgree checks that the changes of a group find, do and reject what they would if
+// each had its own transaction. LYCEUM_GROUPS is the number of groups.
 func TestGroupsAgree(t *testing.T) {
 	t.Parallel()
 	bothEngines(t, Options{}, func(t *testing.T, s *Store) { groupsAgree(t, s, 30, 2, makeDeed, schoolOfDeeds) })
 }
 
-// TestGroupsSeeRowsThatWait: the same of changes that look for what they and others changed.
+// TestGroupsSeeRowsThatWait does the same for changes that query what they and others changed.
 func TestGroupsSeeRowsThatWait(t *testing.T) {
 	t.Parallel()
 	withUsers := func(t *testing.T, s *Store) lyceum.SchoolID {
@@ -599,14 +600,14 @@ func TestGroupsSeeRowsThatWait(t *testing.T) {
 		return school
 	}
 	bothEngines(t, Options{}, func(t *testing.T, s *Store) {
-		for range 2 { // what users have grows, and with it what a change finds
+		for range 2 { // users have more and more, so changes find more
 			groupsAgree(t, s, 20, 1, makeAccess, withUsers)
 		}
 	})
 }
 
-// groupsAgree compares at least some groups of deeds in a number of schools with the same deeds one
-// by one in as many others.
+// groupsAgree compares groups of deeds, at least least of them, in a number of schools with
+// the same deeds one by one in as many other schools.
 func groupsAgree(
 	t *testing.T, s *Store, least, schools int, makeDeed func(*rand.Rand) *deed,
 	makeSchool func(*testing.T, *Store) lyceum.SchoolID,
@@ -631,7 +632,7 @@ func groupsAgree(
 			d.many = many
 		}
 		together(s, deeds, a...)
-		of := s.known // of the schools that are not written to now
+		of := s.known // of the schools that are not being written to
 		for i := range alone {
 			alone[i].plain, s.known = true, known{}
 			together(s, alone[i:i+1], b...)
@@ -642,7 +643,8 @@ func groupsAgree(
 	wantSameState(t, fmt.Sprintf("seed %d", seed), s, a, b)
 }
 
-// wantAsAlone wants deeds to have found and to be told what others did, each of which was alone.
+// wantAsAlone checks that deeds found, and reported, the same as the deeds of alone, which ran
+// one by one.
 func wantAsAlone(t *testing.T, where string, deeds, alone []*deed) {
 	t.Helper()
 	for i := range deeds {
@@ -654,7 +656,8 @@ func wantAsAlone(t *testing.T, where string, deeds, alone []*deed) {
 	}
 }
 
-// wantSameState wants schools to have what others have, in which deeds were alone.
+// wantSameState checks that schools have the same state as those of alone, in which deeds ran
+// one by one.
 func wantSameState(t *testing.T, where string, s *Store, schools, alone []lyceum.SchoolID) {
 	t.Helper()
 	for i := range schools {
@@ -664,8 +667,8 @@ func wantSameState(t *testing.T, where string, s *Store, schools, alone []lyceum
 	}
 }
 
-// TestRowsChangedBeforeTheyAreWritten: a query that did not find a row is asked again once
-// the row, which waits, is one that it finds.
+// TestRowsChangedBeforeTheyAreWritten checks that a query that did not find a row runs again
+// once the waiting row is one that it finds.
 func TestRowsChangedBeforeTheyAreWritten(t *testing.T) {
 	t.Parallel()
 	bothEngines(t, Options{}, func(t *testing.T, s *Store) {
@@ -699,8 +702,8 @@ func TestRowsChangedBeforeTheyAreWritten(t *testing.T) {
 	})
 }
 
-// TestRowsThatUpdatesLeave: an update that waits is one that a query may find by what it leaves
-// as it was, and by all that it changes.
+// TestRowsThatUpdatesLeave checks that a query may find a waiting update by the values that it
+// leaves unchanged and by all that it changes.
 func TestRowsThatUpdatesLeave(t *testing.T) {
 	t.Parallel()
 	bothEngines(t, Options{}, func(t *testing.T, s *Store) {
@@ -767,8 +770,8 @@ func TestRowsThatUpdatesLeave(t *testing.T) {
 	})
 }
 
-// TestRowsThatADeletionShows: an entitlement that was kept hides the one it was kept from, which a query
-// finds again once it is deleted.
+// TestRowsThatADeletionShows checks that an entitlement that was kept from another one hides
+// that one, and that a query finds the other one again after the deletion.
 func TestRowsThatADeletionShows(t *testing.T) {
 	t.Parallel()
 	bothEngines(t, Options{}, func(t *testing.T, s *Store) {
@@ -801,9 +804,10 @@ func TestRowsThatADeletionShows(t *testing.T) {
 	})
 }
 
-// TestGroupsThatFail: a group whose rows the database refuses when they are written at
-// its end, that meets a serialization failure or that loses its connection, keeps of each
-// change all or nothing, and what it said. LYCEUM_GROUPS is the number of groups.
+// TestGroupsThatFail checks that of a group whose rows the database rejects when they are
+// written at its end, that has a serialization failure or that loses its connection, each
+// change is kept either completely or not at all, as it reported. LYCEUM_GROUPS is the number
+// of groups.
 func TestGroupsThatFail(t *testing.T) {
 	t.Parallel()
 	groups, _ := strconv.Atoi(os.Getenv("LYCEUM_GROUPS"))
@@ -811,7 +815,7 @@ func TestGroupsThatFail(t *testing.T) {
 	bothEngines(t, Options{}, func(t *testing.T, s *Store) {
 		school := schoolOfDeeds(t, s)
 		postgres := s.Engine() == "postgres"
-		if postgres { // the rows of every other group meet another transaction
+		if postgres { // the rows of every other group conflict with another transaction
 			_, err := s.writes.db.ExecContext(t.Context(), `CREATE SEQUENCE meetings; CREATE FUNCTION meet() RETURNS trigger AS $$
 				BEGIN IF NEW.name = 'meets' AND nextval('meetings') % 2 = 1 THEN RAISE EXCEPTION USING ERRCODE = '40001'; END IF;
 				RETURN NEW; END $$ LANGUAGE plpgsql;
@@ -829,7 +833,7 @@ func TestGroupsThatFail(t *testing.T) {
 				email, name := fmt.Sprintf("user%d-%d@example.com", n, i), "plain"
 				switch r.IntN(6) {
 				case 0:
-					email = "user0-0@example.com" // which is there, or will be
+					email = "user0-0@example.com" // which exists or will exist
 				case 1:
 					name = "meets"
 				}
@@ -839,7 +843,7 @@ func TestGroupsThatFail(t *testing.T) {
 					if err != nil {
 						return err
 					}
-					if last { // ends the connection of the writer, and of no other
+					if last { // terminates the writer's connection, and no other
 						q := txOf(tx).q.link.(*pipeline)
 						_, _ = s.reads.db.ExecContext(t.Context(), "SELECT pg_terminate_backend($1)", q.conn.PgConn().PID())
 					}

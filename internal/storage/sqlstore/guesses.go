@@ -6,9 +6,9 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// guesses are what queries of earlier groups found, or of one that is being committed. A rehearsal
-// goes on with them until the database has answered. If the answers are the same, what the
-// changes did counts; if not, they run again with the answers.
+// guesses has what queries of earlier groups found, including one that is being committed. A
+// rehearsal continues with these results until the database has responded. If the results are
+// the same, what the changes did counts; if not, they run again with the results.
 type guesses struct {
 	mu         sync.Mutex
 	young, old map[asked][][]any
@@ -16,12 +16,12 @@ type guesses struct {
 	schools    map[lyceum.SchoolID]*credit
 }
 
-// maxGuesses is how many guesses are kept at least, and maxGuessed how many rows of each, of so
-// many bytes at most.
+// maxGuesses is how many guesses are kept at least, maxGuessed how many rows each has at most,
+// and maxGuessedBytes how many bytes.
 const maxGuesses, maxGuessed, maxGuessedBytes = 4096, 16, 4 << 10
 
-// find gives the rows that a query is guessed to find, and whether blindly: what it found before is
-// likely, and nobody knows that.
+// find returns the rows that a query is guessed to find. The guess is blind if the query is
+// likely to find what it found before, but that is not known.
 func (k *guesses) find(of *statement, in likely) (rows [][]any, blindly bool) {
 	if in.by == nil {
 		return in.rows, false
@@ -52,7 +52,7 @@ func (k *guesses) keep(key asked, rows [][]any) {
 	k.young[key] = rows
 }
 
-// learn keeps what the queries of a group found, and the counters, as it leaves them.
+// learn keeps what the queries of a group found, and the counters as the group leaves them.
 func (k *guesses) learn(g *group) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -63,7 +63,7 @@ func (k *guesses) learn(g *group) {
 		}
 		key, rows, told := askedOf(statementOf(a.text), by), a.rows, !a.huge
 		if told && g.met(key.of, a.in, a.args, a.since) {
-			if told = a.in.told() && a.in.through == nil; told { // so that nothing is asked
+			if told = a.in.told() && a.in.through == nil; told { // a view could need queries
 				rows, told, _ = g.catchUp(key.of, a.in, a.args, rows, a.since)
 			}
 		}
@@ -87,8 +87,8 @@ func (k *guesses) learn(g *group) {
 	}
 }
 
-// forget forgets the counters of a school whose last group was not committed: they would look as if
-// another process had counted.
+// forget forgets the counters of a school whose last group was not committed. Otherwise it
+// would look as if another process had changed them.
 func (k *guesses) forget(school lyceum.SchoolID) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

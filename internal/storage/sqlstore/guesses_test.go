@@ -10,8 +10,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// TestGuessesAreChecked: a group that was guessed right runs once. What another process
-// changed since is found, however sure the guess was.
+// TestGuessesAreChecked checks that a group that was guessed right runs once, and that what
+// another process has changed since is noticed, however certain the guess was.
 func TestGuessesAreChecked(t *testing.T) {
 	t.Parallel()
 	var stores [2]*Store
@@ -51,7 +51,7 @@ func TestGuessesAreChecked(t *testing.T) {
 				if err != nil {
 					return err
 				}
-				offer, err := tx.FindOffer(1, lyceum.UserID(1+2*i)) // the first one is there, the others are not
+				offer, err := tx.FindOffer(1, lyceum.UserID(1+2*i)) // the first one exists, the others do not
 				found("user %d: %d, %t", id, offer.Plan.Value.Price, offer.UserKnown)
 				return err
 			}}
@@ -92,8 +92,8 @@ func TestGuessesAreChecked(t *testing.T) {
 	}
 }
 
-// TestGuessesFollowWhatWasWritten: what a group changed of what it found, it is guessed to be next
-// time, and what is long is not kept.
+// TestGuessesFollowWhatWasWritten checks that the next guess includes what a group changed of
+// what it found, and that long results are not kept.
 func TestGuessesFollowWhatWasWritten(t *testing.T) {
 	t.Parallel()
 	s, err := OpenPostgres(t.Context(), storetest.Postgres(t), Options{})
@@ -145,7 +145,8 @@ func TestGuessesFollowWhatWasWritten(t *testing.T) {
 	}
 }
 
-// TestBlindGuessesAreNotTrusted: however many others of the same query were right.
+// TestBlindGuessesAreNotTrusted checks that a blind guess is not trusted, however many other
+// guesses of the same query were right.
 func TestBlindGuessesAreNotTrusted(t *testing.T) {
 	t.Parallel()
 	const text = "SELECT name FROM courses WHERE school_id = $1 AND course_id = $2"

@@ -9,8 +9,8 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// heldColumns are the columns of a lyceum.Held. The row h names the product; the
-// others are joined by heldTables.
+// heldColumns are the columns of a lyceum.Held. The row h identifies the product; heldTables
+// joins the others.
 const heldColumns = `h.product_type, h.product_id, COALESCE(c.name, d.name, b.name, t.name, k.name, ''),
 	COALESCE(c.heading, d.description, b.description, t.description, k.description),
 	COALESCE(c.image_url, d.image_url, b.image_url, m.image_url, k.image_url),
@@ -28,7 +28,7 @@ const heldTables = `
 	LEFT JOIN memberships m ON m.school_id = $1 AND m.membership_id = t.membership_id
 	LEFT JOIN coaching k ON h.product_type = 'coaching' AND k.school_id = $1 AND k.coaching_id = h.product_id`
 
-// heldPublished is 1 for what learners see.
+// heldPublished is 1 for products that learners see.
 const heldPublished = "COALESCE(c.is_published, d.is_published, b.is_published, t.is_published * m.is_published, " +
 	"k.is_published, 0)"
 
@@ -60,7 +60,7 @@ func scanHeld(h *lyceum.Held) []any {
 	}
 }
 
-// heldBy is the products that a user has access to at a moment, each once.
+// heldBy narrows to the products that a user has access to at a moment.
 func heldBy(w *where, user lyceum.UserID, at time.Time) {
 	w.and("r.school_id = $1")
 	is(w, "r.user_id", lyceum.Some(user))
@@ -116,7 +116,7 @@ func (v *view) FindHeld(f lyceum.HeldFilter, p lyceum.Page) (lyceum.Listing[lyce
 	return listing, nil
 }
 
-// maxNamed is how many products one statement names.
+// maxNamed is how many products one statement looks up.
 const maxNamed = 128
 
 func (v *view) FindNamed(
@@ -134,7 +134,7 @@ func (v *view) FindNamed(
 func (v *view) findNamed(
 	user lyceum.UserID, at time.Time, products []lyceum.Product, found map[lyceum.Product]lyceum.Held,
 ) error {
-	for n := len(products); n&(n-1) != 0; n++ { // few statements serve all lengths
+	for n := len(products); n&(n-1) != 0; n++ { // a power of two, so that few statements serve all lengths
 		products = append(products, products[0])
 	}
 	w := &where{args: []any{int64(v.school)}}

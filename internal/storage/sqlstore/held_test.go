@@ -15,8 +15,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// beside opens a PostgreSQL store of little patience, and another connection to
-// its database.
+// beside opens a PostgreSQL store with little patience, and another connection to its
+// database.
 func beside(t *testing.T, o Options) (*Store, *sql.Conn) {
 	t.Helper()
 	address := storetest.Postgres(t)
@@ -86,9 +86,8 @@ func wantUnknown(t *testing.T, err error) {
 	}
 }
 
-// TestR22_HeldTable: while another transaction holds a table in PostgreSQL,
-// every write is answered in time and with the truth, and the server is not
-// ready.
+// TestR22_HeldTable checks that, while another transaction locks a table in PostgreSQL, every
+// write is answered in time and truthfully, and the server is not ready.
 func TestR22_HeldTable(t *testing.T) {
 	t.Parallel()
 	const writes = 12
@@ -123,8 +122,8 @@ func TestR22_HeldTable(t *testing.T) {
 	}
 }
 
-// TestR22_HeldSchool: a school that another transaction holds delays the
-// others of its group and does not fail them.
+// TestR22_HeldSchool checks that a school that another transaction locks delays the other
+// schools of its group but does not make them fail.
 func TestR22_HeldSchool(t *testing.T) {
 	t.Parallel()
 	s, other := beside(t, Options{Patience: time.Second})
@@ -133,7 +132,7 @@ func TestR22_HeldSchool(t *testing.T) {
 	for id := range lyceum.UserID(4) {
 		group.Go(func() { wantUnchanged(t, addUser(s, 9, id+1)) })
 	}
-	for id := range lyceum.UserID(4) { // each may be delayed by every one of the others
+	for id := range lyceum.UserID(4) { // each may be delayed by all of the others
 		if err := addUser(s, 1, id+1); err != nil {
 			t.Errorf("a school that nobody holds: %v", err)
 		}
@@ -144,8 +143,8 @@ func TestR22_HeldSchool(t *testing.T) {
 	}
 }
 
-// TestR22_HeldSchoolKeepsAsking: a school that another transaction holds does
-// not keep the others from their turns, however often it is written.
+// TestR22_HeldSchoolKeepsAsking checks that a school that another transaction locks does not
+// keep the other schools from their turns, however often it is written.
 func TestR22_HeldSchoolKeepsAsking(t *testing.T) {
 	t.Parallel()
 	s, other := beside(t, Options{Patience: time.Second})
@@ -169,8 +168,8 @@ func TestR22_HeldSchoolKeepsAsking(t *testing.T) {
 	group.Wait()
 }
 
-// TestOldestOfTheQueue: how long writes have waited can be asked while a group
-// ends of which some do not wait any more.
+// TestOldestOfTheQueue checks that the waiting time of writes can be queried while a group
+// ends that has changes whose callers no longer wait.
 func TestOldestOfTheQueue(t *testing.T) {
 	t.Parallel()
 	var now atomic.Int64
@@ -204,15 +203,15 @@ func TestOldestOfTheQueue(t *testing.T) {
 	})
 }
 
-// atCommit lets something happen when an insert into users is committed.
+// atCommit runs deed when an insert into users is committed.
 func atCommit(t *testing.T, conn *sql.Conn, deed string) {
 	t.Helper()
 	run(t, conn, `CREATE FUNCTION at_commit() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN `+deed+`; RETURN NULL; END $$`)
 	run(t, conn, `CREATE CONSTRAINT TRIGGER at_commit AFTER INSERT ON users DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION at_commit()`)
 }
 
-// TestR22_UnknownOutcomePostgres: what became of a commit that was not answered
-// is not known. A commit that the server refused changed nothing.
+// TestR22_UnknownOutcomePostgres checks that the outcome of a commit without a response is
+// unknown, and that a commit that the server refused changed nothing.
 func TestR22_UnknownOutcomePostgres(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -236,7 +235,8 @@ func TestR22_UnknownOutcomePostgres(t *testing.T) {
 	}
 }
 
-// TestPostgresFaults: what the server says of itself is no fault of lyceum's.
+// TestPostgresFaults checks that problems that the server reports about itself are not
+// reported as faults of Lyceum.
 func TestPostgresFaults(t *testing.T) {
 	t.Parallel()
 	s, other := beside(t, Options{})
@@ -258,8 +258,8 @@ func TestPostgresFaults(t *testing.T) {
 	}
 }
 
-// TestR22_PresumedChangeOfAHeldSchool: a change that waits for no answer finds its school held, says
-// that nothing was changed, and is made once it is asked for again.
+// TestR22_PresumedChangeOfAHeldSchool checks that a change that does not wait for results, and
+// finds its school locked, reports that nothing was changed, and succeeds when it is repeated.
 func TestR22_PresumedChangeOfAHeldSchool(t *testing.T) {
 	t.Parallel()
 	for name, aheadAfter := range map[string]int{"goes ahead": leastStreak, "in one round trip": math.MaxInt} {

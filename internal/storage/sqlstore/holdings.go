@@ -9,12 +9,12 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// heldCounter counts the entitlements to a product, whatever became of them.
+// heldCounter is the counter of a product's entitlements, including those that have ended.
 func heldCounter(p lyceum.Product) string {
 	return "held:" + string(p.Kind) + ":" + strconv.Itoa(int(p.ID))
 }
 
-// countEntitlements keeps the counters of the entitlements to each product.
+// countEntitlements updates the counters of the entitlements to each product.
 func countEntitlements(t *tx, old, row *lyceum.Entitlement) {
 	if old != nil && row != nil && old.Product == row.Product {
 		return
@@ -27,15 +27,15 @@ func countEntitlements(t *tx, old, row *lyceum.Entitlement) {
 	}
 }
 
-// heldProduct is a product with which another one comes.
+// heldProduct is a product that another product comes with.
 type heldProduct struct {
 	lyceum.Product
 
-	leaving bool // the other one was removed from it, and not all holders have it as their own yet
+	leaving bool // the other one was removed from it, but not all holders have been given it separately yet
 }
 
-// productsWith returns what a product comes with: itself first. They come as one text,
-// so that a change can ask for them ahead.
+// productsWith returns the products that a product comes with, itself first. The query returns
+// them as one string, so that a change can run it ahead.
 func (v *view) productsWith(p lyceum.Product) ([]heldProduct, error) {
 	all := []heldProduct{{Product: p}}
 	const is = " AND i.product_type = $2 AND i.product_id = $3"
@@ -65,8 +65,8 @@ func (v *view) productsWith(p lyceum.Product) ([]heldProduct, error) {
 	return all, nil
 }
 
-// FindHoldings finds the keys of a page from the beginning of an index for each
-// product that the product comes with, merges them, and then reads the rows.
+// FindHoldings finds the keys of a page from the beginning of an index for each product that
+// the product comes with, merges them, and then reads the rows.
 func (v *view) FindHoldings(f lyceum.HoldingFilter, p lyceum.Page) (lyceum.Listing[lyceum.Holding], error) {
 	products, err := v.productsWith(f.Product)
 	if err != nil {
@@ -89,7 +89,7 @@ func (v *view) FindHoldings(f lyceum.HoldingFilter, p lyceum.Page) (lyceum.Listi
 	})
 }
 
-// phrase returns what asks for the page, behind a first column.
+// phrase returns a function that returns the query for the page, with a given first column.
 func (q *holdings) phrase(products []heldProduct) func(first, limit string) string {
 	keys, order := q.keys(products)
 	shown, join := q.shown()
@@ -99,7 +99,7 @@ func (q *holdings) phrase(products []heldProduct) func(first, limit string) stri
 	}
 }
 
-// ranking is the list of the holdings, unless it is short.
+// ranking returns the ranking of the holdings, or nil for those of one user, which are few.
 func (q *holdings) ranking(products []heldProduct) *ranking {
 	if q.f.User.Present {
 		return nil
@@ -136,8 +136,8 @@ func (q *holdings) ranking(products []heldProduct) *ranking {
 	return r
 }
 
-// completionKeys has those who did not complete the course last in both directions. So the lists of the two
-// are not the same list.
+// completionKeys returns keys that put those who have not completed the course last in both
+// directions. So the lists of the two directions are not the same list.
 func (q *holdings) completionKeys() []string {
 	done, not := doneAt(ofRow, strconv.Itoa(int(q.f.Product.ID))), "9223372036854775807"
 	if q.dir != "" {
@@ -151,21 +151,21 @@ func (q *holdings) completionKeys() []string {
 	}
 }
 
-// doneAt is when the user of an entitlement completed a course, or NULL.
+// doneAt is an expression for when the user of an entitlement completed a course, or NULL.
 func doneAt(of, course string) string {
 	return "(SELECT d.completed_at FROM progress d WHERE d.school_id = " + of + ".school_id AND d.user_id = " + of +
 		".user_id AND d.course_id = " + course + ")"
 }
 
-// holdings phrases the questions about the holdings of a product. Arguments are in
-// the order in which the texts have them, and none is left unused: the total has
-// those of the filter and its own.
+// holdings builds the queries for the holdings of a product. Arguments are in the order in
+// which the texts use them, and none is left unused: the total has those of the filter and its
+// own.
 type holdings struct {
 	w       *where
 	f       lyceum.HoldingFilter
 	dialect *dialect
 	filter  string // conditions of the filter
-	found   string // what the rows of the page are read from, if they are known
+	found   string // the source of the page's rows, if they are known
 	page    lyceum.Page
 	dir     string
 }
@@ -197,7 +197,7 @@ func (q *holdings) narrowStatuses() {
 	q.w.and("(" + strings.Join(conds, " OR ") + ")")
 }
 
-// has is the condition of a status; see lyceum.Holding.StatusAt.
+// has is the condition for a status; see lyceum.Holding.StatusAt.
 func (q *holdings) has(status lyceum.HoldingStatus) string {
 	if status == lyceum.HoldingDisabled {
 		return "e.ended_at IS NOT NULL OR " + q.blocked()
@@ -219,15 +219,14 @@ func (q *holdings) has(status lyceum.HoldingStatus) string {
 
 func (q *holdings) id() string { return q.w.arg(int64(q.f.Product.ID)) }
 
-// progress is the condition that the user's progress in the course has what cond
-// says.
+// progress is the condition that the user's progress in the course meets cond.
 func (q *holdings) progress(cond string) string {
 	return "EXISTS (SELECT 1 FROM progress d WHERE d.school_id = e.school_id AND d.user_id = e.user_id " +
 		"AND d.course_id = " + q.id() + " AND d." + cond + ")"
 }
 
-// reaches is the condition that an entitlement reaches the product, in a way of
-// which more holds.
+// reaches is the condition that an entitlement reaches the product in a way that meets the
+// further condition more.
 func (q *holdings) reaches(more string) string {
 	return "EXISTS (SELECT 1 FROM reaching r WHERE r.school_id = e.school_id AND r.user_id = e.user_id " +
 		"AND r.entitlement_id = e.entitlement_id AND r.product_type = '" + string(q.f.Product.Kind) +
@@ -241,12 +240,12 @@ func (q *holdings) blocked() string {
 		q.reaches(" AND "+unblocked("r"))
 }
 
-// apart is how many products are read apart, each from its index; the others are
-// read at once and sorted.
+// apart is how many products are read separately, each from its index; the others are read
+// together and sorted.
 const apart = 32
 
-// parts returns the conditions of the products that are read apart. What a user has
-// is read at once, as is a page whose rows are known.
+// parts returns a condition for each part that is read separately. What one user has is read
+// in one go, as is a page whose rows are known.
 func (q *holdings) parts(products []heldProduct) (parts []string) {
 	if q.f.User.Present || q.found != "" {
 		return []string{q.toAny(products)}
@@ -268,8 +267,9 @@ func (q *holdings) parts(products []heldProduct) (parts []string) {
 	return parts
 }
 
-// to is the condition that an entitlement is to one of some products of a kind. Of
-// those that another one is leaving, it must still reach that.
+// to is the condition that an entitlement is to one of the given products, which are of one
+// kind. If leaving is true, the product is leaving them, and the entitlement must still reach
+// it.
 func (q *holdings) to(leaving bool, of ...heldProduct) string {
 	ids := make([]string, len(of))
 	for i, p := range of {
@@ -300,7 +300,7 @@ func (q *holdings) rows() string {
 	return " FROM entitlements e"
 }
 
-// count is the total. That of a whole product is kept by counters.
+// count returns the total. That of a whole product comes from counters.
 func (q *holdings) count(products []heldProduct) total {
 	whole := !q.f.User.Present && q.f.Statuses == nil && q.f.Enrolled == (lyceum.Period{}) &&
 		!slices.ContainsFunc(products, func(p heldProduct) bool { return p.leaving })
@@ -319,7 +319,8 @@ func (q *holdings) count(products []heldProduct) total {
 	return total{text: "(" + strings.Join(parts, " + ") + ")", args: len(q.w.args)}
 }
 
-// shown is what is read of the rows of the page, and what it is joined from.
+// shown returns the columns that are read for the rows of the page, and the join that has
+// them.
 func (q *holdings) shown() (columns, join string) {
 	columns = ", " + entitlements.of("e") + ", CASE WHEN " + q.blocked() + " THEN 1 ELSE 0 END"
 	if q.f.Product.Kind != lyceum.CourseKind {
@@ -329,7 +330,7 @@ func (q *holdings) shown() (columns, join string) {
 		"ON p.school_id = e.school_id AND p.user_id = e.user_id AND p.course_id = " + q.id()
 }
 
-// keys returns what has the keys of the page, and their order.
+// keys returns the query for the keys of the page, and their order.
 func (q *holdings) keys(products []heldProduct) (text, order string) {
 	if !q.f.ByCompletion {
 		return q.byBeginning(products, ""), q.begun("k")
@@ -350,19 +351,19 @@ func (q *holdings) keys(products []heldProduct) (text, order string) {
 	return "SELECT * FROM (" + completed + ") c UNION ALL SELECT b.*, NULL FROM (" + others + ") b", order
 }
 
-// heldKeys are what an index has of the entitlements of a page.
+// heldKeys are the columns of an entitlement that are read from an index.
 const heldKeys = "e.entitlement_id, e.starts_at, e.user_id"
 
-// begun is the order in which entitlements began.
+// begun is the order of entitlements by when they began.
 func (q *holdings) begun(of string) string {
 	return " ORDER BY " + of + ".starts_at" + q.dir + ", " + of + ".entitlement_id" + q.dir
 }
 
-// most is how many rows there are to the end of the page.
+// most is the number of rows up to the end of the page.
 func (q *holdings) most() string { return q.w.arg(q.page.Offset() + int64(q.page.Size)) }
 
-// byBeginning finds the entitlements of each part. Of several parts it finds the
-// first ones, in the order in which they began.
+// byBeginning finds the entitlements of each part. If there are several parts, it finds only
+// the first ones of each, in the order in which they began.
 func (q *holdings) byBeginning(products []heldProduct, more string) string {
 	parts := q.parts(products)
 	for i, part := range parts {

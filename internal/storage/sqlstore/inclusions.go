@@ -15,7 +15,8 @@ var tierProducts = define(&tables.TierProducts, inclusions[lyceum.TierProductID,
 	"tier_products", "tier_product", "membership_tier_id",
 ))
 
-// inclusions are the products in what a column names.
+// inclusions is the noun of the products in a collection or a tier; in is the column with its
+// id.
 func inclusions[ID, In ~int32](
 	name, entries, in string,
 ) noun[ID, lyceum.Inclusion[ID, In], lyceum.InclusionFilter[In]] {
@@ -59,8 +60,8 @@ func inclusions[ID, In ~int32](
 	}
 }
 
-// inclusionInvariants: the products in collections and tiers, which no foreign
-// key holds, are there.
+// inclusionInvariants check that the products in collections and tiers exist, for which there
+// is no foreign key.
 func inclusionInvariants() (list []invariant) {
 	for name, kinds := range map[string][]lyceum.ProductKind{
 		"collection_products": lyceum.CollectionKinds(), "tier_products": lyceum.TierKinds(),

@@ -7,13 +7,13 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// entryColumns are those of the journal after the school.
+// entryColumns are the columns of the journal after the school.
 const entryColumns = "number, at, actor, type, object_id, event, detail"
 
-// journalColumns are those that are written.
+// journalColumns are the columns that are written.
 const journalColumns = entryColumns + ", scarce"
 
-// entryColumnsOf gives them with the name of their table.
+// entryColumnsOf returns entryColumns qualified with the name of their table.
 func entryColumnsOf(table string) string {
 	return table + "." + strings.ReplaceAll(entryColumns, ", ", ", "+table+".")
 }

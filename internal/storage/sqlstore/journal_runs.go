@@ -12,24 +12,25 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Entries of one moment that follow one another and say the same of many objects are kept
-// as one row of journal_runs: an import would spend as much on its entries as on its rows.
-// Each entry has its number, and readers see no difference. A run ends with its transaction
-// at the latest, so the last entry of a journal is alone or ends one.
+// Consecutive entries of one moment that say the same about many objects are stored as one row
+// of journal_runs: otherwise an import would spend as much on its entries as on its rows. Each
+// entry has its number, and readers see no difference. A run ends with its transaction at the
+// latest, so the last entry of a journal is single or ends a run.
 const (
 	leastRun = 64   // entries of the shortest run
 	mostRun  = 4096 // entries of the longest one
 )
 
-// runColumns are those of journal_runs after the school.
+// runColumns are the columns of journal_runs after the school.
 const runColumns = "number, last, at, actor, type, object_ids"
 
-// runColumnsOf is the same behind an alias.
+// runColumnsOf returns runColumns qualified with an alias.
 func runColumnsOf(alias string) string {
 	return alias + "." + strings.ReplaceAll(runColumns, ", ", ", "+alias+".")
 }
 
-// entryRun is several entries with numbers from Number to last, which differ in their objects.
+// entryRun is a run of entries with the numbers from Number to last, which differ only in
+// their objects.
 type entryRun struct {
 	lyceum.Entry // the first; its object is not set
 
@@ -55,14 +56,16 @@ func scanBytes(p *[]byte) sql.Scanner {
 	})
 }
 
-// foldable reports whether an entry may be part of a run: one that announces an event or
-// has a detail is not, nor one that an index of the journal or a person's data finds.
+// foldable reports whether an entry may be part of a run. It may not if it announces an event
+// or has a detail, nor if an index of the journal or a query for a person's data has to find
+// it.
 func foldable(e *dated) bool {
 	return !e.Event.Present && !e.Detail.Present && !strings.HasPrefix(e.stamp.Actor, "user:") &&
 		nounOf(e.Type) != "user" && !scarce[e.Type]
 }
 
-// runLength returns how many of the first entries, of which there is one, say the same.
+// runLength returns how many of the first entries say the same. There must be at least one
+// entry.
 func runLength(entries []dated) int {
 	first := &entries[0]
 	n := 1
@@ -77,8 +80,8 @@ func runLength(entries []dated) int {
 	return n
 }
 
-// rowsOfEntries adds the rows of entries that are numbered after a number to singles, and
-// gives those of runs.
+// rowsOfEntries appends the rows of single entries to singles, and returns it and the rows of
+// runs. The entries are numbered after number.
 func rowsOfEntries(singles [][]any, school lyceum.SchoolID, number int64, entries []dated) (rows, runs [][]any) {
 	for len(entries) > 0 {
 		single, n := 0, 0
@@ -108,7 +111,7 @@ func rowsOfEntries(singles [][]any, school lyceum.SchoolID, number int64, entrie
 	return singles, runs
 }
 
-// packIDs writes the ids of objects, each as its difference to the one before.
+// packIDs encodes the ids of the entries' objects, each as the difference from the one before.
 func packIDs(entries []dated) []byte {
 	return packDeltas(func(yield func(int64) bool) {
 		for i := range entries {
@@ -121,7 +124,7 @@ func packIDs(entries []dated) []byte {
 
 var errRun = errors.New("a run of journal entries is damaged")
 
-// entries returns those of a run.
+// entries returns the entries of a run.
 func (r *entryRun) entries() ([]lyceum.Entry, error) {
 	if r.last < r.Number || r.last-r.Number >= mostRun {
 		return nil, errRun
@@ -142,7 +145,7 @@ func (r *entryRun) entries() ([]lyceum.Entry, error) {
 	return entries, nil
 }
 
-// entry returns one of those of a run, and none where there is none of that number.
+// entry returns the entry of a run with the given number, or a zero Entry if the run has none.
 func (r *entryRun) entry(number int64) (lyceum.Entry, error) {
 	if r.Number == 0 || number < r.Number || number > r.last {
 		return lyceum.Entry{}, nil
@@ -154,21 +157,21 @@ func (r *entryRun) entry(number int64) (lyceum.Entry, error) {
 	return entries[number-r.Number], nil
 }
 
-// runSearch is a question for entries of runs, with numbers from low to high.
+// runSearch is a search for entries in runs, with numbers from low to high.
 type runSearch struct {
 	low, high int64
-	down      bool // from the highest on
+	down      bool // starting with the highest
 	limit     int
-	narrow    func(*where)      // of which runs
-	object    lyceum.Opt[int32] // the only one wanted
+	narrow    func(*where)      // narrows to the runs that may match
+	object    lyceum.Opt[int32] // if present, only entries about it match
 }
 
-// inText is a limit of at least n for a subquery. It is part of the text, since SQLite
-// plans a query again whenever such a limit is bound, and a power of two, so that there are
-// few texts.
+// inText returns a limit of at least n for a subquery. It becomes part of the text, because
+// SQLite plans a query again whenever such a limit is bound, and is a power of two, so that
+// there are few texts.
 func inText(n int) string { return strconv.Itoa(1 << bits.Len(uint(n-1))) }
 
-// text gives the query for the runs, of the arguments of w and of its own.
+// text returns the query for the runs, and adds its arguments to those of w.
 func (s *runSearch) text(w *where, school lyceum.SchoolID) string {
 	own := &where{args: w.args}
 	own.and("school_id = ?", int64(school))
@@ -179,14 +182,14 @@ func (s *runSearch) text(w *where, school lyceum.SchoolID) string {
 	if s.down {
 		order += " DESC"
 	}
-	if !s.object.Present { // the first and the last run may have a single entry between low and high
+	if !s.object.Present { // the first and the last run may have just one entry between low and high
 		order += " LIMIT " + inText(s.limit/leastRun+2)
 	}
 	w.args = own.args
 	return "SELECT " + runColumns + " FROM journal_runs" + own.String() + order
 }
 
-// entries returns those entries of a run that the search is for, in its order.
+// entries returns the entries of a run that match the search, in its order.
 func (s *runSearch) entries(r *entryRun) ([]lyceum.Entry, error) {
 	entries, err := r.entries()
 	if err != nil {
@@ -200,7 +203,7 @@ func (s *runSearch) entries(r *entryRun) ([]lyceum.Entry, error) {
 	}), nil
 }
 
-// find returns the first entries of the search.
+// find returns the first entries that match the search.
 func (s *runSearch) find(q *session, school lyceum.SchoolID) (found []lyceum.Entry, err error) {
 	w := &where{}
 	var r entryRun
@@ -219,7 +222,7 @@ func (s *runSearch) find(q *session, school lyceum.SchoolID) (found []lyceum.Ent
 	return found, unlessFull(err)
 }
 
-// checkRuns reads all runs of a school.
+// checkRuns reads all runs of a school and reports those that are damaged.
 func checkRuns(q *session, school lyceum.SchoolID) (findings []lyceum.Finding, err error) {
 	broken := 0
 	var r entryRun

@@ -8,16 +8,16 @@ import (
 )
 
 const (
-	// rangeGap is by how much neighbours in a range of keys differ at most, so that
-	// at most as many times the rows are read that are wanted.
+	// rangeGap is how much neighbouring keys in a range differ at most, so that at most this
+	// many times as many rows are read as are wanted.
 	rangeGap = 2
 	// rangeLength is how many keys a range has at least.
 	rangeLength = readChunk
 )
 
-// findKeys visits those rows of a school that have one of the keys, which dest does not
-// begin with. Keys that lie close together, as in most batches of an import, are found
-// by one walk instead of a search for each.
+// findKeys visits the rows of a school that have one of the keys. dest does not include the
+// key. Keys that are close together, as in most batches of an import, are found in one walk
+// instead of one by one.
 func findKeys(
 	q *session, in scope, columns string, school lyceum.SchoolID, keys, dest []any, visit func(),
 ) error {
@@ -44,8 +44,8 @@ func findKeys(
 		rest, dest, visit)
 }
 
-// rangesOf splits keys into ranges, each in ascending order, and those that lie alone or
-// are no numbers.
+// rangesOf splits keys into ranges, each in ascending order, and the rest: keys that are
+// isolated or not numbers.
 func rangesOf(keys []any) (ranges [][]any, rest []any) {
 	if len(keys) < rangeLength || slices.ContainsFunc(keys, func(key any) bool { _, is := key.(int64); return !is }) {
 		return nil, keys

@@ -13,31 +13,31 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// SQLite looks for the rows that a row refers to each time one is written, which takes a
-// seventh of an import of transactions. A group of changes of a great many rows turns that
-// off and looks itself, once for each row that is referred to: what was found, it knows as
-// long as nobody else commits. Where it cannot tell, or finds nothing, it runs again with
-// SQLite's keys, which have the last word.
+// SQLite looks up the rows that a row refers to each time one is written, which takes a
+// seventh of an import of transactions. A group of changes with a great many rows turns that
+// off and looks them up itself, once for each row that is referred to; what it has found stays
+// known as long as nobody else commits. If it cannot tell, or does not find a row, it runs
+// again with SQLite's foreign keys, which have the last word.
 
-// foreignKey is a column of a table that names a row of another one, in the same school.
+// foreignKey is a column of a table that refers to a row of another table in the same school.
 type foreignKey struct{ column, table, key string }
 
-// foreignKeys are those of tables, besides the one to the school.
+// foreignKeys maps tables to their foreign keys, without the one to the school.
 type foreignKeys map[string][]foreignKey
 
-// parents are a table of a school to which others refer.
+// parents identifies a table of a school to which others refer.
 type parents struct {
 	school int64
 	table  string
 }
 
-// maxParents is how many tables of schools a store knows rows of.
+// maxParents is how many tables of schools a store remembers rows of.
 const maxParents = 256
 
-// errKeys is why a group runs again with SQLite's keys.
+// errKeys makes a group run again with SQLite's foreign keys.
 var errKeys = errors.New("rows may refer to others that do not exist")
 
-// readKeys reads the foreign keys of a SQLite file.
+// readKeys reads the foreign keys of a SQLite database.
 func (p *pool) readKeys(ctx context.Context) (foreignKeys, error) {
 	rows, err := p.db.QueryContext(ctx, `SELECT m.name, k.id, k."from", k."table", k."to"
 		FROM sqlite_schema m, pragma_foreign_key_list(m.name) k WHERE m.type = 'table' ORDER BY m.name, k.id`)
@@ -65,7 +65,7 @@ func (p *pool) readKeys(ctx context.Context) (foreignKeys, error) {
 	return keys, rows.Err()
 }
 
-// to reports whether a table has rows to which others may refer.
+// to reports whether other tables refer to a table.
 func (k foreignKeys) to(table string) bool {
 	for _, keys := range k {
 		if slices.ContainsFunc(keys, func(key foreignKey) bool { return key.table == table }) {
@@ -75,7 +75,7 @@ func (k foreignKeys) to(table string) bool {
 	return false
 }
 
-// knowSchools reports whether the schools of changes exist, to which every table refers.
+// knowSchools reports whether the schools of the changes exist, to which every table refers.
 func (g *group) knowSchools(members []*change) (bool, error) {
 	known := g.known(parents{table: "schools"})
 	for _, c := range members {
@@ -92,7 +92,7 @@ func (g *group) knowSchools(members []*change) (bool, error) {
 	return true, nil
 }
 
-// known returns the ids of the rows that are known of a table.
+// known returns the ids of a table's rows that are known to exist.
 func (g *group) known(of parents) *roaring.Bitmap {
 	if g.parents[of] == nil {
 		g.parents[of] = roaring.New()
@@ -100,7 +100,7 @@ func (g *group) known(of parents) *roaring.Bitmap {
 	return g.parents[of]
 }
 
-// refer fails unless what rows of one table refer to is there.
+// refer returns an error unless everything that rows of one table refer to exists.
 func (g *group) refer(rows []edit) error {
 	first := &rows[0]
 	for _, to := range g.session.pool.keys[first.table] {
@@ -127,7 +127,7 @@ func (g *group) refer(rows []edit) error {
 	return nil
 }
 
-// knowRows reports whether there is a row with each of some ids.
+// knowRows reports whether a row exists for each of the ids.
 func (g *group) knowRows(of parents, key string, ids []int64) (bool, error) {
 	known := g.known(of)
 	var open []any
@@ -153,7 +153,7 @@ func (g *group) knowRows(of parents, key string, ids []int64) (bool, error) {
 	return missing == 0, err
 }
 
-// forgetRows forgets which rows a table has.
+// forgetRows forgets which rows of a table exist.
 func (g *group) forgetRows(table string) {
 	maps.DeleteFunc(g.parents, func(p parents, _ *roaring.Bitmap) bool { return p.table == table })
 }

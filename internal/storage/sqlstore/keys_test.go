@@ -13,8 +13,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// unkeyed is a SQLite store with a school that has courses 1 to 3, and user and pricing
-// plan 1.
+// unkeyed is a SQLite store with a school that has courses 1 to 3, user 1 and pricing plan 1.
 type unkeyed struct {
 	*Store
 
@@ -44,7 +43,7 @@ func openUnkeyed(t *testing.T) *unkeyed {
 	return u
 }
 
-// write writes many rows.
+// write runs a change of many rows.
 func (u *unkeyed) write(ctx context.Context, of lyceum.SchoolID, do func(lyceum.Tx) error) error {
 	return u.Write(ctx, lyceum.Stamp{School: of, At: storetest.Begin, Actor: "import", Many: true}, do)
 }
@@ -56,8 +55,8 @@ func transactionOf(id lyceum.TransactionID, user lyceum.UserID, plan lyceum.Pric
 	}
 }
 
-// TestManyRowsReferToOthers: a change of a great many rows is refused what SQLite refuses
-// every other one, in the same words, and keeps nothing of it.
+// TestManyRowsReferToOthers checks that a change of a great many rows is rejected for the same
+// reasons, and in the same words, as SQLite rejects any other, and that nothing of it is kept.
 func TestManyRowsReferToOthers(t *testing.T) {
 	t.Parallel()
 	u := openUnkeyed(t)
@@ -133,8 +132,8 @@ func (u *unkeyed) rows(t *testing.T) (n int) {
 	return n
 }
 
-// TestManyRowsReferToOthersNoLonger: rows that were found are looked for again once they
-// may be gone.
+// TestManyRowsReferToOthersNoLonger checks that rows that were found are looked up again once
+// they may be gone.
 func TestManyRowsReferToOthersNoLonger(t *testing.T) {
 	t.Parallel()
 	gone := []string{"DELETE FROM progress", "DELETE FROM users WHERE user_id = 2"}
@@ -178,7 +177,8 @@ func TestManyRowsReferToOthersNoLonger(t *testing.T) {
 	}
 }
 
-// TestManyRowsReferToWhatFailed: a row of a change that failed is none for those after it.
+// TestManyRowsReferToWhatFailed checks that a row of a failed change does not exist for the
+// changes after it.
 func TestManyRowsReferToWhatFailed(t *testing.T) {
 	t.Parallel()
 	u := openUnkeyed(t)
@@ -187,7 +187,7 @@ func TestManyRowsReferToWhatFailed(t *testing.T) {
 		if err == nil {
 			err = tx.Transactions.Insert(tx, transactionOf(1, 2, 1))
 		}
-		if err == nil { // which has both written
+		if err == nil { // makes both be written
 			_, err = lyceum.All(tx.Users, tx, lyceum.UserFilter{})
 		}
 		if err == nil {
@@ -211,7 +211,7 @@ func TestManyRowsReferToWhatFailed(t *testing.T) {
 	}
 }
 
-// TestManyRowsReferToFewOthers: what rows refer to is looked for once.
+// TestManyRowsReferToFewOthers checks that what rows refer to is looked up once.
 func TestManyRowsReferToFewOthers(t *testing.T) {
 	t.Parallel()
 	u := openUnkeyed(t)
@@ -235,8 +235,8 @@ func TestManyRowsReferToFewOthers(t *testing.T) {
 	}
 }
 
-// TestManyRowsWithoutTime: a change that has to run again with foreign keys, and has no time
-// for it, says that.
+// TestManyRowsWithoutTime checks that a change that has to run again with foreign keys, but
+// has no time for it, says so.
 func TestManyRowsWithoutTime(t *testing.T) {
 	t.Parallel()
 	u := openUnkeyed(t)
@@ -260,7 +260,7 @@ func TestManyRowsWithoutTime(t *testing.T) {
 	}
 }
 
-// TestForeignKeysOfSQLite: the store knows all foreign keys of the schema.
+// TestForeignKeysOfSQLite checks that the store knows all foreign keys of the schema.
 func TestForeignKeysOfSQLite(t *testing.T) {
 	t.Parallel()
 	u := openUnkeyed(t)

@@ -6,9 +6,9 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// known is what the groups before know of a SQLite file: counters, and the rows of queries
-// that were asked again. It is true until another connection commits something: a file is
-// changed by one at a time, and that of the groups takes what it writes into account.
+// known is what earlier groups have learned about a SQLite file: counters, and the results of
+// queries that were repeated. It is valid until another connection commits something: only one
+// connection changes a file at a time, and that of the groups accounts for its own writes.
 type known struct {
 	of       *direct
 	version  int64 // of the file, as SQLite counts it for one connection
@@ -19,14 +19,14 @@ type known struct {
 
 const (
 	maxKnown       = 128      // answers
-	maxKnownBytes  = 16 << 10 // of the values of one of them
-	maxKnownIdle   = 64       // groups in which nobody asks for an answer
+	maxKnownBytes  = 16 << 10 // of the values of one answer
+	maxKnownIdle   = 64       // groups in which nobody needs an answer
 	maxKnownBooks  = 4096     // schools whose counters are known
-	maxKnownCounts = 256      // counters of one of them
+	maxKnownCounts = 256      // counters of one school
 )
 
-// tell tells a group, which has begun its transaction, what is known. It is forgotten
-// unless the group is learned from.
+// tell passes what is known to a group that has begun its transaction, and forgets it. It is
+// known again once learn is called with the group.
 func (k *known) tell(g *group, d *direct) error {
 	was := *k
 	*k = known{of: d}
@@ -37,7 +37,7 @@ func (k *known) tell(g *group, d *direct) error {
 	return err
 }
 
-// learn takes what a group that was committed knows, and what that still says.
+// learn takes over what a committed group knows and what is still true.
 func (k *known) learn(g *group) {
 	k.answers, k.counters, k.parents = answers{}, g.counters, g.parents
 	if len(k.parents) > maxParents {
@@ -46,7 +46,7 @@ func (k *known) learn(g *group) {
 	for key, a := range g.answers {
 		if len(k.answers) < maxKnown && a.worthy() && !key.of.ofBooks() && !key.of.words["delivery_changes"] &&
 			!g.met(key.of, a.in, a.args, a.since) {
-			a.since, a.number, a.in.through = 0, 0, nil // which has all of the group
+			a.since, a.number, a.in.through = 0, 0, nil // through refers to the whole group
 			k.answers[key] = a
 		}
 	}
@@ -60,7 +60,7 @@ func (k *known) learn(g *group) {
 	}
 }
 
-// worthy reports whether the next group should know an answer.
+// worthy reports whether the next group should have an answer.
 func (a *answer) worthy() bool {
 	if a.idle++; a.again {
 		a.idle, a.again, a.stays = 0, false, true
@@ -71,7 +71,7 @@ func (a *answer) worthy() bool {
 	return bytesOf(a.rows) <= maxKnownBytes
 }
 
-// bytesOf is how many bytes the texts of rows have.
+// bytesOf returns how many bytes the strings and byte slices of rows have.
 func bytesOf(rows [][]any) (bytes int) {
 	for _, row := range rows {
 		for _, value := range row {

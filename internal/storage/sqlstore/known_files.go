@@ -7,7 +7,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// KnownFile is a file that a database has as complete.
+// KnownFile is a file that a database records as complete.
 type KnownFile struct {
 	School lyceum.SchoolID
 	Upload lyceum.UploadID
@@ -17,8 +17,9 @@ type KnownFile struct {
 const knownFiles = `SELECT school_id, upload_id, stored_as, size_in_bytes, checksum FROM uploads
 	WHERE received_at IS NOT NULL ORDER BY checksum, school_id, upload_id`
 
-// FilesIn calls visit with the files that a backup of SQLite has as complete, of any
-// schema, ordered by their SHA-256. It fails with Invalid for what is not a backup.
+// FilesIn calls visit with the files that a SQLite backup, of any version of the schema,
+// records as complete, ordered by their SHA-256. It fails with Invalid for a file that is not
+// a backup.
 func FilesIn(ctx context.Context, path string, visit func(*KnownFile) error) error {
 	db, err := sql.Open("sqlite", sqliteDSN(path, Full, "mode=ro&immutable=1"))
 	if err != nil {
@@ -45,7 +46,7 @@ func FilesIn(ctx context.Context, path string, visit func(*KnownFile) error) err
 		if err := rows.Scan(&f.School, &f.Upload, &f.Name, &f.Size, &checksum); err != nil {
 			return sqliteDialect().public(err)
 		}
-		f.SHA256, _ = lyceum.ParseChecksum(checksum) // no file has the zero of others
+		f.SHA256, _ = lyceum.ParseChecksum(checksum) // a checksum that is invalid becomes zero, which no file has
 		if err := visit(&f); err != nil {
 			return err
 		}

@@ -13,11 +13,11 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// stopped is a clock by which a group has all the time that it needs.
+// stopped is a clock that stands still, so that a group has all the time that it needs.
 func stopped() time.Time { return storetest.Begin }
 
-// A group knows what the one before it found, and what that left, until something else
-// changes the file.
+// TestGroupsKnowWhatOthersFound checks that a group knows what the one before it found, as
+// that group left it, until something else changes the file.
 func TestGroupsKnowWhatOthersFound(t *testing.T) {
 	t.Parallel()
 	var ran ranTexts
@@ -95,13 +95,14 @@ func TestGroupsKnowWhatOthersFound(t *testing.T) {
 	group([]string{"From outside, coupon 71", "From outside, coupon 72"}, true, look, look)
 	group(nil, true, refuse)
 	group([]string{"From outside, coupon 73", "From outside, coupon 74"}, true, look, look)
-	for i := range maxKnownIdle + 2 { // what nobody asks for is forgotten
+	for i := range maxKnownIdle + 2 { // what nobody queries is forgotten
 		storetest.Write(t, s, school, func(tx lyceum.Tx) error { tx.Note(lyceum.CouponCreated, int32(i)); return nil })
 	}
 	group([]string{"From outside, coupon 75"}, true, look)
 }
 
-// What is known is bounded: answers by their number and size, and counters by schools.
+// TestKnownIsBounded checks that what is known is bounded: answers by their number and size,
+// and counters by schools.
 func TestKnownIsBounded(t *testing.T) {
 	t.Parallel()
 	s, err := Open(t.Context(), t.TempDir(), Options{Clock: stopped})

@@ -7,28 +7,28 @@ import (
 )
 
 const (
-	// leap is how many ids and journal numbers are passed over after a restore: more than a
-	// school gives out between two backups.
+	// leap is how many ids and journal numbers are skipped after a restore: more than a school
+	// assigns between two backups.
 	leap = 1_000_000
-	// leapOfLeft is the leap where few ids are left: a thousandth of them.
+	// leapOfLeft is the leap if few ids are left: a thousandth of them.
 	leapOfLeft = "(2147483647 - value) / 1000"
 
-	// skippedCounter holds how many journal numbers of a school were passed over.
+	// skippedCounter counts the journal numbers of a school that were skipped.
 	skippedCounter = "journal skipped"
 	// receiptCounter numbers receipts, which have no gaps.
 	receiptCounter = "receipt_id"
 )
 
-// leap passes over the ids and the journal numbers that a restored database may have given
-// out after its backup was made, so that none means two things to whoever keeps them. The
-// store was just opened, and nothing else uses the database. Each school needs an entry
+// leap skips the ids and the journal numbers that a restored database may have assigned after
+// its backup was made, so that none means two things to anyone who stored it. The store must
+// have just been opened, and nothing else may use the database. Each school needs an entry
 // afterwards.
 func (s *Store) leap(ctx context.Context) error {
 	tx, err := s.writes.db.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = tx.Rollback() }() // without effect after a commit
+	defer func() { _ = tx.Rollback() }() // no effect after a commit
 	most := strconv.Itoa(leap)
 	for _, text := range []string{
 		"INSERT INTO counters (school_id, name, value) SELECT school_id, '" + skippedCounter + "', " + most +

@@ -10,8 +10,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// TestLeap: after a restore no id and no journal number is given out that the lost database
-// may have given out, but numbers of receipts go on, and ids do not end.
+// TestLeap checks that after a restore no id and no journal number is assigned that the lost
+// database may have assigned, but that receipt numbers continue and ids do not run out.
 func TestLeap(t *testing.T) {
 	t.Parallel()
 	onBothEngines(t, func(t *testing.T, postgres bool) {
@@ -93,7 +93,7 @@ func TestLeap(t *testing.T) {
 		if err != nil || len(findings) > 0 {
 			t.Errorf("%v, %v", findings, err)
 		}
-		// Whoever looks for something across the numbers that were passed over has it at once.
+		// A search across the skipped numbers finds what it looks for immediately.
 		v := s.In(t.Context(), school.ID)
 		for name, q := range map[string]lyceum.EntryQuery{
 			"downwards":   {Actor: lyceum.Some("test"), Before: given["entries"]},

@@ -15,8 +15,8 @@ const postgresLease = "INSERT INTO leases (name, holder, until) VALUES ($1, $2, 
 	"ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, until = excluded.until " +
 	"WHERE leases.holder = excluded.holder OR leases.until <= " + postgresNow + " RETURNING until"
 
-// HoldLease takes a connection of those that read: the ones that write are taken
-// while schools are busy.
+// HoldLease uses a read connection, because the write connections are in use while schools are
+// busy.
 func (s *Store) HoldLease(ctx context.Context, lease lyceum.Lease, holder string, d time.Duration) (bool, error) {
 	if s.dialect.lease == "" {
 		return true, nil

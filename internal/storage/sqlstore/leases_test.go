@@ -46,7 +46,7 @@ func TestLease(t *testing.T) {
 	}
 }
 
-// TestLeaseOfSQLite: the process that serves the folder holds it.
+// TestLeaseOfSQLite checks that the process that serves the folder holds the lease.
 func TestLeaseOfSQLite(t *testing.T) {
 	t.Parallel()
 	held, err := openTest(t).HoldLease(t.Context(), lyceum.SchedulerLease, "first", time.Hour)

@@ -35,8 +35,8 @@ var _ = define(&tables.LectureSections, noun[lyceum.LectureSectionID, lyceum.Lec
 	},
 })
 
-// contentsOrder returns the order of contents of a course. Key names a row, and
-// places are the columns of its position.
+// contentsOrder returns the order of the contents of a course. key is the column that
+// identifies a row, and places are the columns of its position.
 func contentsOrder(o lyceum.ContentsOrder, ofCourse bool, key string, places ...string) string {
 	var by []string
 	switch o.By {

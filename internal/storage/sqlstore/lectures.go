@@ -40,12 +40,12 @@ var _ = define(&tables.Lectures, noun[lyceum.LectureID, lyceum.Lecture, lyceum.L
 	},
 })
 
-// sectionPlace is the position of the section of a lecture.
+// sectionPlace is the position of a lecture's section.
 const sectionPlace = `(SELECT s.position FROM lecture_sections s
 	WHERE s.school_id = lectures.school_id AND s.lecture_section_id = lectures.lecture_section_id)`
 
-// FindPublished is one statement, because completing a lecture asks for it, and has one
-// text, so that a change can ask for it ahead.
+// FindPublished is a single statement, because completing a lecture needs it, and returns a
+// single string, so that a change can run it ahead.
 func (t *tx) FindPublished(course lyceum.CourseID) ([]lyceum.LectureID, error) {
 	var text string
 	_, err := t.q.one(`SELECT COALESCE(string_agg(CAST(l.lecture_id AS TEXT), ' '

@@ -14,70 +14,72 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// listIndex has the rows of long lists in order, by their ids, so that a page is found
-// by its number and a total by their count. Each list is made when it is first needed
-// and may be dropped at any time. It answers only where the journal has come no
-// further, in the statement that reads the page, than the list knows.
+// listIndex holds the ids of the rows of long lists in order, so that a page is found by its
+// number and a total by counting ids. Each list is built when it is first needed and may be
+// dropped at any time. It is used only if the journal, read in the same statement as the page,
+// is no further than the list.
 type listIndex struct {
 	store  *Store
-	memory int64           // bytes that all lists may take; 0: there are none
+	memory int64           // bytes that all lists may use; 0: there are no lists
 	after  int64           // indexAfter
 	least  int64           // indexRows
 	soon   time.Duration   // indexTime
-	eager  bool            // a list is made for the first page that is asked for; tests
+	eager  bool            // for tests: a list is built for the first page that is requested
 	ctx    context.Context //nolint:containedctx // ends what is being made when the store closes
 	stop   context.CancelFunc
 	work   sync.WaitGroup
 
-	turn         sync.Mutex // of who makes an index
+	turn         sync.Mutex // held while an index is built
 	hits, misses atomic.Int64
 
 	mu       sync.Mutex
 	lists    map[string]*indexedList
-	making   map[wanted]bool          // what is being made, or waits for its turn
-	later    map[wanted]time.Time     // before which a list is not made again
-	readings map[string]chan struct{} // first ones, as ranking.reading
+	making   map[wanted]bool          // indexes that are being built or wait for their turn
+	later    map[wanted]time.Time     // until which a list is not built again
+	readings map[string]chan struct{} // first readings; see ranking.reading
 	short    map[string]bool          // lists that need no index
 }
 
 const (
-	// indexAfter is how many rows a page must come after for an index to be worth it
-	// where the total is known anyway.
+	// indexAfter is how many rows a page must come after for an index to be worth it when the
+	// total is known anyway.
 	indexAfter = 500
 	// indexRows is how many rows a list must have to be worth an index.
 	indexRows = 2_000
-	// indexTime is how long it must take to read a page of a list that has fewer.
+	// indexTime is how long reading a page of a list with fewer rows must take for the list to
+	// be worth an index.
 	indexTime = 100 * time.Millisecond
-	// maxBehind is how many changed rows a list takes in rather than being made again,
-	// and maxPassed how many entries of the journal it reads for them.
+	// maxBehind is up to how many changed rows a list is updated instead of being built again,
+	// and maxPassed how many journal entries it reads for that.
 	maxBehind, maxPassed = 2_000, 50_000
-	// listBytes is what a list takes besides its ids.
+	// listBytes is the memory that a list uses in addition to its ids.
 	listBytes = 512
-	// laterPause is how long a list is not made again for which there is no room, or no need.
+	// laterPause is how long a list is not built again after there was no memory, or no need,
+	// for it.
 	laterPause = 10 * time.Minute
-	// contentsShare is which part of the memory is for rows that are kept.
+	// One part in contentsShare of the memory is for cached rows.
 	contentsShare = 4
-	// maxLater is how many such lists are remembered.
+	// maxLater is how many lists are remembered as not to be built again for a while.
 	maxLater = 1_000
-	// maxMaking is how many indexes are made or wait for their turn.
+	// maxMaking is how many indexes are being built or wait for their turn at most.
 	maxMaking = 4
 )
 
-// IndexLists lets up to so many bytes of memory hold the order of long lists, and the
-// contents of courses. It is called before the store is used.
+// IndexLists allows up to memory bytes for the order of long lists and the contents of
+// courses. It is called before the store is used.
 func (s *Store) IndexLists(memory int64) {
 	s.contents.most = memory / contentsShare
 	s.lists.memory = memory - s.contents.most
 }
 
-// ListStats is how the indexes of lists do.
+// ListStats are statistics about the indexes of lists.
 type ListStats struct {
 	Lists, Building int64
 	Rows, Bytes     int64
-	Hits, Misses    int64 // pages and totals that an index gave, and that rows were counted for
+	Hits, Misses    int64 // pages and totals from an index, and those for which rows were counted
 }
 
-// ListStats returns how the indexes of lists do.
+// ListStats returns statistics about the indexes of lists.
 func (s *Store) ListStats() ListStats {
 	x := &s.lists
 	stats := ListStats{Hits: x.hits.Load(), Misses: x.misses.Load()}
@@ -124,14 +126,16 @@ func (x *listIndex) find(school lyceum.SchoolID, r *ranking) *indexedList {
 	return l
 }
 
-// wanted is an index of a list, by its name, of whose rows so many expire at least.
+// wanted identifies an index: a list by its name, and how many of its rows must expire at
+// least.
 type wanted struct {
 	name     string
 	expiring int64
 }
 
-// want has an index made, one after the other, unless it is there, many others are being made or
-// it was not to be made lately. Its first reading ends when it is made.
+// want builds an index in the background, one at a time, unless it exists, too many others are
+// being built, or it was postponed lately. The first reading of the list then ends when the
+// index is built.
 func (x *listIndex) want(school lyceum.SchoolID, r *ranking, expiring int64) {
 	w := wanted{r.name(school), expiring}
 	x.mu.Lock()
@@ -177,7 +181,7 @@ func (x *listIndex) build(school lyceum.SchoolID, w wanted, r *ranking) {
 	x.makeRoom()
 }
 
-// postpone has an index not made for a while.
+// postpone keeps an index from being built for a while.
 func (x *listIndex) postpone(w wanted) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -187,8 +191,8 @@ func (x *listIndex) postpone(w wanted) {
 	x.later[w] = time.Now().Add(laterPause)
 }
 
-// makeRoom drops the lists that were asked for least recently, while all take more
-// than they may.
+// makeRoom drops the least recently used lists until the others use no more memory than they
+// may.
 func (x *listIndex) makeRoom() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -210,33 +214,31 @@ func (x *listIndex) makeRoom() {
 	}
 }
 
-// indexedList is one list: the ids of its rows, from the first to the last in upward
-// order.
+// indexedList is one list: the ids of its rows, from first to last in upward order.
 type indexedList struct {
-	*ranking // as of the first question
+	*ranking // as of the first request
 
 	school  lyceum.SchoolID
 	types   []lyceum.EntryType
-	asked   atomic.Int64 // when it was asked for last, in Unix nanoseconds
+	asked   atomic.Int64 // when it was last requested, in Unix nanoseconds
 	rows    atomic.Int64
 	dropped atomic.Bool
 
-	expiring int64 // rows that were to expire when it was made
+	expiring int64 // rows that were going to expire when it was built
 
 	mu    sync.RWMutex
 	ids   []int32
 	mark  mark
-	since int64 // the moments that it holds for, in Unix microseconds: from this one
-	until int64 // up to this one, when the next row expires
+	since int64 // the moments for which it is valid, in Unix microseconds: from this one
+	until int64 // until before this one, when the next row expires
 }
 
 func (l *indexedList) bytes() int64 { return 4*l.rows.Load() + listBytes }
 
-// mark is how far a journal, or another log, has come: the number of its last entry, and
-// when that was.
+// mark is the position of a journal or another log: the number and the time of its last entry.
 type mark struct{ number, at int64 }
 
-// markText reads the mark of a school, which is $1. The last entry is alone or ends a run.
+// markText selects the mark of the school $1. The last entry is single or ends a run.
 const (
 	markText = "COALESCE(" + markNumber + ", 0), COALESCE((SELECT j.at FROM journal j WHERE j.school_id = $1 AND " +
 		"j.number = " + markNumber + "), (SELECT r.at FROM journal_runs r WHERE r.school_id = $1 AND r.last = " +
@@ -251,7 +253,7 @@ func readMark(q *session, school lyceum.SchoolID, text string) (m mark, err erro
 	return m, err
 }
 
-// markAt returns the mark of an entry that is alone or ends a run.
+// markAt returns the mark of an entry that is single or ends a run.
 func markAt(q *session, school lyceum.SchoolID, number int64) (mark, error) {
 	m := mark{number: number}
 	_, err := q.one("SELECT at FROM journal WHERE school_id = $1 AND number = $2 UNION ALL "+
@@ -260,14 +262,14 @@ func markAt(q *session, school lyceum.SchoolID, number int64) (mark, error) {
 	return m, err
 }
 
-// seat is which rows a page has.
+// seat has the rows of a page by their ids, and the total and the mark of its list.
 type seat struct {
 	ids   []int32
 	total int64
 	mark  mark
 }
 
-// seat finds a page. It is called with the lock, if only for reading.
+// seat finds a page. The caller holds the lock, at least for reading.
 func (l *indexedList) seat(p lyceum.Page, down bool) seat {
 	total := int64(len(l.ids))
 	from := min(p.Offset(), total)
@@ -278,16 +280,16 @@ func (l *indexedList) seat(p lyceum.Page, down bool) seat {
 	return seat{ids: slices.Clone(l.ids[from:to]), total: total, mark: l.mark}
 }
 
-// holds reports whether the list is that of a moment.
+// holds reports whether the list is valid at a moment.
 func (l *indexedList) holds(at int64) bool { return l.since <= at && at < l.until }
 
-// drop has the list made again when it is asked for.
+// drop makes the list be built again when it is next needed.
 func (l *indexedList) drop() { l.dropped.Store(true) }
 
-// indexed reads a page by the index of a list, and returns its total. It returns false
-// where there is no index, or none that holds; the caller counts rows instead. The page
-// is read by read, by the ids of its rows and with the mark in the same statement; it
-// returns how many rows there were. Of a page without rows it reads the mark alone.
+// indexed reads a page by the index of a list, and returns its total. It returns false if
+// there is no index that is valid; the caller then counts rows instead. The function read
+// reads the page by the ids of its rows, and the mark in the same statement; it returns the
+// mark and how many rows it found. For a page without rows it reads only the mark.
 func (v *view) indexed(
 	r *ranking, p lyceum.Page, read func(*session, seat) (mark, int, error),
 ) (total int64, done bool, err error) {
@@ -301,7 +303,7 @@ func (v *view) indexed(
 	case x.eager:
 		x.build(v.school, wanted{name: r.name(v.school)}, r)
 		l = x.find(v.school, r)
-	case !v.q.began(): // nobody waits for a connection that is waiting
+	case !v.q.began(): // nobody waits while holding a connection
 		l = x.await(v.ctx, v.school, r)
 	}
 	if l == nil {
@@ -319,7 +321,8 @@ func (v *view) indexed(
 		done, err = try(v.q, s)
 	}
 	if err == nil && !done {
-		// The connection comes before the lock: whoever waits for one may hold the other.
+		// The connection is acquired before the lock, because a caller that waits for the lock
+		// may hold a connection.
 		err = v.atOnce(func(q *session) (err error) {
 			l.mu.Lock()
 			defer l.mu.Unlock()
@@ -339,19 +342,19 @@ func (v *view) indexed(
 	return total, done, err
 }
 
-// indexes reports whether a list may have an index here. A change sees what no journal
-// has yet.
+// indexes reports whether a list may have an index here. It may not in a change, which sees
+// what is not in the journal yet.
 func (v *view) indexes(r *ranking) bool {
 	return r != nil && v.store.lists.memory > 0 && v.q.pool != v.store.writes
 }
 
-// slow reports whether a page and its total take long in a long list.
+// slow reports whether reading a page and its total would take long in a long list.
 func (v *view) slow(count total, p lyceum.Page) bool {
 	return !count.kept || p.Offset() >= v.store.lists.after
 }
 
-// manyExpire reports whether a list has an index and many rows that expire. A total that
-// a counter keeps all the same is then that of the index.
+// manyExpire reports whether a list has an index and many rows that expire. Its total then
+// comes from the index even if a counter has it as well.
 func (v *view) manyExpire(r *ranking) bool {
 	if r == nil || r.expires == "" || !v.indexes(r) {
 		return false
@@ -360,15 +363,16 @@ func (v *view) manyExpire(r *ranking) bool {
 	return l != nil && l.expiring >= v.store.lists.after
 }
 
-// wantIndex has the index of a list made whose rows were counted, if they are many, or
-// few that took long to find. Where only those were counted that expire, they must be many.
+// wantIndex builds the index of a list whose rows were counted if there were many, or if it
+// took long to find a few. If only the rows that expire were counted, there must be many of
+// those.
 func (v *view) wantIndex(r *ranking, slow bool, total int64, begin time.Time) {
 	if !v.indexes(r) {
 		return
 	}
 	x := &v.store.lists
 	short := total < x.least && time.Since(begin) < x.soon
-	if slow && short == (r.reading != nil) { // it is not as was remembered
+	if slow && short == (r.reading != nil) { // it is not as remembered
 		x.remember(v.school, r, short)
 	}
 	switch {

@@ -95,7 +95,7 @@ func BenchmarkDeliveries(b *testing.B) {
 			b.Run(bb.name, func(b *testing.B) {
 				s.IndexLists(bb.memory)
 				f, p := lyceum.WebhookEventFilter{Webhook: 1, Newest: true}, lyceum.Page{Number: bb.page, Size: 20}
-				for range 2 { // the first has the index made
+				for range 2 { // the first one triggers the index
 					if l, err := v.Deliveries.List(v, f, p); err != nil || len(l.Rows) != 20 || l.Total != 120_000 {
 						b.Fatal(l.Total, err)
 					}
@@ -111,9 +111,9 @@ func BenchmarkDeliveries(b *testing.B) {
 	})
 }
 
-// BenchmarkPages reads pages of 20 of a school of 20,000, all of whom hold a course that is in three
-// collections: as they are read, and planned for their values, which takes PostgreSQL a round trip
-// more and is the same on SQLite.
+// BenchmarkPages reads pages of 20 of a school of 20,000 users, all of whom hold a course that
+// is in three collections: as pages are normally read, and planned for their values, which
+// costs PostgreSQL one more round trip and makes no difference on SQLite.
 func BenchmarkPages(b *testing.B) {
 	eachEngine(b, func(b *testing.B, s *Store) {
 		school := storetest.MakeSchool(b, s)

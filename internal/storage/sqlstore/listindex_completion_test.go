@@ -11,8 +11,9 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// TestListIndexByCompletion reads the holders of a course by completion, in both directions, with and
-// without an index, while they complete the course or are no longer complete, and their access moves.
+// TestListIndexByCompletion reads the holders of a course by completion, in both directions,
+// with and without an index, while users complete the course or stop being complete, and their
+// access moves.
 func TestListIndexByCompletion(t *testing.T) {
 	t.Parallel()
 	for engine, open := range map[string]func(t *testing.T) (*Store, error){
@@ -40,7 +41,8 @@ func TestListIndexByCompletion(t *testing.T) {
 	}
 }
 
-// complete makes a school whose users are all in its course, and changes and compares as often as it is told.
+// complete creates a school whose users are all in its course, and makes and compares as many
+// changes as steps says.
 func (h *history) complete(t *testing.T, steps int) {
 	t.Helper()
 	const users = 12

@@ -13,7 +13,7 @@ import (
 
 const historyWebhooks = 2
 
-// receivers makes the webhooks of a history.
+// receivers creates the webhooks of a history.
 func (h *history) receivers(tx lyceum.Tx) (err error) {
 	for id := range lyceum.WebhookID(historyWebhooks) {
 		_, e := tx.Webhooks.Save(tx, lyceum.Webhook{
@@ -27,7 +27,7 @@ func (h *history) receivers(tx lyceum.Tx) (err error) {
 
 func (h *history) receiver() lyceum.WebhookID { return lyceum.WebhookID(1 + h.IntN(historyWebhooks)) }
 
-// deliver makes deliveries, ends them, has them sent again, saves one or sweeps some.
+// deliver creates deliveries, ends them, sends them again, saves one or sweeps some.
 func (h *history) deliver(t *testing.T) {
 	t.Helper()
 	hook := h.receiver()
@@ -73,7 +73,7 @@ func (h *history) deliver(t *testing.T) {
 	})
 }
 
-// dispatch makes deliveries, most of them at one moment.
+// dispatch creates deliveries, most of them at one moment.
 func (h *history) dispatch(tx lyceum.Tx, hook lyceum.WebhookID) error {
 	made := make([]lyceum.WebhookEvent, 1+h.IntN(5))
 	for i := range made {
@@ -130,8 +130,9 @@ func (h *history) deliveryLists(window lyceum.Period) (all []question) {
 	return append(all, listOf("deliveries", rows, f))
 }
 
-// What is kept of changed deliveries is bounded. An index that has missed some, or finds
-// something else than it knew, is made again.
+// TestIndexOfDeliveriesThatMissedSome checks that the record of changed deliveries is bounded,
+// and that an index that has missed some, or finds something other than it knew, is built
+// again.
 func TestIndexOfDeliveriesThatMissedSome(t *testing.T) {
 	t.Parallel()
 	for name, postgres := range map[string]bool{"SQLite": false, "PostgreSQL": true} {
@@ -146,11 +147,11 @@ func TestIndexOfDeliveriesThatMissedSome(t *testing.T) {
 			indexAll(s)
 			s.lists.least = 0
 			h := &history{Rand: rand.New(rand.NewPCG(1, 3)), store: s, other: s, now: storetest.Begin}
-			// read compares lists, and wants indexes to be made for them or not.
+			// read compares lists, and checks whether indexes are built for them.
 			read := func(what string, made bool) {
 				t.Helper()
 				before := s.ListStats()
-				for range 3 { // the first two have an index made, or made again
+				for range 3 { // the first two trigger the index, or its rebuilding
 					for _, f := range []lyceum.WebhookEventFilter{{}, {State: lyceum.Some(lyceum.DeliveryDelivered)}} {
 						f.Webhook, f.Newest = 1, true
 						l := listOf(what, func(v lyceum.View) lyceum.Rows[lyceum.WebhookEventID, lyceum.WebhookEvent, lyceum.WebhookEventFilter] {
@@ -208,8 +209,8 @@ func TestIndexOfDeliveriesThatMissedSome(t *testing.T) {
 	}
 }
 
-// Two processes that make deliveries at once note all of them, and each has the list that
-// the database has.
+// TestIndexesOfDeliveriesBesideAnotherProcess checks that two processes that create deliveries
+// at the same time record all of them, and that each has the list that the database has.
 func TestIndexesOfDeliveriesBesideAnotherProcess(t *testing.T) {
 	t.Parallel()
 	address := storetest.Postgres(t)

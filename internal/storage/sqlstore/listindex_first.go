@@ -6,12 +6,13 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// maxShort is how many lists are remembered that need no index.
+// maxShort is how many lists that need no index are remembered.
 const maxShort = 1_000
 
-// await returns the index of a list that had none, if another reading of it ends with one. It
-// returns nil if the caller is to read the list: as the first, or because it is short. Many who
-// read all rows of a large school side by side would all take many times as long.
+// await returns the index of a list that had none, if another caller is reading the list for
+// the first time and that ends with an index. It returns nil if this caller should read the
+// list, because it is the first one or the list is short. If many callers read all rows of a
+// large school at the same time, each of them takes many times as long.
 func (x *listIndex) await(ctx context.Context, school lyceum.SchoolID, r *ranking) *indexedList {
 	name := r.name(school)
 	x.mu.Lock()
@@ -31,7 +32,7 @@ func (x *listIndex) await(ctx context.Context, school lyceum.SchoolID, r *rankin
 	return x.find(school, r)
 }
 
-// leave ends the first reading of a list, unless its index is being made.
+// leave ends the first reading of a list, unless its index is being built.
 func (x *listIndex) leave(r *ranking) {
 	if r != nil && r.reading != nil {
 		x.end(r.called, r.reading)
@@ -45,7 +46,7 @@ func (x *listIndex) end(name string, reading chan struct{}) {
 	close(reading)
 }
 
-// remember notes whether a list is short.
+// remember records whether a list is short.
 func (x *listIndex) remember(school lyceum.SchoolID, r *ranking, short bool) {
 	name := r.name(school)
 	x.mu.Lock()

@@ -11,7 +11,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// manyUsers is a school of so many users.
+// manyUsers creates a school of n users.
 func manyUsers(t *testing.T, s *Store, n lyceum.UserID) lyceum.SchoolID {
 	t.Helper()
 	school := storetest.MakeSchool(t, s)
@@ -27,8 +27,9 @@ func manyUsers(t *testing.T, s *Store, n lyceum.UserID) lyceum.SchoolID {
 	return school
 }
 
-// Of many who ask at the same time for a list that has no index, one reads it, and the others wait for the index
-// that is made then, on both engines. Where there is no room for one, they read it, too.
+// TestOneReadsAListThatHasNoIndex checks that if many callers request a list without an index
+// at the same time, one reads it and the others wait for the index that is then built, on both
+// engines. If there is no memory for one, they read the list, too.
 func TestOneReadsAListThatHasNoIndex(t *testing.T) {
 	t.Parallel()
 	bothEngines(t, Options{}, func(t *testing.T, s *Store) {
@@ -75,8 +76,9 @@ func TestOneReadsAListThatHasNoIndex(t *testing.T) {
 	})
 }
 
-// A request that waits for a list gives up when it is canceled. When the first reading was given up, the next
-// request becomes the first.
+// TestNobodyWaitsForAListForever checks that a request that waits for a list gives up when it
+// is canceled, and that after the first reading was given up, the next request becomes the
+// first.
 func TestNobodyWaitsForAListForever(t *testing.T) {
 	t.Parallel()
 	s := openTest(t)

@@ -13,7 +13,7 @@ var (
 	errFewExpire   = errors.New("few of its rows expire")
 )
 
-// fill makes the list as it is at the moment of a session, if so many rows expire at least.
+// fill builds the list as of a session's snapshot, if at least expiring of its rows expire.
 func (l *indexedList) fill(q *session, memory, expiring int64) (err error) {
 	if l.mark, err = readMark(q, l.school, l.follow.mark()); err != nil {
 		return err
@@ -44,8 +44,8 @@ func (l *indexedList) fill(q *session, memory, expiring int64) (err error) {
 	return err
 }
 
-// advance brings the list up to the moment of a session, and reports whether it is the
-// list of that moment then. It is called with the lock.
+// advance brings the list up to a session's snapshot, and reports whether it is valid for that
+// moment. The caller holds the lock.
 func (l *indexedList) advance(q *session, at int64, moment bool) (bool, error) {
 	if l.dropped.Load() || at < l.since {
 		return false, nil
@@ -55,7 +55,7 @@ func (l *indexedList) advance(q *session, at int64, moment bool) (bool, error) {
 		return false, err
 	}
 	switch behind := now.number - l.mark.number; {
-	case behind < 0 && moment: // which began before the list was brought up
+	case behind < 0 && moment: // the snapshot is older than the list
 		return false, nil
 	case behind < 0 || behind == 0 && now != l.mark || behind > maxPassed:
 		l.drop()
@@ -73,7 +73,7 @@ func (l *indexedList) advance(q *session, at int64, moment bool) (bool, error) {
 	return true, nil
 }
 
-// hold has the list hold from a moment until the next row expires.
+// hold makes the list valid from a moment until the next row expires.
 func (l *indexedList) hold(q *session, at int64) error {
 	l.since, l.until = at, forever
 	if l.expires == "" {
@@ -96,8 +96,8 @@ func (l *indexedList) lastingAfter(at int64) *where {
 	return w
 }
 
-// take changes the list by what was changed up to a mark and what expired up to a moment. It
-// returns false when the list must be made again.
+// take applies to the list what was changed up to a mark and what expired up to a moment. It
+// returns false if the list must be built again.
 func (l *indexedList) take(q *session, now mark, at int64) (bool, error) {
 	var ids []int32
 	var moved bool
@@ -135,8 +135,8 @@ func (l *indexedList) take(q *session, now mark, at int64) (bool, error) {
 	return err == nil, err
 }
 
-// expired returns the rows that expired up to a moment since the list was that of another,
-// or more than maxBehind of them. Some lists have only such rows.
+// expired returns the rows that expired between the moment of the list and the given one, or
+// more than maxBehind of them. In some lists all rows expire.
 func (l *indexedList) expired(q *session, at int64) (ids []int32, err error) {
 	w := l.lastingAfter(l.since)
 	w.and(l.column(l.expires)+" <= ?", at)
@@ -146,12 +146,12 @@ func (l *indexedList) expired(q *session, at int64) (ids []int32, err error) {
 	return ids, err
 }
 
-// journaled is changeLog.touched of the journal.
+// journaled is changeLog.touched for the journal.
 func (l *indexedList) journaled(
 	q *session, school lyceum.SchoolID, from, to mark,
 ) (ids []int32, moved, ok bool, err error) {
 	known, err := markAt(q, school, from.number)
-	if err != nil || known != from { // another database took the place of this one
+	if err != nil || known != from { // another database has replaced this one
 		return nil, false, false, err
 	}
 	entries, err := findEntries(q, school,
@@ -175,9 +175,9 @@ func (l *indexedList) journaled(
 	return ids, moved, true, nil
 }
 
-// sort returns the ids of the rows that entries are about, whether any of them may be in
-// the list, and the ids of what else touches rows, by noun. It returns false when
-// the list must be made again.
+// sort returns the ids of the rows that entries are about, whether any of those may already be
+// in the list, and the ids of other objects that affect rows, by noun. It returns false if the
+// list must be built again.
 func (l *indexedList) sort(entries []lyceum.ChangeRecord) (
 	ids []int32, moved bool, others map[string][]int32, ok bool,
 ) {
@@ -197,7 +197,7 @@ func (l *indexedList) sort(entries []lyceum.ChangeRecord) (
 	return ids, moved, others, true
 }
 
-// remove takes rows out of the list, those of them that are in it.
+// remove removes those of the rows that are in the list.
 func (l *indexedList) remove(ids []int32) {
 	const few = 8
 	switch {
@@ -221,7 +221,7 @@ func (l *indexedList) remove(ids []int32) {
 	}
 }
 
-// insert puts those of some rows into the list that belong there. None of them is in it.
+// insert inserts those of the rows that belong in the list. None of them is in it.
 func (l *indexedList) insert(q *session, ids []int32, at int64) error {
 	for part := range slices.Chunk(ids, readChunk) {
 		if err := l.noteExpiry(q, part, at); err != nil {
@@ -247,7 +247,7 @@ func (l *indexedList) insert(q *session, ids []int32, at int64) error {
 	return nil
 }
 
-// noteExpiry has the list hold no longer than until the next of some rows expires.
+// noteExpiry limits the validity of the list to when the next of the rows expires.
 func (l *indexedList) noteExpiry(q *session, ids []int32, at int64) error {
 	if l.expires == "" {
 		return nil

@@ -9,8 +9,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// indexAtOnce has every list of a store answered by an index from its first page on, and
-// adds to pages those that were when the test ends.
+// indexAtOnce makes every list of a store use an index from its first page on, and adds the
+// number of pages that did to pages when the test ends.
 func indexAtOnce(t *testing.T, s *Store, pages *atomic.Int64) lyceum.Store {
 	t.Helper()
 	s.IndexLists(64 << 20)
@@ -37,7 +37,8 @@ func TestIndexedSQLite(t *testing.T) {
 	}
 }
 
-// Of two processes on one database each has indexes, and follows what the other changes.
+// TestIndexedPairOnPostgres checks that two processes on one database each have indexes, and
+// follow each other's changes.
 func TestIndexedPairOnPostgres(t *testing.T) {
 	t.Parallel()
 	var pages atomic.Int64

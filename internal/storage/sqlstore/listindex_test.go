@@ -14,7 +14,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// indexAll lets every list have an index, from the second time that it is read on.
+// indexAll makes every list get an index from the second time on that it is read.
 func indexAll(s *Store) {
 	s.IndexLists(1 << 20)
 	s.lists.after, s.lists.soon = 0, 0
@@ -37,12 +37,12 @@ type history struct {
 	*rand.Rand
 
 	store *Store
-	other *Store // on the same database, whose indexes follow; store, if there is only one
+	other *Store // on the same database, with indexes that follow; equal to store if there is only one
 	now   time.Time
 	users []lyceum.UserID
 	sales []lyceum.SaleID
 
-	deliveries int64 // made so far
+	deliveries int64 // created so far
 }
 
 const historyCourse, historyCollection = 3, 4
@@ -82,7 +82,7 @@ func (h *history) add(t *testing.T) {
 	h.users = append(h.users, user.ID)
 }
 
-// dress gives a user a name, an address and a role at random, often those of others.
+// dress gives a user a random name, address and role, often those of others.
 func (h *history) dress(u *lyceum.User) {
 	u.Name = lyceum.Some(string(rune('A' + h.IntN(4))))
 	u.Email = fmt.Sprintf("%c%d@example.com", 'z'-rune(h.IntN(5)), u.ID)
@@ -212,7 +212,7 @@ func (h *history) sell(t *testing.T) {
 	}
 }
 
-// block adds or deletes a block, or puts the course into the collection or takes it out.
+// block adds or deletes a block, or adds the course to the collection or removes it.
 func (h *history) block(t *testing.T) {
 	user, course := h.user(), lyceum.Product{Kind: lyceum.CourseKind, ID: historyCourse}
 	h.change(t, func(tx lyceum.Tx) (err error) {
@@ -241,7 +241,7 @@ func (h *history) block(t *testing.T) {
 	})
 }
 
-// contents changes a course at random, and compares what is in it with what is kept.
+// contents changes a course at random, and compares what is in it with what is cached.
 func (h *history) contents(t *testing.T) {
 	t.Helper()
 	id := func(n int) int32 { return int32(1 + h.IntN(n)) }
@@ -309,7 +309,7 @@ func (h *history) contents(t *testing.T) {
 	}
 }
 
-// lists are read after each change.
+// lists returns the lists that are read after each change.
 func (h *history) lists() (all []question) {
 	window := lyceum.Period{After: h.now.Add(-2 * time.Minute), Until: h.now.Add(-time.Duration(h.IntN(60)) * time.Second)}
 	if h.IntN(2) == 0 {
@@ -356,7 +356,7 @@ func (h *history) lists() (all []question) {
 	)
 }
 
-// rowsOf returns what of a listing must be the same.
+// rowsOf returns the part of a listing that must be the same.
 func rowsOf(listing any) string {
 	l := reflect.ValueOf(listing)
 	rows := l.FieldByName("Rows")
@@ -383,7 +383,7 @@ func (h *history) compare(t *testing.T, l question, p lyceum.Page) {
 		if err != nil {
 			t.Fatalf("%s: %v", l.name, err)
 		}
-		s.lists.work.Wait() // an index that is wanted is made
+		s.lists.work.Wait() // wait until a wanted index is built
 		return rowsOf(got)
 	}
 	if want, got := read(h.store, 0), read(h.other, 1<<20); got != want {
@@ -391,7 +391,7 @@ func (h *history) compare(t *testing.T, l question, p lyceum.Page) {
 	}
 }
 
-// testListIndex compares lists of one store with those that the indexes of another one give.
+// testListIndex compares lists of one store with those from the indexes of another one.
 func testListIndex(t *testing.T, s, other *Store, seed uint64, steps int) {
 	t.Helper()
 	indexAll(s)
@@ -425,7 +425,8 @@ func testListIndex(t *testing.T, s, other *Store, seed uint64, steps int) {
 	}
 }
 
-// A list reads the same with an index as without one, whatever is changed.
+// TestListIndexIsTheList checks that a list is the same with and without an index, whatever is
+// changed.
 func TestListIndexIsTheList(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(3) {
@@ -450,7 +451,8 @@ func TestListIndexIsTheListOnPostgres(t *testing.T) {
 	testListIndex(t, s, s, 7, 40)
 }
 
-// Each page is that of the store that changes the school, whatever another process knew.
+// TestListIndexFollowsAnotherProcess checks that each page is that of the store that changes
+// the school, whatever another process knew before.
 func TestListIndexFollowsAnotherProcess(t *testing.T) {
 	t.Parallel()
 	address := storetest.Postgres(t)
@@ -466,8 +468,9 @@ func TestListIndexFollowsAnotherProcess(t *testing.T) {
 	testListIndex(t, stores[0], stores[1], 8, 40)
 }
 
-// A page that is read while others change the list is one that the list had: the ids
-// go on without a gap, and the total is that of all before them.
+// TestListIndexBesideChanges checks that a page that is read while others change the list is
+// one that the list had at some moment: its ids have no gap, and the total counts all before
+// them.
 func TestListIndexBesideChanges(t *testing.T) {
 	t.Parallel()
 	s, err := Open(t.Context(), t.TempDir(), Options{Synchronous: Off})
@@ -520,8 +523,8 @@ func TestListIndexBesideChanges(t *testing.T) {
 	}
 }
 
-// The total of a course is a counter and those of its enrollments that expire: where these
-// are many, its first pages have an index, too.
+// TestFirstPagesWhereManyExpire checks that where many enrollments of a course expire, its
+// first pages have an index, too, since the total is a counter plus those enrollments.
 func TestFirstPagesWhereManyExpire(t *testing.T) {
 	t.Parallel()
 	s, err := Open(t.Context(), t.TempDir(), Options{Synchronous: Off})
@@ -575,7 +578,7 @@ func TestFirstPagesWhereManyExpire(t *testing.T) {
 		total  int64
 		hits   int64
 	}{
-		{1, storetest.Begin, 1, 8, 0}, // the index is made after it
+		{1, storetest.Begin, 1, 8, 0}, // the index is built after it
 		{1, storetest.Begin, 1, 8, 1},
 		{1, storetest.Begin, 2, 8, 1},
 		{1, later, 1, 3, 1}, // without those that expired

@@ -6,10 +6,10 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// errFull ends a query whose rows fill an answer.
+// errFull stops a query once its rows fill a response.
 var errFull = errors.New("enough rows")
 
-// unlessFull drops errFull.
+// unlessFull turns errFull into nil and returns any other error as it is.
 func unlessFull(err error) error {
 	if errors.Is(err, errFull) {
 		return nil
@@ -17,7 +17,7 @@ func unlessFull(err error) error {
 	return err
 }
 
-// textScanner scans a text and remembers its length.
+// textScanner scans a string and records its length.
 type textScanner struct {
 	put  func(string) error
 	null func() // nil for a column that is never NULL
@@ -43,17 +43,17 @@ func (t *textScanner) take(v string) error {
 	return t.put(v)
 }
 
-// meter charges the rows of a query to the allowance of who asked for them.
+// meter charges the rows of a query to the caller's allowance.
 type meter struct {
 	session   *session
-	allowance lyceum.Allowance // nil grants everything
+	allowance lyceum.Allowance // nil allows everything
 	dest      []any
 	owed      int
 }
 
 const (
-	columnCost = 48       // bytes that a column takes in memory, without its text
-	textCost   = 2        // times a text stands in memory: as it was read, and in the answer
+	columnCost = 48       // bytes that a column occupies in memory, without its text
+	textCost   = 2        // copies of a string in memory: as read, and in the response
 	settleFrom = 16 << 10 // bytes that are charged at a time
 )
 

@@ -21,7 +21,7 @@ import (
 //go:embed migrations
 var migrationFiles embed.FS
 
-// migration makes one version of the schema from the one before it.
+// migration takes the schema from one version to the next.
 type migration struct {
 	version    int64
 	name       string // of its file, without number and extension
@@ -36,7 +36,7 @@ type Step struct {
 	Took    time.Duration
 }
 
-// Changes is how many rows of a table a migration wrote.
+// Changes is how many rows a migration wrote to a table.
 type Changes struct {
 	Table string
 	Rows  int64
@@ -64,9 +64,8 @@ func (d *dialect) readMigrations() ([]migration, error) {
 	return list, nil
 }
 
-// splitStatements returns the statements of a migration, each of which ends at
-// the end of a line that is not within $$. What a line says after two dashes
-// belongs to the next one.
+// splitStatements splits a migration into statements. A statement ends with a semicolon at the
+// end of a line, outside $$. A comment belongs to the statement after it.
 func splitStatements(text string) []string {
 	var statements []string
 	begun := false // within $$
@@ -81,11 +80,11 @@ func splitStatements(text string) []string {
 	return statements
 }
 
-// written finds the table that a statement writes rows to.
+// written matches a statement that writes rows, and captures its table.
 var written = regexp.MustCompile(`(?m)\A(?:\s*(?:--.*)?$)*\s*(?:INSERT INTO|UPDATE|DELETE FROM) (\w+)`)
 
-// run runs the statements one by one, and counts the rows that each writes; then
-// comes what the migration does in Go.
+// run executes the statements one by one and counts the rows that each writes, then does the
+// migration's work in Go, if any.
 func (m *migration) run(ctx context.Context, tx *sql.Tx, d *dialect) (Step, error) {
 	step, begin := Step{Version: m.version, Name: m.name}, time.Now()
 	for _, text := range m.statements {
@@ -124,12 +123,12 @@ func (s *Step) count(table string, rows int64) {
 	s.Changes = append(s.Changes, Changes{table, rows})
 }
 
-// versions returns the keeper of the table of versions.
+// versions returns goose's store for the version table.
 func (d *dialect) versions() (database.Store, error) {
 	return database.NewStore(d.goose, goose.DefaultTablename)
 }
 
-// noSchema is the version of a database that is new.
+// noSchema is the schema version of a new database.
 const noSchema = -1
 
 // schemaVersion returns the version of a database's schema.
@@ -145,17 +144,17 @@ func (d *dialect) schemaVersion(ctx context.Context, db database.DBTxConn) (int6
 	return versions.GetLatestVersion(ctx, db)
 }
 
-// schemaChange is a transaction in which this process is the only one that
-// changes the schema.
+// schemaChange is a transaction in which no other process can change the schema.
 type schemaChange struct {
 	ctx        context.Context //nolint:containedctx // of the transaction
 	tx         *sql.Tx
 	dialect    *dialect
 	migrations []migration
-	from, to   int64 // versions; to is this program's
+	from, to   int64 // versions; to is this program's newest
 }
 
-// beginSchema waits for other processes that change the schema.
+// beginSchema starts a schemaChange. It waits up to wait for other processes that are changing
+// the schema.
 func (d *dialect) beginSchema(ctx context.Context, db *sql.DB, wait time.Duration) (*schemaChange, error) {
 	list, err := d.readMigrations()
 	if err != nil {
@@ -194,11 +193,11 @@ func (d *dialect) schemaBusy(err error) error {
 	}
 }
 
-// schemaLock is the lock under which versions of lyceum change the schema of a
+// schemaLock takes the advisory lock under which versions of lyceum change the schema of a
 // PostgreSQL database.
 var schemaLock = "SELECT pg_advisory_xact_lock(" + strconv.FormatInt(lock.DefaultLockID, 10) + ")"
 
-// run runs the migrations up to a version. Told hears of each before it runs.
+// run runs the migrations up to a version. It calls told before each one.
 func (c *schemaChange) run(to int64, told func(*migration)) ([]Step, error) {
 	versions, err := c.begin()
 	if err != nil {
@@ -223,7 +222,7 @@ func (c *schemaChange) run(to int64, told func(*migration)) ([]Step, error) {
 	return steps, nil
 }
 
-// begin returns the keeper of the table of versions, which a new database gets.
+// begin returns goose's store for the version table, which it creates in a new database.
 func (c *schemaChange) begin() (database.Store, error) {
 	versions, err := c.dialect.versions()
 	if err != nil || c.from != noSchema {
@@ -235,8 +234,8 @@ func (c *schemaChange) begin() (database.Store, error) {
 	return versions, versions.Insert(c.ctx, c.tx, database.InsertRequest{})
 }
 
-// create makes the newest schema in a database that has none. It is the one that the
-// migrations would make, in a tenth of the time.
+// create creates the newest schema in a new database. The result is the same as that of running
+// all migrations, in a tenth of the time.
 func (c *schemaChange) create() error {
 	if c.dialect.newest == "" {
 		_, err := c.run(c.to, func(*migration) {})
@@ -270,8 +269,8 @@ func (c *schemaChange) hasSchools() (has bool, err error) {
 	return has, err
 }
 
-// migrate makes the schema of a database that has no school yet. A database that
-// has one is upgraded by a command of its own, which makes a backup first.
+// migrate creates or updates the schema of a database that has no school yet. A database with
+// schools has to be upgraded with lyceum upgrade, which makes a backup first.
 func (s *Store) migrate(ctx context.Context, o *Options) error {
 	current, newest, err := s.SchemaVersion(ctx)
 	if err != nil {
@@ -322,8 +321,8 @@ func olderSchema(current, newest int64) error {
 		current, newest)
 }
 
-// Openable refuses a SQLite file whose schema is not this program's, and one that is
-// no database. Nobody may have it open.
+// Openable returns an error if a file is not a SQLite database or its schema is not the version
+// of this program. No process may have the file open.
 func Openable(ctx context.Context, path string) error {
 	db, err := sql.Open("sqlite", sqliteDSN(path, Full, "mode=ro&immutable=1"))
 	if err != nil {
@@ -348,8 +347,8 @@ func Openable(ctx context.Context, path string) error {
 	return nil
 }
 
-// schemaDB has connections that may change the schema, and whose statements may
-// take long.
+// schemaDB returns the pool whose connections may change the schema and whose statements may take
+// long.
 func (s *Store) schemaDB() *sql.DB {
 	if s.dialect.name == "sqlite" {
 		return s.writes.db
@@ -357,8 +356,8 @@ func (s *Store) schemaDB() *sql.DB {
 	return s.reads.db
 }
 
-// SchemaVersion gives the version of the database's schema and the newest one
-// this program knows.
+// SchemaVersion returns the version of the database's schema and the newest version that this
+// program knows.
 func (s *Store) SchemaVersion(ctx context.Context) (current, newest int64, err error) {
 	list, err := s.dialect.readMigrations()
 	if err != nil {

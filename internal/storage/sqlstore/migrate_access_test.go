@@ -9,8 +9,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// hashOf is a hash of one byte again and again, and how a statement of an engine
-// names it.
+// hashOf returns a hash that repeats one byte, and its literal in an engine's SQL.
 func hashOf(postgres bool, of byte) (hash lyceum.KeyHash, literal string) {
 	copy(hash[:], bytes.Repeat([]byte{of}, len(hash)))
 	text := strings.Repeat(string("0123456789abcdef"[of>>4])+string("0123456789abcdef"[of&15]), len(hash))
@@ -20,9 +19,8 @@ func hashOf(postgres bool, of byte) (hash lyceum.KeyHash, literal string) {
 	return hash, "x'" + text + "'"
 }
 
-// What let people and programs in before version 7 lets them in after it. A code
-// that was spent is remembered for a year from then, so that its replay is
-// noticed; one that was not spent ends when it would have.
+// Credentials from before version 7 are still valid after it. A used code is remembered for
+// another year, so that a replay is noticed; an unused one keeps its expiry.
 func TestAccessFromBeforeAccounts(t *testing.T) {
 	t.Parallel()
 	const used, expires = "1700000000000000", "1700000060000000"

@@ -6,8 +6,8 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// A comment from before comments had a status is seen by everybody, at the top of
-// a thread of its own. A course gets no requirements that it did not have.
+// A comment from before comments had a status is visible to everyone and starts a thread. A
+// course gets no new requirements.
 func TestCommentsFromBefore(t *testing.T) {
 	t.Parallel()
 	for name, postgres := range map[string]bool{"SQLite": false, "PostgreSQL": true} {

@@ -6,8 +6,8 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// What courses had before its times were kept is as old as the course, and seen
-// as it was.
+// Course contents from before their times were stored are as old as the course, and their
+// visibility is unchanged.
 func TestContentsFromBefore(t *testing.T) {
 	t.Parallel()
 	for name, postgres := range map[string]bool{"SQLite": false, "PostgreSQL": true} {

@@ -8,8 +8,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// A school from before optional emails sends none of them. Its emails that wait are
-// about an account, and its orders have no address to go on at.
+// A school from before optional emails sends none of them. Its waiting emails are about an
+// account, and its orders have no return URL.
 func TestEmailsFromBeforeOptionalOnes(t *testing.T) {
 	t.Parallel()
 	for name, postgres := range map[string]bool{"SQLite": false, "PostgreSQL": true} {

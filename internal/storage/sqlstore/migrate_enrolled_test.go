@@ -9,8 +9,8 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// The enrollments of a user from before their indexes became one are found in the order in which they
-// began, and so is the first of them.
+// The enrollments of a user from before their indexes were merged are found in the order in which
+// they began, and so is the first of them.
 func TestEnrollmentsAfterAnUpgrade(t *testing.T) {
 	t.Parallel()
 	statements := []string{

@@ -9,8 +9,8 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Enrollments of a database without entitlements get one for each paid sale that
-// leads to their course, or else one of their own.
+// Enrollments of a database without entitlements get one for each paid sale of their course, or
+// else a separate one.
 func TestEnrollmentsFromBeforeEntitlements(t *testing.T) {
 	t.Parallel()
 	for name, postgres := range map[string]bool{"SQLite": false, "PostgreSQL": true} {
@@ -34,7 +34,7 @@ func TestEnrollmentsFromBeforeEntitlements(t *testing.T) {
 				text = append(text, strings.Join(line, " "))
 			}
 			want := []string{
-				"1 1 1 1 10 90 0", "2 1 1 2 10 90 0", // paid, and half of it back
+				"1 1 1 1 10 90 0", "2 1 1 2 10 90 0", // paid, and half of it refunded
 				"3 2 1 0 20 0 0", // charged back, or never paid
 				"4 2 2 0 5 8 0", "5 3 2 0 6 0 9", "6 3 2 0 30 0 0",
 			}
@@ -59,8 +59,8 @@ func TestEnrollmentsFromBeforeEntitlements(t *testing.T) {
 	}
 }
 
-// An entitlement that an import ended a second time ended with the time of its enrollment; the
-// others stay as they are.
+// An entitlement that an import ended a second time gets the end of its enrollment; the others
+// stay as they are.
 func TestEntitlementsThatEndedTwice(t *testing.T) {
 	t.Parallel()
 	for name, postgres := range map[string]bool{"SQLite": false, "PostgreSQL": true} {
@@ -79,7 +79,7 @@ func TestEntitlementsThatEndedTwice(t *testing.T) {
 			for _, row := range []struct{ id, user, enrolled, expires, ended, reason string }{
 				{"7, 1", "1", "10", "20", "NULL", "50, 'imported'"}, // by the end of the next one
 				{"7, 2", "1", "40", "NULL", "50", "50, 'imported'"},
-				{"7, 3", "2", "10", "20", "15", "15, 'imported'"}, // before its time was over
+				{"7, 3", "2", "10", "20", "15", "15, 'imported'"}, // before it expired
 				{"7, 4", "3", "10", "NULL", "NULL", "NULL, NULL"},
 				{"8, 1", "1", "10", "20", "20", "50, 'imported'"}, // its enrollment ended
 				{"8, 2", "2", "11", "20", "20", "50, 'voided'"},

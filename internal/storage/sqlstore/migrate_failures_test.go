@@ -9,7 +9,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// No payment of a sale from before failed, and one can.
+// Older sales have no failed payment, and can get one.
 func TestSalesFromBeforeFailures(t *testing.T) {
 	t.Parallel()
 	for name, postgres := range map[string]bool{"SQLite": false, "PostgreSQL": true} {

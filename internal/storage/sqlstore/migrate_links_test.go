@@ -6,7 +6,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Links from before confirm no address, and stay what they were.
+// Older links confirm no address, and stay what they were.
 func TestLinksFromBeforeAddresses(t *testing.T) {
 	t.Parallel()
 	for name, postgres := range map[string]bool{"SQLite": false, "PostgreSQL": true} {

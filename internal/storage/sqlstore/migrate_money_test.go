@@ -9,10 +9,10 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// oldMoney is a school of a database that knew refunds of price and tax
-// together, and chargebacks without amounts. Transaction 1 was refunded within
-// its price and then beyond it, 2 in full, 3 within, 4 elsewhere. 5 was charged
-// back after a refund, won, and charged back again; 6 lost.
+// oldMoney is a school of a database that stored refunds of price and tax together, and
+// chargebacks without amounts. Transaction 1 was refunded first within its price and then beyond
+// it, 2 in full, 3 within its price, 4 elsewhere. 5 was charged back after a refund, won, and
+// charged back again; 6 was lost.
 func oldMoney() []string {
 	sold := "INSERT INTO transactions (school_id, transaction_id, user_id, pricing_plan_id, sale_id, created_at, purchased_at, charge, final_price, currency, tax_charge, " +
 		"revenue, paid, has_chargeback, chargeback_fee, affiliate_fees, author_fees, amount_refunded) VALUES "

@@ -14,8 +14,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// The payments of a user, of a sale and of a pricing plan from before their indexes were narrowed
-// and dropped are listed as before.
+// The payments of a user, a sale and a pricing plan from before their indexes were narrowed or
+// dropped are listed as before.
 func TestPaymentsAfterAnUpgrade(t *testing.T) {
 	t.Parallel()
 	statements := []string{
@@ -77,7 +77,8 @@ func TestPaymentsAfterAnUpgrade(t *testing.T) {
 	}
 }
 
-// The payments of a user are found without those of others, whatever else is asked.
+// The payments of a user are found without reading those of others, whatever the other
+// conditions.
 func TestPaymentsOfAUserAreReadByAnIndex(t *testing.T) {
 	t.Parallel()
 	store, by := spied(t)
@@ -127,7 +128,7 @@ func TestPaymentsOfAUserAreReadByAnIndex(t *testing.T) {
 	}
 }
 
-// The payments of sales are found without those of others.
+// The payments of sales are found without reading those of others.
 func TestPaymentsOfSalesAreReadByAnIndex(t *testing.T) {
 	t.Parallel()
 	store, by := spied(t)
@@ -149,8 +150,8 @@ func TestPaymentsOfSalesAreReadByAnIndex(t *testing.T) {
 	}
 }
 
-// A row that refers to a user has SQLite look for that user in an index, and not among the
-// users, which are wider.
+// For a row that refers to a user, SQLite looks for that user in an index rather than in the
+// table, which is wider.
 func TestForeignKeysAreCheckedByANarrowIndex(t *testing.T) {
 	t.Parallel()
 	store := openTest(t)
@@ -176,7 +177,7 @@ func TestForeignKeysAreCheckedByANarrowIndex(t *testing.T) {
 	}
 }
 
-// A whole user is found by the primary key, and not first in the narrow index.
+// A whole user is found by the primary key, not first in the narrow index.
 func TestUsersAreFoundByTheirPrimaryKey(t *testing.T) {
 	t.Parallel()
 	store, by := spied(t)
@@ -208,7 +209,7 @@ func TestUsersAreFoundByTheirPrimaryKey(t *testing.T) {
 	}
 }
 
-// The payments and the purchases of users are found whenever they were made, before 1970, too.
+// The payments and purchases of users are found whatever their time, even before 1970.
 func TestPaymentsOfAUserOfAnyTime(t *testing.T) {
 	t.Parallel()
 	const n, users = 600, 20
@@ -221,7 +222,7 @@ func TestPaymentsOfAUserOfAnyTime(t *testing.T) {
 			x := &sold[i]
 			x.CreatedAt = time.Unix(r.Int64N(4e9)-2e9, 0).UTC() // 1906 to 2033
 			if i%5 == 0 {
-				x.CreatedAt = time.Unix((r.Int64N(9)-4)*365*24*3600, 0).UTC() // where a year begins
+				x.CreatedAt = time.Unix((r.Int64N(9)-4)*365*24*3600, 0).UTC() // around the beginning of a year
 			}
 		}
 		storetest.Write(t, store, school, func(tx lyceum.Tx) error {
@@ -233,7 +234,7 @@ func TestPaymentsOfAUserOfAnyTime(t *testing.T) {
 		})
 		for i := range sold {
 			payments[sold[i].UserID] = append(payments[sold[i].UserID], sold[i].ID)
-			purchases[sold[i].UserID]++ // each is of a sale of its own
+			purchases[sold[i].UserID]++ // each has a separate sale
 		}
 		v := store.In(t.Context(), school)
 		for user := range lyceum.UserID(users + 2) {

@@ -14,8 +14,8 @@ import (
 
 var writeSchema = goflag.Bool("update", false, "write migrations/sqlite.sql from the migrations")
 
-// A new database is made from one file, and is what the migrations make of an empty
-// one; none of them leaves a row there.
+// A new database is created from one file, which equals the schema that the migrations create in
+// an empty database; none of them leaves a row there.
 func TestNewDatabase(t *testing.T) {
 	t.Parallel()
 	d := sqliteDialect()
@@ -59,10 +59,10 @@ func TestNewDatabase(t *testing.T) {
 	}
 }
 
-// madeByMigrations leaves out what SQLite and the keeper of versions make.
+// madeByMigrations excludes what SQLite and goose create.
 const madeByMigrations = "name NOT LIKE 'sqlite_%' AND name <> '" + goose.DefaultTablename + "'"
 
-// statementsOf gives the statements that make a database's tables and indexes.
+// statementsOf returns the statements that create a database's tables and indexes.
 func statementsOf(t *testing.T, db *sql.DB) string {
 	t.Helper()
 	return strings.Join(textsOf(t, db, "SELECT sql || ';' || char(10) FROM sqlite_schema WHERE sql IS NOT NULL AND "+

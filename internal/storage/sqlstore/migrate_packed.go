@@ -11,10 +11,10 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// works are what migrations do in Go after their statements, by their names.
+// works holds the Go code that migrations run after their statements, by migration name.
 var works = map[string]func(context.Context, *sql.Tx, *dialect) ([]Changes, error){"packed": packRows}
 
-// packRows moves events and attempts into the tables in which they are packed.
+// packRows moves events and attempts into the tables that store them packed.
 func packRows(ctx context.Context, tx *sql.Tx, d *dialect) ([]Changes, error) {
 	var changes []Changes
 	for _, m := range []packing{
@@ -52,15 +52,15 @@ func textOf(value any) string {
 	return value.(string)
 }
 
-// packing copies the rows of a table into another one.
+// packing copies the rows of one table, packed, into another.
 type packing struct {
 	from, key, columns string
-	least              []any // is before every key
+	least              []any // sorts before every key
 	to, into           string
 	row                func([]any) []any
 }
 
-// packedAtOnce is how many rows are in memory at a time.
+// packedAtOnce is how many rows are held in memory at a time.
 const packedAtOnce = 256
 
 func (m *packing) run(ctx context.Context, tx *sql.Tx, d *dialect) (moved int64, err error) {

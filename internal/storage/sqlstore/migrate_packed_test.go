@@ -10,8 +10,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Events and attempts of a database that did not pack them are what they were, and
-// are kept for good.
+// Events and attempts from before packing are unchanged, and are kept for good.
 func TestEventsFromBeforePacking(t *testing.T) {
 	t.Parallel()
 	for name, postgres := range map[string]bool{"SQLite": false, "PostgreSQL": true} {

@@ -10,8 +10,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// A school from before passkeys has none, and gets some; the audit log finds theirs
-// beside what it had.
+// A school from before passkeys has none, and can get some; the audit log finds their entries
+// along with the older ones.
 func TestPasskeysAfterAnUpgrade(t *testing.T) {
 	t.Parallel()
 	for name, postgres := range map[string]bool{"SQLite": false, "PostgreSQL": true} {

@@ -7,7 +7,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Users from before are sorted, found and counted as new ones are.
+// Older users are sorted, found and counted like new ones.
 func TestUsersFromBeforeAreListed(t *testing.T) {
 	t.Parallel()
 	for name, postgres := range map[string]bool{"SQLite": false, "PostgreSQL": true} {

@@ -10,8 +10,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// What was cancelled before an update was announced, and other ends were not. Who
-// has access to coaching is admitted.
+// Cancellations from before the upgrade are marked as announced, other ends are not. Users with
+// access to coaching are admitted.
 func TestSalesFromBeforeChangesOfPlan(t *testing.T) {
 	t.Parallel()
 	for name, postgres := range map[string]bool{"SQLite": false, "PostgreSQL": true} {
@@ -25,7 +25,7 @@ func TestSalesFromBeforeChangesOfPlan(t *testing.T) {
 				"INSERT INTO collection_products (school_id, collection_product_id, product_collection_id, product_type, product_id, created_at) VALUES (7, 1, 1, 'coaching', 1, 0)",
 				"INSERT INTO sales (school_id, sale_id, created_at, paid_until, ended_at, end_reason) VALUES (7, 1, 0, NULL, NULL, NULL), (7, 2, 0, 900, 5, 'canceled'), (7, 3, 0, NULL, 5, 'refunded')",
 				"INSERT INTO entitlements (school_id, entitlement_id, user_id, product_type, product_id, sale_id, imported, starts_at, ends_at, ended_at, end_reason) VALUES "+
-					"(7, 1, 1, 'coaching', 1, 1, 0, 20, 90, NULL, NULL), (7, 2, 1, 'product_collection', 1, NULL, 0, 10, 70, NULL, NULL), "+ // together
+					"(7, 1, 1, 'coaching', 1, 1, 0, 20, 90, NULL, NULL), (7, 2, 1, 'product_collection', 1, NULL, 0, 10, 70, NULL, NULL), "+ // both together
 					"(7, 3, 2, 'product_collection', 1, NULL, 0, 30, NULL, NULL, NULL), (7, 4, 2, 'coaching', 1, NULL, 0, 40, 90, NULL, NULL), "+ // without an end
 					"(7, 5, 3, 'coaching', 1, 3, 0, 10, NULL, 5, 'refunded'), (7, 6, 4, 'coaching', 1, NULL, 0, 10, NULL, NULL, NULL)", // ended; blocked
 				"INSERT INTO blocks (school_id, block_id, user_id, product_type, product_id, created_at) VALUES (7, 1, 4, 'coaching', 1, 0)",
@@ -56,8 +56,8 @@ func TestSalesFromBeforeChangesOfPlan(t *testing.T) {
 	}
 }
 
-// A payment plan whose payments were all made before is paid in full; others are
-// due as they were.
+// A payment plan whose payments were all made before the upgrade is paid in full; others are due
+// as before.
 func TestSalesFromBeforeBillingDays(t *testing.T) {
 	t.Parallel()
 	for name, postgres := range map[string]bool{"SQLite": false, "PostgreSQL": true} {
@@ -72,7 +72,7 @@ func TestSalesFromBeforeBillingDays(t *testing.T) {
 				"INSERT INTO pricing_plans (school_id, pricing_plan_id, name, price, currency, frequency, num_payments_required, free_trial_length, created_at, updated_at) VALUES (7, 1, 'In two parts', 500, 'USD', 'payment_plan', 2, 14, 0, 0)",
 				"INSERT INTO sales (school_id, sale_id, created_at, user_id, pricing_plan_id, paid_until, ended_at, end_reason, next_plan_id) VALUES (7, 1, 0, 1, 1, 900, NULL, NULL, 1), (7, 2, 0, 1, 1, 900, NULL, NULL, NULL), (7, 3, 0, 1, 1, 900, 5, 'canceled', NULL), (7, 4, 0, 1, 1, 900, NULL, NULL, NULL)",
 				payment(1, 1, 0, 0), payment(2, 1, 500, 0), payment(3, 1, 500, 0), // a trial, and both parts
-				payment(4, 2, 500, 0), payment(5, 2, 500, 500), // one went back
+				payment(4, 2, 500, 0), payment(5, 2, 500, 500), // one was refunded
 				payment(6, 3, 500, 0), payment(7, 3, 500, 0), // it had ended
 				payment(8, 4, 0, 0), payment(9, 4, 500, 0), // a trial, and one part
 				"INSERT INTO journal (school_id, number, at, actor, type, object_id) VALUES (7, 1, 9, 'import', 'school.created', 7)",
@@ -96,8 +96,8 @@ func TestSalesFromBeforeBillingDays(t *testing.T) {
 	}
 }
 
-// A sale that is to stop does so when its access ends, and one that changes its
-// plan when what was paid for is used up.
+// A sale that is to stop does so when its access ends, and one that changes its plan when its
+// paid period ends.
 func TestSalesFromBeforeStops(t *testing.T) {
 	t.Parallel()
 	for name, postgres := range map[string]bool{"SQLite": false, "PostgreSQL": true} {
@@ -109,8 +109,8 @@ func TestSalesFromBeforeStops(t *testing.T) {
 				"INSERT INTO pricing_plans (school_id, pricing_plan_id, name, price, currency, frequency, created_at, updated_at) VALUES (7, 1, 'Monthly', 500, 'USD', 'subscription', 0, 0)",
 				"INSERT INTO sales (school_id, sale_id, created_at, user_id, pricing_plan_id, paid_until, ended_at, end_reason, next_plan_id, stop) VALUES "+
 					"(7, 1, 3, 1, 1, 900, NULL, NULL, NULL, 0), (7, 2, 3, 1, 1, 900, 5, 'canceled', NULL, 2), "+ // running; announced
-					"(7, 3, 3, 1, 1, 900, 5, 'canceled', NULL, 1), (7, 4, 3, 1, 1, 400, 5, 'canceled', NULL, 1), "+ // as paid; its access stays longer
-					"(7, 5, 3, 1, 1, NULL, 5, 'canceled', NULL, 1), "+ // nothing is paid and nothing open
+					"(7, 3, 3, 1, 1, 900, 5, 'canceled', NULL, 1), (7, 4, 3, 1, 1, 400, 5, 'canceled', NULL, 1), "+ // as paid; its access lasts longer
+					"(7, 5, 3, 1, 1, NULL, 5, 'canceled', NULL, 1), "+ // nothing is paid and nothing is open
 					"(7, 6, 3, 1, 1, 900, NULL, NULL, 1, 0), (7, 7, 3, 1, 1, NULL, NULL, NULL, 1, 0)", // they change their plan
 				"INSERT INTO entitlements (school_id, entitlement_id, user_id, product_type, product_id, sale_id, imported, starts_at, ends_at, ended_at, end_reason) VALUES "+
 					"(7, 1, 1, 'coaching', 1, 4, 0, 3, 800, NULL, NULL), (7, 2, 1, 'coaching', 1, 5, 0, 3, 800, 5, 'unenrolled')",
@@ -148,7 +148,7 @@ func TestSalesToStopAreReadByAnIndex(t *testing.T) {
 	}
 }
 
-// wantNoStep fails the test where a query that was seen takes one of some steps.
+// wantNoStep fails the test if the plan of a recorded query contains one of some steps.
 func wantNoStep(t *testing.T, store *Store, by *spy, steps ...string) {
 	t.Helper()
 	for _, taken := range stepsOf(t, store, by) {
@@ -158,7 +158,7 @@ func wantNoStep(t *testing.T, store *Store, by *spy, steps ...string) {
 	}
 }
 
-// stepsOf gives the steps that the queries take which were seen.
+// stepsOf returns the steps in the plans of the recorded queries.
 func stepsOf(t *testing.T, store *Store, by *spy) (steps []string) {
 	t.Helper()
 	for _, text := range slices.Clone(by.seen) {
@@ -169,7 +169,7 @@ func stepsOf(t *testing.T, store *Store, by *spy) (steps []string) {
 	return steps
 }
 
-// The last payments of some sales are found without those of others.
+// The last payments of some sales are found without reading those of others.
 func TestLastPaymentsAreReadByAnIndex(t *testing.T) {
 	t.Parallel()
 	store, by := spied(t)
@@ -181,7 +181,7 @@ func TestLastPaymentsAreReadByAnIndex(t *testing.T) {
 	wantNoStep(t, store, by, "SCAN", "INDEX transactions_created")
 }
 
-// The purchases of a buyer are found without those of others.
+// The purchases of a buyer are found without reading those of others.
 func TestPurchasesOfABuyerAreReadByAnIndex(t *testing.T) {
 	t.Parallel()
 	store, by := spied(t)
@@ -194,7 +194,7 @@ func TestPurchasesOfABuyerAreReadByAnIndex(t *testing.T) {
 	wantNoStep(t, store, by, "SCAN sales", "INDEX sales_purchased")
 }
 
-// What is due of sales is found by an index, in its order.
+// Due sales are found by an index, in its order.
 func TestDueSalesAreReadByAnIndex(t *testing.T) {
 	t.Parallel()
 	store, by := spied(t)
@@ -217,8 +217,8 @@ func TestDueSalesAreReadByAnIndex(t *testing.T) {
 	}
 }
 
-// Schools of before keep subscriptions that are not paid for. A sale that was
-// recorded here, or a payment of which was, is billed here since it was made.
+// Older schools keep subscriptions that are not paid for. A sale that was recorded here, or one
+// of whose payments was, is billed here from when it was made.
 func TestSalesFromBeforeLapses(t *testing.T) {
 	t.Parallel()
 	for name, postgres := range map[string]bool{"SQLite": false, "PostgreSQL": true} {

@@ -9,8 +9,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Sales from before are purchases: at the time of their earliest payment, and
-// counted.
+// Older sales are listed and counted as purchases, at the time of their earliest payment.
 func TestSalesFromBeforePurchases(t *testing.T) {
 	t.Parallel()
 	for name, postgres := range map[string]bool{"SQLite": false, "PostgreSQL": true} {

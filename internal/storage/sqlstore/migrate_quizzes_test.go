@@ -6,8 +6,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// A quiz from before it could give feedback at once is as it was, and does not say
-// whether it does.
+// A quiz from before instant feedback is unchanged, and does not say whether it gives any.
 func TestQuizzesFromBefore(t *testing.T) {
 	t.Parallel()
 	for name, postgres := range map[string]bool{"SQLite": false, "PostgreSQL": true} {

@@ -9,9 +9,9 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Access is what it was before blocks of collections outranked what comes with
-// them, and nothing was dismissed. Coaching goes on that was begun by then, and
-// bulk jobs can be kept.
+// Access is unchanged from before blocks of collections took precedence over what comes with
+// them, and no warning is dismissed. Coaching that had begun continues, and bulk jobs can be
+// stored.
 func TestAccessFromBeforeBlocksOfCollections(t *testing.T) {
 	t.Parallel()
 	for name, postgres := range map[string]bool{"SQLite": false, "PostgreSQL": true} {
@@ -66,7 +66,7 @@ func TestAccessFromBeforeBlocksOfCollections(t *testing.T) {
 	}
 }
 
-// wantAccess holds what users may use, such as "course 1 of 7".
+// wantAccess checks what users may use, such as "course 1 of 7".
 func wantAccess(t *testing.T, v lyceum.View, step string, want ...string) {
 	t.Helper()
 	var got []string

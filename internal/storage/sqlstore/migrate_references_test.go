@@ -28,8 +28,8 @@ var referring = []string{
 	"INSERT INTO lecture_progress (school_id, lecture_progress_id, user_id, course_id, lecture_id, completed_at) VALUES (7, 1, 1, 1, 1, 0)",
 }
 
-// Where PostgreSQL has triggers in place of foreign keys, it refuses what those refused, of
-// rows from before them, too, and nothing else.
+// Where PostgreSQL has triggers instead of foreign keys, it rejects what the foreign keys
+// rejected, also for rows from before the triggers, and nothing else.
 func TestPostgresRefusesRowsThatReferToNothing(t *testing.T) {
 	t.Parallel()
 	store := oldDatabase(t, true, 84, referring...)
@@ -46,7 +46,7 @@ func TestPostgresRefusesRowsThatReferToNothing(t *testing.T) {
 		{"lecture_progress", "lecture_progress_id", "user_id", "users"},
 		{"lecture_progress", "lecture_progress_id", "lecture_id", "lectures"},
 	} {
-		// An enrollment that has ended is no second open one.
+		// ended, so that it is not a second open enrollment
 		copyWith := func(value string) string {
 			return fmt.Sprintf("INSERT INTO %[1]s SELECT (jsonb_populate_record(c, '{\"%[2]s\": 99, \"ended_at\": 1, %[3]s}')).* "+
 				"FROM %[1]s c WHERE c.%[2]s = 1 AND c.school_id = 7", r.table, r.key, value)
@@ -97,8 +97,8 @@ func TestPostgresRefusesRowsThatReferToNothing(t *testing.T) {
 	}
 }
 
-// leaveAlone deletes the rows of all tables but two and those that they refer to, so that no
-// other table's reference refuses what theirs should.
+// leaveAlone deletes the rows of all tables except the given ones and those to which they refer,
+// so that no other table's reference rejects what theirs should.
 func leaveAlone(t *testing.T, tx *sql.Tx, tables ...string) {
 	t.Helper()
 	run := func(text string) error {
@@ -123,7 +123,8 @@ func leaveAlone(t *testing.T, tx *sql.Tx, tables ...string) {
 	}
 }
 
-// What rows refer to is found by keys, also where the tables were empty when that was planned.
+// The rows to which others refer are found by keys, even if the tables were empty when the query
+// was planned.
 func TestPostgresFindsWhatRowsReferToByKeys(t *testing.T) {
 	t.Parallel()
 	store := openTestPostgres(t)

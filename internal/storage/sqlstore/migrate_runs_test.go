@@ -8,7 +8,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// A journal from before runs goes on with one, and reads as one.
+// A journal from before runs continues with a run, and both parts are read as one journal.
 func TestRunsAfterAnUpgrade(t *testing.T) {
 	t.Parallel()
 	for name, postgres := range map[string]bool{"SQLite": false, "PostgreSQL": true} {

@@ -9,8 +9,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// The audit log finds the scarce entries from before they were marked, of every type, and
-// those made since.
+// The audit log finds the scarce entries from before they were marked, of every type, and newer
+// ones.
 func TestScarceEntriesAfterAnUpgrade(t *testing.T) {
 	t.Parallel()
 	kinds := slices.DeleteFunc(lyceum.EntryKinds(), func(kind lyceum.EntryKind) bool { return !kind.Scarce() })

@@ -10,8 +10,8 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// The seats and uses of sales and orders from before they were counted are
-// counted: not those of sales that ended or were refunded in full.
+// The seats and uses of older sales and orders are counted, except those of sales that have ended
+// or were fully refunded.
 func TestSalesFromBeforeSeatsWereCounted(t *testing.T) {
 	t.Parallel()
 	statements := []string{

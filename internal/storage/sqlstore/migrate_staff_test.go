@@ -7,8 +7,8 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Who owned a school before there were other staff owns it after, nobody else works
-// there, and the keys are the school's.
+// The owner of a school from before there were other staff is still its owner, no one else works
+// there, and the keys belong to the school.
 func TestStaffFromBeforeRoles(t *testing.T) {
 	t.Parallel()
 	for name, postgres := range map[string]bool{"SQLite": false, "PostgreSQL": true} {

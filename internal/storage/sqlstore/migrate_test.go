@@ -15,8 +15,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// oldDatabase makes a database with the schema of a version, runs statements in
-// it, brings the schema up to date, and opens it.
+// oldDatabase creates a database with the schema of a version, runs statements in it, upgrades
+// the schema, and opens it.
 func oldDatabase(t *testing.T, postgres bool, version int64, statements ...string) *Store {
 	t.Helper()
 	d, path := sqliteDialect(), filepath.Join(t.TempDir(), FileName)
@@ -68,8 +68,8 @@ func migrateTo(ctx context.Context, t *testing.T, db *sql.DB, d *dialect, versio
 	}
 }
 
-// No two migrations of an engine have one number: a database that has run one of them
-// would never run the other.
+// No two migrations of an engine have the same number: a database that has run one of them would
+// never run the other.
 func TestMigrationsAreNumbered(t *testing.T) {
 	t.Parallel()
 	for _, d := range []*dialect{sqliteDialect(), postgresDialect()} {
@@ -85,8 +85,7 @@ func TestMigrationsAreNumbered(t *testing.T) {
 	}
 }
 
-// Every statement of a migration is one by itself, and one that writes rows is
-// counted.
+// Every statement of a migration is split off correctly, and those that write rows are counted.
 func TestStatementsOfMigrations(t *testing.T) {
 	t.Parallel()
 	first := regexp.MustCompile(`(?m)^[A-Z]+`)
@@ -123,8 +122,7 @@ func TestStatementsOfMigrations(t *testing.T) {
 	}
 }
 
-// A school of a database that knew no time zones has its days in UTC, and
-// everything else as it was.
+// A school from before time zones is in UTC; everything else is unchanged.
 func TestSchoolsFromBeforeTimeZones(t *testing.T) {
 	t.Parallel()
 	for name, postgres := range map[string]bool{"SQLite": false, "PostgreSQL": true} {
@@ -149,8 +147,7 @@ func TestSchoolsFromBeforeTimeZones(t *testing.T) {
 	}
 }
 
-// A PDF that was kept as pdf is one of the contract's kind, and nothing else
-// changes its kind.
+// A PDF that was stored as pdf gets the kind of the contract; no other kind changes.
 func TestPDFsFromBeforePDFEmbed(t *testing.T) {
 	t.Parallel()
 	for name, postgres := range map[string]bool{"SQLite": false, "PostgreSQL": true} {
@@ -178,8 +175,8 @@ func TestPDFsFromBeforePDFEmbed(t *testing.T) {
 	}
 }
 
-// Users of a database that knew no common passwords keep theirs, until they are
-// told to choose another.
+// Users from before the check for common passwords keep theirs until they are told to choose
+// another.
 func TestUsersFromBeforeCommonPasswords(t *testing.T) {
 	t.Parallel()
 	for name, postgres := range map[string]bool{"SQLite": false, "PostgreSQL": true} {

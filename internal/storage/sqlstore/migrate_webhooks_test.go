@@ -10,9 +10,9 @@ import (
 
 const oldWebhooks = "INSERT INTO webhooks (school_id, webhook_id, state, url, event_trigger, events_count, created_at, is_live, schedule, deleted_at) VALUES "
 
-// A webhook of a database that did not know since when it is told of events is
-// told of those that nobody was told of yet, and of no earlier ones. In a school
-// that has told nobody of anything these are all.
+// A webhook of a database that did not store since when it receives events gets those that no
+// webhook was sent yet, and no earlier ones. In a school that never sent any, that is all of
+// them.
 func TestWebhooksFromBeforeSince(t *testing.T) {
 	t.Parallel()
 	for name, postgres := range map[string]bool{"SQLite": false, "PostgreSQL": true} {
@@ -41,8 +41,7 @@ func TestWebhooksFromBeforeSince(t *testing.T) {
 	}
 }
 
-// Webhooks and events of a database that had other indexes are found by those
-// that it has now.
+// Webhooks and events of a database that had other indexes are found by the new ones.
 func TestWebhooksAndEventsFromBeforeLeanReads(t *testing.T) {
 	t.Parallel()
 	for name, postgres := range map[string]bool{"SQLite": false, "PostgreSQL": true} {

@@ -50,7 +50,7 @@ var _ = define(&tables.Movements, noun[lyceum.MovementID, lyceum.Movement, lyceu
 	},
 })
 
-// ofTheirs asks about the transaction of each movement: a school has few of
-// these, and an affiliate may have many of those.
+// ofTheirs looks up the transaction of each movement, rather than the movements of each
+// transaction: a school has few movements, but an affiliate may have many transactions.
 const ofTheirs = "EXISTS (SELECT 1 FROM transactions t WHERE t.school_id = movements.school_id " +
 	"AND t.transaction_id = movements.transaction_id AND "

@@ -9,7 +9,8 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// named says where the names of a sequence are: the id, the name and the note.
+// named says where to find the names of a sequence's rows: the columns for id, name and note, and
+// the table.
 type named struct{ id, name, note, from string }
 
 var namedIn = map[lyceum.Sequence]named{
@@ -46,11 +47,11 @@ func (v *view) FindNames(of lyceum.Sequence, ids []int32) (map[int32]lyceum.Name
 	return found, v.public(err)
 }
 
-// errEnough ends a search that has found as much as it may.
+// errEnough stops a search that has reached its limit.
 var errEnough = errors.New("enough was found")
 
-// SearchNames compares texts here, because the engines know the case of
-// different letters.
+// SearchNames compares strings in Go, because the engines differ in the letters whose case they
+// can fold.
 func (v *view) SearchNames(of lyceum.Sequence, text string, limit int) ([]lyceum.Named, error) {
 	in, ok := namedIn[of]
 	if !ok {
@@ -85,8 +86,8 @@ func (v *view) SearchNames(of lyceum.Sequence, text string, limit int) ([]lyceum
 	return found, nil
 }
 
-// beginning returns up to limit users whose address or name begins with a text in lower
-// case, the addresses first.
+// beginning returns up to limit users whose email address or name begins with text, which is in
+// lower case. Matches by address come first.
 func (v *view) beginning(in *named, text string, limit int) ([]lyceum.Named, error) {
 	var found []lyceum.Named
 	var n lyceum.Named

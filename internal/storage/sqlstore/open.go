@@ -23,7 +23,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Store keeps schools in one database. It is safe for concurrent use.
+// Store stores schools in one database. It is safe for concurrent use.
 type Store struct {
 	dialect    *dialect
 	reads      *pool
@@ -31,14 +31,14 @@ type Store struct {
 	queue      *queue
 	guesses    guesses
 	known      known
-	hastyTurn  string // dialect.turn for a group that does not wait for it long
-	hastyTurns string // the same of dialect.turns
+	hastyTurn  string // dialect.turn for a group that waits only briefly for its turn
+	hastyTurns string // likewise dialect.turns
 	distant    bool   // see pool.distant
 	aheadAfter int    // see leastStreakAhead
 	log        *slog.Logger
-	files      *files // of SQLite; nil with PostgreSQL
+	files      *files // SQLite only; nil with PostgreSQL
 
-	tallies    *tallies // of PostgreSQL; nil with SQLite
+	tallies    *tallies // PostgreSQL only; nil with SQLite
 	statistics statistics
 	condition  condition
 	lists      listIndex
@@ -57,44 +57,41 @@ var _ lyceum.Store = (*Store)(nil)
 // FileName is the name of the SQLite database in a data folder.
 const FileName = "lyceum.db"
 
-// Synchronous says when SQLite waits for the disk.
+// Synchronous is when SQLite waits for the disk.
 type Synchronous string
 
-// The settings of SQLite's synchronous pragma that the store can be opened
-// with. Only Full keeps a promise over a power cut; Normal is there so that
-// the test of that promise can be seen to fail. Off is for what is thrown away
-// with the process.
+// The settings of SQLite's synchronous pragma with which the store can be opened. Only Full
+// survives a power cut; Normal exists so that the test of that guarantee can be seen to fail. Off
+// is for data that is thrown away when the process ends.
 const (
 	Full   Synchronous = "FULL"
 	Normal Synchronous = "NORMAL"
 	Off    Synchronous = "OFF"
 )
 
-// Options are the choices of Open. The zero value is right for real use.
+// Options are the options of Open. The zero value is right for production.
 type Options struct {
-	Synchronous Synchronous  // of SQLite; empty is Full
+	Synchronous Synchronous  // for SQLite; empty means Full
 	Log         *slog.Logger // nil logs nothing
-	// Trace is told the text of every statement before it runs, by any number
-	// of goroutines at once.
+	// Trace is called with the text of every statement before it runs, possibly by several
+	// goroutines at once.
 	Trace func(text string)
-	// Cache and ReadCache are how many KiB of a SQLite file the connection that writes and
-	// each that reads keep; 0 is 32,768. Its pages take up to twice that in memory.
+	// Cache and ReadCache are how many KiB of a SQLite file the writing connection and each
+	// reading connection cache; 0 means 32,768. The pages take up to twice that in memory.
 	Cache, ReadCache int
-	// Patience is how long a write waits for its turn, and then again how long
-	// the database may take over it; 0 is 10 s. A lock in PostgreSQL is waited
-	// for a quarter of it.
+	// Patience is how long a write waits for its turn, and then how long the database may take to
+	// do it; 0 means 10 s. A lock in PostgreSQL is waited for a quarter of it.
 	Patience time.Duration
-	Clock    func() time.Time // measures how long groups of writes work; nil is the system's
-	// AnySchema leaves a schema that is older than this program's as it is. Only
-	// Backup works then. A database without any gets today's.
+	Clock    func() time.Time // measures how long groups of writes work; nil means the system clock
+	// AnySchema accepts a schema older than this program's and leaves it as it is; then only
+	// Backup works. A new database still gets the newest schema.
 	AnySchema bool
-	// Primary refuses a PostgreSQL server that is a standby, from which everything can be read, though late.
+	// Primary rejects a PostgreSQL server that is a standby, which can serve all reads, but late.
 	Primary bool
 }
 
-// Open opens the SQLite database of a data folder, and makes both when they are
-// not there. It refuses a database with schools whose schema is older; see
-// Upgrade.
+// Open opens the SQLite database in a data folder, and creates both if they do not exist. It
+// returns an error if the database has schools and an older schema; see Upgrade.
 func Open(ctx context.Context, dir string, o Options) (*Store, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, &lyceum.Error{Kind: lyceum.Unavailable, Detail: "the data folder " + dir + " cannot be created; " +
@@ -103,7 +100,7 @@ func Open(ctx context.Context, dir string, o Options) (*Store, error) {
 	return OpenFile(ctx, filepath.Join(dir, FileName), o)
 }
 
-// OpenFile is Open for a database file of any name in a folder that exists.
+// OpenFile is Open for a database file of any name in an existing folder.
 func OpenFile(ctx context.Context, path string, o Options) (*Store, error) {
 	if o.Synchronous == "" {
 		o.Synchronous = Full
@@ -115,7 +112,7 @@ func OpenFile(ctx context.Context, path string, o Options) (*Store, error) {
 	of := &files{path: path, cache: cachePragma(o.ReadCache)}
 	own := "_txlock=immediate"
 	if before.Size() == 0 {
-		// How space is given back is chosen when the file is made.
+		// auto_vacuum can only be set when the file is created.
 		own += "&_busy_timeout=" + pragmaTimeout(busyTimeout) + "&_auto_vacuum=incremental"
 	}
 	writes, err := of.open(sqliteDSN(path, o.Synchronous, own))
@@ -132,7 +129,7 @@ func OpenFile(ctx context.Context, path string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = errors.Join(s.Ping(ctx), of.remember(before)) // so that one connection reads
+	err = errors.Join(s.Ping(ctx), of.remember(before)) // opens a reading connection
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
@@ -140,9 +137,8 @@ func OpenFile(ctx context.Context, path string, o Options) (*Store, error) {
 	return s, nil
 }
 
-// writable tells early, and in a sentence, that a database file cannot be
-// written; SQLite itself would say it at the first write. It returns which file
-// that is.
+// writable checks early that a database file can be written, and returns a readable error if not;
+// SQLite itself would fail only at the first write. It returns the file's info.
 func writable(path string) (os.FileInfo, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -153,11 +149,11 @@ func writable(path string) (os.FileInfo, error) {
 	return info, errors.Join(err, file.Close())
 }
 
-// logLimit is how many bytes the log of SQLite keeps once it was written back;
-// a long reading may have let it grow far beyond them.
+// logLimit is the size in bytes to which SQLite truncates its write-ahead log after a checkpoint.
+// A long read may have let it grow far beyond that.
 const logLimit = "67108864"
 
-// defaultCache is how many KiB of a SQLite file a connection keeps.
+// defaultCache is how many KiB of a SQLite file a connection caches by default.
 const defaultCache = 32 << 10
 
 func cachePragma(kib int) string { return "cache_size = -" + strconv.Itoa(cmp.Or(kib, defaultCache)) }
@@ -165,10 +161,10 @@ func cachePragma(kib int) string { return "cache_size = -" + strconv.Itoa(cmp.Or
 // busyTimeout is how long SQLite waits for another process.
 const busyTimeout = 10 * time.Second
 
-// pragmaTimeout is a time as SQLite's pragma takes it.
+// pragmaTimeout formats a duration for SQLite's busy_timeout pragma.
 func pragmaTimeout(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
 
-// sqlitePragmas are those of a connection that may write, as name and value.
+// sqlitePragmas are the pragmas of a connection that may write, as pairs of name and value.
 func sqlitePragmas(synchronous Synchronous) [][2]string {
 	return [][2]string{
 		{"busy_timeout", pragmaTimeout(busyTimeout)},
@@ -200,9 +196,9 @@ func fileDSN(path, query string) string {
 	return dsn.String()
 }
 
-// OpenPostgres opens a PostgreSQL database by its address, such as
-// postgres://lyceum@db.example.com/lyceum. The database must exist; see Open for
-// its schema.
+// OpenPostgres opens a PostgreSQL database by its URL, such as
+// postgres://lyceum@db.example.com/lyceum. The database must exist; see Open for how its schema
+// is handled.
 func OpenPostgres(ctx context.Context, address string, o Options) (*Store, error) {
 	config, err := postgresConfig(address)
 	if err != nil {
@@ -221,8 +217,8 @@ func OpenPostgres(ctx context.Context, address string, o Options) (*Store, error
 	wait := o.patience()
 	lock := within("lock_timeout", wait/4)
 	reads := postgresPool(config, 16, lock, planOnce)
-	// The server ends a statement before this program gives up on it, and the
-	// transaction of a process that was stopped in the middle of one.
+	// The server cancels a statement before this program gives up on it, and ends the transaction
+	// of a process that stopped in the middle of it.
 	writes := postgresPool(config, d.writers+d.followers+d.slow, lock, within("statement_timeout", wait/2),
 		within("idle_in_transaction_session_timeout", wait))
 	store, err := start(ctx, d, nil, reads, writes, o)
@@ -247,7 +243,7 @@ func OpenPostgres(ctx context.Context, address string, o Options) (*Store, error
 func postgresConfig(address string) (*pgx.ConnConfig, error) {
 	config, err := pgx.ParseConfig(address)
 	if err != nil {
-		// pgx's message may repeat the address with its password.
+		// pgx's message may include the URL with its password.
 		return nil, lyceum.Errorf(lyceum.Invalid, "the database URL is invalid; it must be like "+
 			"postgres://user:password@host:5432/name")
 	}
@@ -255,22 +251,22 @@ func postgresConfig(address string) (*pgx.ConnConfig, error) {
 	for _, other := range config.Fallbacks {
 		hosts = append(hosts, other.Host)
 	}
-	if strings.Contains(strings.Join(hosts, ""), "@") { // the rest of a password, which no message may repeat
+	if strings.Contains(strings.Join(hosts, ""), "@") { // part of a password, which must not appear in a message
 		return nil, lyceum.Errorf(lyceum.Invalid, "the database URL has more than one @; write those of the user and the "+
 			"password as %%40")
 	}
 	if config.ConnectTimeout == 0 {
 		config.ConnectTimeout = 2 * time.Second
 	}
-	// Answers are read as those of prepared statements are.
+	// Results are decoded in the same format as those of prepared statements.
 	config.DefaultQueryExecMode, config.StatementCacheCapacity = pgx.QueryExecModeCacheStatement, 512
-	// What is stored is read by connections that do not know how it was written.
+	// Connections that read the data do not know with which settings it was written.
 	config.RuntimeParams["client_encoding"] = "UTF8"
 	config.RuntimeParams["standard_conforming_strings"] = "on"
 	return config, nil
 }
 
-// unopened says of an error with which a database could not be opened what to do.
+// unopened adds advice on what to do to an error with which opening a database failed.
 func unopened(config *pgx.ConnConfig, err error) error {
 	if refused, is := errors.AsType[*pgconn.PgError](err); is && (refused.Code == "42501" || refused.Code == "3F000") {
 		return &lyceum.Error{Kind: lyceum.Unavailable, Err: err, Detail: fmt.Sprintf("the role %s lacks rights in the "+
@@ -282,8 +278,8 @@ func unopened(config *pgx.ConnConfig, err error) error {
 	return err
 }
 
-// keepsText refuses a database that would change text, or not take it. SQL_ASCII keeps
-// it as it is.
+// keepsText returns an error if the encoding of the database would change text or reject it.
+// SQL_ASCII stores text as it is.
 func keepsText(conn *pgconn.PgConn) error {
 	switch encoding := conn.ParameterStatus("server_encoding"); encoding {
 	case "UTF8", "SQL_ASCII", "":
@@ -312,10 +308,10 @@ func unreachable(config *pgx.ConnConfig, err error) error {
 	return &lyceum.Error{Kind: lyceum.Unavailable, Err: err, Detail: "PostgreSQL at " + hostsOf(config) + " " + todo}
 }
 
-// hostsOf lists the servers of an address.
+// hostsOf lists the servers in a database URL.
 func hostsOf(config *pgx.ConnConfig) string {
 	hosts := []string{fmt.Sprintf("%s:%d", config.Host, config.Port)}
-	for _, other := range config.Fallbacks { // each also without TLS, if that is allowed
+	for _, other := range config.Fallbacks { // lists each host again without TLS, if that is allowed
 		if host := fmt.Sprintf("%s:%d", other.Host, other.Port); !slices.Contains(hosts, host) {
 			hosts = append(hosts, host)
 		}
@@ -323,8 +319,8 @@ func hostsOf(config *pgx.ConnConfig) string {
 	return strings.Join(hosts, ", ")
 }
 
-// findOrigin goes without an origin where the database does not tell it, as
-// some kin of PostgreSQL do not.
+// findOrigin disables the origin if the database does not report it, as is the case for some
+// PostgreSQL-compatible databases.
 func (s *Store) findOrigin(ctx context.Context) error {
 	var origin string
 	_, err := s.reads.single(ctx).one("SELECT "+s.dialect.origin, nil, scanText(&origin))
@@ -337,8 +333,8 @@ func (s *Store) findOrigin(ctx context.Context) error {
 	return s.public(err)
 }
 
-// postgresPool opens up to n connections, each of which begins with some
-// statements. None compiles a query: that can take longer than to run it.
+// postgresPool opens up to n connections, each of which first runs the statements in begin. JIT
+// compilation is off, because compiling a query can take longer than running it.
 func postgresPool(config *pgx.ConnConfig, n int, begin ...string) *sql.DB {
 	begin = append(begin, "SET jit = off")
 	db := stdlib.OpenDB(*config, stdlib.OptionAfterConnect(func(ctx context.Context, conn *pgx.Conn) error {
@@ -356,8 +352,9 @@ func postgresPool(config *pgx.ConnConfig, n int, begin ...string) *sql.DB {
 
 const openedAt = "opened"
 
-// stillGood gives up a connection to a server that is no longer the primary, and one that was opened
-// while the database was set to be read-only, which it would be for as long as it is open.
+// stillGood discards a connection to a server that is no longer the primary, and one that was
+// opened while the database was set to read-only, because such a connection stays read-only for
+// as long as it is open.
 func stillGood(_ context.Context, conn *pgx.Conn) error {
 	opened, _ := conn.PgConn().CustomData()[openedAt].(time.Time)
 	readOnly := conn.PgConn().ParameterStatus("default_transaction_read_only") == "on"
@@ -369,7 +366,7 @@ func stillGood(_ context.Context, conn *pgx.Conn) error {
 
 func (o *Options) patience() time.Duration { return cmp.Or(o.Patience, patience) }
 
-// start makes the store of a database; of are the files of SQLite.
+// start creates the store of a database; of are the files of SQLite, or nil.
 func start(ctx context.Context, d *dialect, of *files, reads, writes *sql.DB, o Options) (*Store, error) {
 	log := o.Log
 	if log == nil {
@@ -421,7 +418,7 @@ func start(ctx context.Context, d *dialect, of *files, reads, writes *sql.DB, o 
 	return s, nil
 }
 
-// Close lets the changes that wait be committed and closes the database.
+// Close commits the pending changes and closes the database.
 func (s *Store) Close() error {
 	var err error
 	s.closeOnce.Do(func() {
@@ -441,7 +438,7 @@ func (s *Store) closePools() error {
 	return err
 }
 
-// Engine names the engine: sqlite or postgres.
+// Engine returns the name of the engine: sqlite or postgres.
 func (s *Store) Engine() string { return s.dialect.name }
 
 func (s *Store) Ping(ctx context.Context) error {
@@ -457,11 +454,11 @@ func (s *Store) Ping(ctx context.Context) error {
 	return s.public(err)
 }
 
-// oldestWrite returns since when the write has waited that has waited longest;
-// the zero time when there is none.
+// oldestWrite returns when the longest-waiting write began to wait, or the zero time if none is
+// waiting.
 func (s *Store) oldestWrite() (since time.Time) { return s.queue.oldest() }
 
-// IsPostgres tells whether an address is one for OpenPostgres.
+// IsPostgres reports whether an address is a URL for OpenPostgres.
 func IsPostgres(address string) bool {
 	return strings.HasPrefix(address, "postgres://") || strings.HasPrefix(address, "postgresql://")
 }

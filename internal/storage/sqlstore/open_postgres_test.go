@@ -12,8 +12,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// TestPostgresSettings: whatever the server's configuration says, text is stored as it is.
-// A database that cannot is refused, and so is one that cannot be used, with what to do.
+// TestPostgresSettings checks that text is stored unchanged, whatever the server's configuration.
+// A database that cannot do so or cannot be used is rejected with advice.
 func TestPostgresSettings(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ name, alter, encoding, want string }{
@@ -87,8 +87,8 @@ func TestPostgresSettings(t *testing.T) {
 	}
 }
 
-// TestPostgresIsWritableAgain: a store that was open while its database was read-only writes
-// again afterwards.
+// TestPostgresIsWritableAgain checks that a store that was open while its database was read-only
+// can write again afterwards.
 func TestPostgresIsWritableAgain(t *testing.T) {
 	t.Parallel()
 	place := storetest.Postgres(t)

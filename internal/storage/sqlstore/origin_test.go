@@ -9,8 +9,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// TestOriginOfAJournal: a journal says which database it is of, and where it
-// was gone on after.
+// TestOriginOfAJournal checks that a journal reports its origin and its last entry, and that a
+// query of it reports the entries between which it read.
 func TestOriginOfAJournal(t *testing.T) {
 	t.Parallel()
 	for engine, tc := range map[string]struct {

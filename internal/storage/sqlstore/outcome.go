@@ -9,15 +9,14 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// commitError is an error of the commit itself, before which everything was
-// well.
+// commitError is an error of the commit itself; everything before it succeeded.
 type commitError struct{ err error }
 
 func (e *commitError) Error() string { return "commit: " + e.err.Error() }
 func (e *commitError) Unwrap() error { return e.err }
 
-// outcome is public for a write, and says what became of it: nothing was
-// changed, or nobody knows.
+// outcome is public for a write: the error also says whether nothing was changed or the outcome
+// is unknown.
 func (s *Store) outcome(err error) error {
 	if commit, ok := errors.AsType[*commitError](err); ok && !s.dialect.undone(commit.err) {
 		return &lyceum.Error{Kind: lyceum.Unavailable, Code: lyceum.OutcomeUnknown, Err: err, Detail: "the database " +
@@ -27,9 +26,8 @@ func (s *Store) outcome(err error) error {
 	return s.public(err, outcomeUnchanged)
 }
 
-// public turns what a caller can do something about into an *lyceum.Error, which
-// says what is wrong, what follows and what to do. It leaves every other error
-// as it is.
+// public turns an error that a caller can do something about into an *lyceum.Error, whose detail
+// says what is wrong, the consequences and what to do. It returns every other error as it is.
 func (s *Store) public(err error, follows ...string) error {
 	if err == nil {
 		return nil
@@ -65,12 +63,12 @@ func (s *Store) public(err error, follows ...string) error {
 		return &lyceum.Error{Kind: lyceum.Conflict, Detail: "one with the same key already exists", Err: err}
 	}
 	select {
-	case <-s.closing: // and the pools with it, which database/sql tells in its own words
+	case <-s.closing: // the pools are closed, too; database/sql reports that with its own errors
 		return &lyceum.Error{Kind: lyceum.Unavailable, Detail: errClosed.Detail, Err: err}
 	default:
 		return err
 	}
 }
 
-// public is Store.public where there is no store.
+// public is Store.public for use without a store.
 func (d *dialect) public(err error) error { return (&Store{dialect: d}).public(err) }

@@ -11,36 +11,38 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// outstanding are statements that were sent to PostgreSQL and whose answers were not taken. A group
-// that goes ahead sends its rows behind its questions, and compares the answers with what was
-// guessed while PostgreSQL writes the rows. So neither of them waits for the other before the commit.
+// outstanding are statements that were sent to PostgreSQL and whose results have not been read. A
+// group that goes ahead sends its rows right after its queries, and compares the results with its
+// guesses while PostgreSQL writes the rows. So neither side waits for the other before the
+// commit.
 type outstanding struct {
 	pipeline *pgconn.Pipeline
 	prepared *preparedStatements
-	sent     [][]*answer // for each statement, the questions that it asks
-	taken    int         // how many of them were answered
-	asked    int         // how many of them, up to the last one that asks
-	synced   bool        // nothing follows them
+	sent     [][]*answer // for each statement, the queries that it answers; nil for a write
+	taken    int         // number of results that were read
+	asked    int         // number of statements up to and including the last query
+	synced   bool        // a sync was sent; no statement follows
 	stale    bool        // a statement has to be prepared again
 }
 
-// preparedStatements are the statements that a connection has prepared to be outstanding.
+// preparedStatements are the statements that a connection has prepared so that they can be
+// outstanding.
 type preparedStatements struct {
-	of      map[string]*pgconn.StatementDescription // by their texts
+	of      map[string]*pgconn.StatementDescription // by their text
 	encoder pgx.ExtendedQueryBuilder
-	binary  []byte // arrays of a statement that is being put
+	binary  []byte // buffer for the arrays of the statement being sent
 }
 
 const (
-	// maxStatements is how many statements a connection prepares to be outstanding.
+	// maxStatements is how many such statements a connection prepares at most.
 	maxStatements = 512
-	maxBinary     = 64 << 10 // bytes that a connection keeps to encode arrays
+	maxBinary     = 64 << 10 // bytes of the buffer for arrays that a connection keeps
 	preparedKey   = "lyceum.prepared"
 	commitText    = "COMMIT"
-	planChanged   = "0A000" // feature_not_supported: a prepared statement would have other columns than before
+	planChanged   = "0A000" // feature_not_supported: a prepared statement's result columns would have changed
 )
 
-// ofConnection gives those of the connection.
+// ofConnection returns the prepared statements of the connection.
 func (p *pipeline) ofConnection() *preparedStatements {
 	data := p.conn.PgConn().CustomData()
 	prepared, is := data[preparedKey].(*preparedStatements)
@@ -51,8 +53,8 @@ func (p *pipeline) ofConnection() *preparedStatements {
 	return prepared
 }
 
-// mayBeOutstanding reports whether statements may be. Those that are not prepared are prepared after
-// the transaction.
+// mayBeOutstanding reports whether all the statements are prepared, so that they can be
+// outstanding. Those that are not will be prepared after the transaction.
 func (p *pipeline) mayBeOutstanding(texts ...string) bool {
 	all, prepared := true, p.ofConnection()
 	for _, text := range texts {
@@ -67,8 +69,8 @@ func (p *pipeline) mayBeOutstanding(texts ...string) bool {
 	return all
 }
 
-// prepare prepares statements for the next groups. It is for a connection outside a transaction,
-// which a text that PostgreSQL does not take would end.
+// prepare prepares statements for the next groups. The connection must not be in a transaction,
+// because a text that PostgreSQL rejects would abort it.
 func (p *pipeline) prepare() {
 	if len(p.unprepared) == 0 || p.conn.IsClosed() {
 		return
@@ -88,14 +90,14 @@ func (p *pipeline) prepare() {
 	}
 }
 
-// jointQuestion is a statement that answers queries of one text.
+// jointQuestion is a statement that answers several queries with the same text.
 type jointQuestion struct {
 	text     string
 	together []*answer
 }
 
-// goesAhead reports whether what waits, a turn and what is missing may be outstanding, and gives the
-// questions for that.
+// goesAhead returns the statements for the missing queries, and reports whether they, the queued
+// statements and the turn can all be outstanding.
 func (p *pipeline) goesAhead(turn string, missing []*answer) ([]jointQuestion, bool) {
 	texts := []string{turn, commitText}
 	for _, waits := range p.queue.QueuedQueries {
@@ -109,8 +111,8 @@ func (p *pipeline) goesAhead(turn string, missing []*answer) ([]jointQuestion, b
 	return questions, p.mayBeOutstanding(texts...)
 }
 
-// askAhead sends what waits and questions, whose answers are taken to be what was guessed until they
-// are compared.
+// askAhead sends the queued statements and the queries. The results are taken to be what was
+// guessed until they are compared.
 func (p *pipeline) askAhead(questions []jointQuestion) error {
 	queue := p.queue.QueuedQueries
 	p.queue = &pgx.Batch{}
@@ -135,7 +137,8 @@ func (p *pipeline) askAhead(questions []jointQuestion) error {
 	return o.pipeline.Flush()
 }
 
-// put puts a statement behind those that are outstanding. It goes with the next flush.
+// put appends a statement to the outstanding ones. It is sent with the next flush. asks are the
+// queries that it answers.
 func (p *pipeline) put(text string, args []any, asks []*answer) error {
 	o := p.outstanding
 	of, encoder := o.prepared.of[text], &o.prepared.encoder
@@ -160,14 +163,14 @@ func (p *pipeline) put(text string, args []any, asks []*answer) error {
 	return nil
 }
 
-// sync lets the answers come, of which the last one says that there are no more.
+// sync asks the server for all remaining results, the last of which marks the end.
 func (o *outstanding) sync() error {
 	o.synced = true
 	return o.pipeline.Sync()
 }
 
-// encodeArrays takes the arrays that have a binary form out of the arguments of a statement, and gives that
-// form of each.
+// encodeArrays removes the arrays that have a binary form from the arguments of a statement, and
+// returns the binary form of each.
 func (s *preparedStatements) encodeArrays(of *pgconn.StatementDescription, args []any) [][]byte {
 	binary, b := make([][]byte, len(args)), s.binary[:0]
 	for i := range args {
@@ -186,7 +189,8 @@ func (s *preparedStatements) encodeArrays(of *pgconn.StatementDescription, args 
 	return binary
 }
 
-// next takes the next answer. It fails with errGuessed if that is not what was guessed.
+// next reads the next result. It fails with errGuessed if the result differs from what was
+// guessed.
 func (p *pipeline) next() (tag pgconn.CommandTag, err error) {
 	o := p.outstanding
 	asks := o.sent[o.taken]
@@ -217,7 +221,7 @@ func (p *pipeline) next() (tag pgconn.CommandTag, err error) {
 	return tag, nil
 }
 
-// take takes the answers of the statements up to a place.
+// take reads the results of the statements before until.
 func (p *pipeline) take(until int) error {
 	for o := p.outstanding; o.taken < until; {
 		if _, err := p.next(); err != nil {
@@ -227,7 +231,7 @@ func (p *pipeline) take(until int) error {
 	return nil
 }
 
-// await takes all answers that are outstanding.
+// await reads all outstanding results.
 func (p *pipeline) await() error {
 	o := p.outstanding
 	if o == nil {
@@ -240,14 +244,14 @@ func (p *pipeline) await() error {
 	return p.take(len(o.sent))
 }
 
-// abandon leaves what is outstanding.
+// abandon gives up the outstanding statements. It closes the connection if a statement is stale.
 func (p *pipeline) abandon() {
 	o := p.outstanding
 	if o == nil {
 		return
 	}
 	p.outstanding = nil
-	if !o.synced && !p.conn.IsClosed() { // pgx may still write to one that it closes
+	if !o.synced && !p.conn.IsClosed() { // pgx may still be writing to a connection that it is closing
 		_ = o.sync()
 	}
 	_ = o.pipeline.Close()
@@ -258,8 +262,8 @@ func (p *pipeline) abandon() {
 	}
 }
 
-// commitOutstanding is commit, once all that was asked is found to be what was guessed. If it is not,
-// it fails with errGuessed.
+// commitOutstanding commits once all query results turn out to be what was guessed. If one
+// differs, it fails with errGuessed.
 func (p *pipeline) commitOutstanding() error {
 	o := p.outstanding
 	defer p.abandon()
@@ -269,7 +273,7 @@ func (p *pipeline) commitOutstanding() error {
 	if err := p.put(commitText, nil, nil); err != nil {
 		return err
 	}
-	if err := o.sync(); err != nil { // one write has both: if nothing of it has gone, nothing was committed
+	if err := o.sync(); err != nil { // COMMIT and sync are one write: if none of it was sent, nothing was committed
 		return &commitError{err}
 	}
 	for i := o.taken; i < len(o.sent); i++ {

@@ -17,8 +17,8 @@ const (
 	aheadRow  = "INSERT INTO ahead (n, word) VALUES ($1, $2)"
 )
 
-// goAhead asks, on a table with a row of 1 and "one", what a group would that goes ahead, and inserts rows.
-// It reports what came of that, and whether it could go ahead.
+// goAhead runs queries on a table with a row of 1 and "one" like a group that goes ahead, and
+// inserts rows. It returns the outcome, and whether it could go ahead.
 func goAhead(t *testing.T, pool *pool, guesses map[int64][][]any, row string, args ...[]any) (ahead bool, err error) {
 	t.Helper()
 	err = pool.change(t.Context(), false, func(q *session) (bool, error) {
@@ -65,7 +65,7 @@ func TestRowsGoAhead(t *testing.T) {
 		args  [][]any
 		rows  int // in the table afterwards
 		wrong bool
-		code  string // with which PostgreSQL refuses it
+		code  string // of PostgreSQL's error
 	}{
 		{"guessed right", guesses{1: {one}, 5: nil}, aheadRow, [][]any{{2, "two"}, {3, "three"}}, 3, false, ""},
 		{"one question", guesses{1: {one}}, aheadRow, [][]any{{2, "two"}}, 2, false, ""},
@@ -85,13 +85,13 @@ func TestRowsGoAhead(t *testing.T) {
 			s.writes.db.SetMaxOpenConns(1)
 			runIn(t, s, "CREATE TABLE ahead (n int PRIMARY KEY, word text)")
 			runIn(t, s, "INSERT INTO ahead VALUES (1, 'one')")
-			for range 2 { // learns how questions go together, and prepares them
+			for range 2 { // learns how the queries are combined, and prepares them
 				if ahead, err := goAhead(t, s.writes, guesses{1: nil, 5: nil}, ""); ahead || err != nil {
 					t.Fatal(ahead, err)
 				}
 			}
 			_, _ = goAhead(t, s.writes, guesses{1: nil}, "")
-			_, _ = goAhead(t, s.writes, guesses{1: {one}, 5: nil}, aheadRow, []any{2, "two"}) // prepares the rows
+			_, _ = goAhead(t, s.writes, guesses{1: {one}, 5: nil}, aheadRow, []any{2, "two"}) // prepares the insert
 			runIn(t, s, "DELETE FROM ahead WHERE n > 1")
 
 			ahead, err := goAhead(t, s.writes, test.guess, test.row, test.args...)
@@ -118,8 +118,8 @@ func TestRowsGoAhead(t *testing.T) {
 	}
 }
 
-// TestStatementsThatAreStale: a connection whose statements have other columns than they had when
-// they were prepared is not used again.
+// TestStatementsThatAreStale checks that a connection is not used again if the result columns of
+// its prepared statements have changed.
 func TestStatementsThatAreStale(t *testing.T) {
 	t.Parallel()
 	s := openTestPostgres(t)
@@ -145,8 +145,8 @@ func TestStatementsThatAreStale(t *testing.T) {
 	}
 }
 
-// TestR22_ServerEndsWhileRowsGoAhead: if the server ends the session before the commit, nobody is
-// told that the outcome is unknown.
+// TestR22_ServerEndsWhileRowsGoAhead checks that if the server ends the session before the
+// commit, the outcome is not reported as unknown.
 func TestR22_ServerEndsWhileRowsGoAhead(t *testing.T) {
 	t.Parallel()
 	s := openTestPostgres(t)
@@ -156,7 +156,7 @@ func TestR22_ServerEndsWhileRowsGoAhead(t *testing.T) {
 		"$$ BEGIN PERFORM pg_terminate_backend(pg_backend_pid()); PERFORM pg_sleep(60); RETURN NEW; END $$")
 	runIn(t, s, "CREATE TRIGGER ends BEFORE INSERT ON ahead FOR EACH ROW WHEN (NEW.n = 9) EXECUTE FUNCTION end_session()")
 	one := map[int64][][]any{1: nil}
-	for range 2 { // prepares what is asked, and the row
+	for range 2 { // prepares the query and the insert
 		if _, err := goAhead(t, s.writes, one, aheadRow, []any{2, "two"}); err != nil {
 			t.Fatal(err)
 		}
@@ -173,8 +173,9 @@ func TestR22_ServerEndsWhileRowsGoAhead(t *testing.T) {
 	}
 }
 
-// TestGroupsThatGuessWrongAskFirst: a group that went ahead and was wrong runs again, and those after it
-// ask first. One that asks for what nobody knows yet asks first alone.
+// TestGroupsThatGuessWrongAskFirst checks that a group that went ahead with a wrong guess runs
+// again, and that later groups query first. A group that queries what is not known yet is the
+// only one to query first.
 func TestGroupsThatGuessWrongAskFirst(t *testing.T) {
 	t.Parallel()
 	stores := openProcesses(t, false, func(string) {})

@@ -10,26 +10,26 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// What a packed text begins with says how it is packed.
+// The first byte of a packed text says how it is packed.
 const (
-	packedPlain = 0 // the text follows
-	packedZstd  = 1 // a frame follows that was made with the dictionary
+	packedPlain = 0 // followed by the text itself
+	packedZstd  = 1 // followed by a frame that was compressed with the dictionary
 )
 
-// dictionary has what events and answers to them have in common. It must never
-// change, or what was packed with it is lost: another one needs another first byte.
+// dictionary holds what events and the responses to them have in common. It must never change, or
+// everything packed with it is lost: another dictionary needs another first byte.
 //
 //go:embed dictionary1.txt
 var dictionary []byte
 
 const (
 	dictionaryID = 1
-	// mostPacked is how many bytes a text has at most that is packed as a frame.
+	// mostPacked is the size in bytes of the largest text that is compressed.
 	mostPacked = 64 << 20
 	packWindow = 64 << 10
 )
 
-// coder packs and unpacks, for any number of goroutines at once.
+// coder packs and unpacks. It is safe for concurrent use.
 type coder struct {
 	in  *zstd.Encoder
 	out *zstd.Decoder
@@ -46,7 +46,7 @@ var coders = sync.OnceValue(func() coder {
 	return coder{in, out}
 })
 
-// pack makes a text small.
+// pack compresses a text, unless it is too large or would not get smaller.
 func pack(text string) []byte {
 	if len(text) <= mostPacked {
 		packed := coders().in.EncodeAll([]byte(text), []byte{packedZstd})
@@ -75,7 +75,7 @@ func unpack(packed []byte) (string, error) {
 	return "", fmt.Errorf("a text is packed in an unknown way, %d", packed[0])
 }
 
-// packedScanner scans a packed text and remembers its length.
+// packedScanner scans a packed text and records its length.
 type packedScanner struct {
 	put  func(string) error
 	size int

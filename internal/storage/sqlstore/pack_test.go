@@ -29,8 +29,8 @@ func TestPackedTextsComeBack(t *testing.T) {
 	}
 }
 
-// What was packed by an older version is read: the dictionary is what it was, and so
-// are the frames.
+// What older versions packed can be read: the dictionary and the format of the frames are
+// unchanged.
 func TestPackedTextsOfOlderVersions(t *testing.T) {
 	t.Parallel()
 	const sum = "958351f1b191efe593f3a9faa60521998d90300de1451052133651ee651b35d7"

@@ -8,12 +8,12 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// firstRows is for how many rows memory is reserved when the first one comes, at most.
+// firstRows is the most rows for which memory is reserved when the first one arrives.
 const firstRows = 100
 
-// pageBy reads a page and its total in one statement, which sees one moment; a
-// page without rows asks for its total apart, unless it is the first one. The
-// statement is completed with its limit and has the total as its first column.
+// pageBy reads a page and its total in one statement, and so from one snapshot. If the page has
+// no rows, its total is queried separately, unless it is the first page. phrase returns the
+// statement for a given limit; its first column is the total.
 func pageBy[T any](
 	v *view, phrase func(limit string) string, w *where, count total, p lyceum.Page, scan func(*T) []any,
 ) (found []T, n int64, err error) {
@@ -33,7 +33,7 @@ func pageBy[T any](
 	if err = read(v.q); err == nil && len(found) == 0 && !count.ofPage(p) {
 		err = v.atOnce(func(q *session) error {
 			_, err := q.one("SELECT "+count.text, w.args[:count.args], scanInt(&n))
-			if err == nil && n > p.Offset() { // there may be many rows before a page that has none
+			if err == nil && n > p.Offset() { // only then: skipping the rows before an empty page may take long
 				err = read(q)
 			}
 			return err
@@ -42,7 +42,8 @@ func pageBy[T any](
 	return found, n, v.public(err)
 }
 
-// pageIndexed is pageBy, which is otherwise, for a list that has an index.
+// pageIndexed reads a page of a list that may have an index. Without one, it calls otherwise,
+// which is pageBy.
 func pageIndexed[T any](
 	v *view, r *ranking, count total, p lyceum.Page, phrase func(seat) (string, []any), scan func(*T) []any,
 	otherwise func() ([]T, int64, error),
@@ -75,24 +76,24 @@ func pageIndexed[T any](
 	return listing, err
 }
 
-// total is an expression that counts, over the first arguments of the
+// total is an SQL expression that counts rows. It uses the first args arguments of the
 // conditions.
 type total struct {
 	text string
 	args int
-	kept bool // by a counter: it takes no time
+	kept bool // read from a counter, which takes no time
 }
 
-// ofPage reports whether the rows of a page are the first of those that are counted: if
-// it has none, there are none.
+// ofPage reports whether the page begins with the first of the counted rows: if such a page has
+// no rows, the total is 0.
 func (t total) ofPage(p lyceum.Page) bool { return !t.kept && p.Offset() == 0 && p.Size > 0 }
 
-// counted is the total of the rows that pass the conditions.
+// counted returns the total of the rows that match the conditions.
 func counted(from string, w *where) total {
 	return total{text: "(SELECT count(*)" + from + w.String() + ")", args: len(w.args)}
 }
 
-// kept is the total that a counter keeps; $1 is the school.
+// kept returns the total that a counter stores; $1 is the school.
 func kept(counter string) total {
 	return total{
 		text: "COALESCE((SELECT c.value FROM counters c WHERE c.school_id = $1 AND c.name = '" + counter + "'), 0)",

@@ -8,8 +8,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// TestListsWithoutRowsAreReadOnce: a first page without rows needs no count, which would
-// look through the same rows again.
+// TestListsWithoutRowsAreReadOnce checks that a first page without rows is not counted, which
+// would scan the same rows again.
 func TestListsWithoutRowsAreReadOnce(t *testing.T) {
 	t.Parallel()
 	var statements atomic.Int64

@@ -11,9 +11,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// BenchmarkPeople finds people by the beginning of their name or email address, on a
-// school with as many users as LYCEUM_PEOPLE says (10,000), and reports the slowest of a
-// hundred:
+// BenchmarkPeople finds users by the beginning of their name or email address, in a school with
+// LYCEUM_PEOPLE users (default 10,000), and reports the slowest of a hundred searches:
 //
 //	LYCEUM_PEOPLE=1000000 go test ./internal/storage/sqlstore -run '^$' -bench People -benchtime 100x
 func BenchmarkPeople(b *testing.B) {
@@ -46,7 +45,7 @@ func BenchmarkPeople(b *testing.B) {
 	})
 }
 
-// populate gives a school users, half of whose names begin with "an".
+// populate adds users to a school. The names of half of them begin with "an".
 func populate(b *testing.B, store *Store, school lyceum.SchoolID, users int) {
 	b.Helper()
 	names := []string{"Ana Silva ", "Person "}

@@ -10,12 +10,12 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// personalTable is a table that has rows about a person, who is $2.
+// personalTable is a table with rows about a person, whose user id is $2.
 type personalTable struct {
 	noun, table string
-	where       string // empty: user_id = $2
+	where       string // empty means user_id = $2
 	columns     string
-	// kept are the columns that are not handed over: secrets, and what is derived.
+	// kept are the columns that are not handed over: secrets and derived values.
 	kept string
 }
 
@@ -25,7 +25,7 @@ const (
 		"AND t.user_id" + byYear + " = $2)"
 )
 
-// personalTables are what a school holds about a person. A test compares them with the
+// personalTables lists all that a school stores about a person. A test compares it with the
 // schema.
 var personalTables = []personalTable{
 	{
@@ -143,12 +143,12 @@ var personalTables = []personalTable{
 	},
 }
 
-// moments are the columns of times whose names do not end with _at.
+// moments are the time columns whose names do not end with _at.
 var moments = map[string]bool{
 	"at": true, "paid_until": true, "billing_anchor": true, "grace_from": true, "billed_since": true,
 }
 
-// inJSON are the columns that have JSON in them.
+// inJSON are the columns that contain JSON.
 var inJSON = map[string]bool{"answers": true, "attachments": true, "detail": true}
 
 func (v *view) EachPersonal(user lyceum.UserID, visit func(noun string, row []byte) error) error {
@@ -161,7 +161,7 @@ func (v *view) EachPersonal(user lyceum.UserID, visit func(noun string, row []by
 	return nil
 }
 
-// eachOf calls visit with the rows of one table, as JSON.
+// eachOf calls visit with each row of one table, as JSON.
 func (v *view) eachOf(p *personalTable, user lyceum.UserID, visit func([]byte) error) error {
 	columns := strings.Fields(p.columns)
 	values, dest := make([]any, len(columns)), make([]any, len(columns))
@@ -197,7 +197,7 @@ func (v *view) eachOf(p *personalTable, user lyceum.UserID, visit func([]byte) e
 	})
 }
 
-// writeField writes the value of a column as JSON, with its name.
+// writeField writes a column's name and value as JSON.
 func writeField(b *bytes.Buffer, name string, value any) error {
 	switch typed := value.(type) {
 	case int64:

@@ -6,17 +6,17 @@ import (
 	"testing"
 )
 
-// notPersonal are tables with a user that a person is not handed, and why.
+// notPersonal are tables with user ids that are not handed over, and why.
 var notPersonal = map[string]string{
 	"erasures": "of those who are erased, who can ask for nothing",
 }
 
-// copies are what is erased of a person and has only copies of what they are handed, or
-// what others wrote.
+// copies are tables that are erased but contain only copies of what is handed over, or what
+// others wrote.
 var copies = []string{"answers", "bulk_jobs", "bulk_parts", "event_payloads", "webhook_attempts", "erasures"}
 
-// A person is handed every column of every table that has their number, and something
-// of every table that erasing them touches, without secrets.
+// A person is handed every column of every table with their user id, and something from every
+// table that erasing them touches, without secrets.
 func TestPeopleAreHandedAllOfTheirData(t *testing.T) {
 	t.Parallel()
 	store, _ := spied(t)

@@ -14,27 +14,27 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 )
 
-// pipeline is a connection to PostgreSQL in a transaction. Statements whose answer
-// nobody waits for go with the next one.
+// pipeline is a connection to PostgreSQL in a transaction. A statement whose result is not needed
+// immediately is sent with the next one that is waited for.
 type pipeline struct {
 	ctx     context.Context //nolint:containedctx // it lives as long as the call that opened it
 	conn    *pgx.Conn
 	trace   func(string)
 	queue   *pgx.Batch
-	asked   map[int][]*answer // questions in the queue, by their places
-	texts   map[int]*string   // where the one value goes that a statement in the queue gives, by places; for commit
+	asked   map[int][]*answer // queries in the queue, by position
+	texts   map[int]*string   // by position, where a statement in the queue puts its single value; for commit
 	copying behind
 
-	outstanding *outstanding    // unless all answers were taken
-	unprepared  map[string]bool // texts that are to be prepared, so that they can be outstanding
+	outstanding *outstanding    // nil if all results were read
+	unprepared  map[string]bool // texts to be prepared, so that they can be outstanding
 
-	combined *sync.Map       // text -> combination, as far as it is known
-	wanted   map[string]bool // texts of which it is not
+	combined *sync.Map       // text -> combination, of the texts for which it is known
+	wanted   map[string]bool // texts for which it is not known
 }
 
-// queuedError is of a statement that went with another one.
+// queuedError is the error of a statement that was sent together with others.
 type queuedError struct {
-	at  int // its place in the pipeline
+	at  int // position of the statement in the pipeline
 	err error
 }
 
@@ -49,7 +49,7 @@ func (p *pipeline) later(text string, args []any) error {
 			if err := p.put(text, args, nil); err != nil {
 				return err
 			}
-			return p.outstanding.pipeline.Flush() // PostgreSQL runs it while the next one is prepared
+			return p.outstanding.pipeline.Flush() // so that PostgreSQL runs it while the next one is being prepared
 		}
 		if err := p.await(); err != nil {
 			return err
@@ -62,8 +62,8 @@ func (p *pipeline) later(text string, args []any) error {
 	return nil
 }
 
-// send sends what waits, after rows that are being copied, and one answer after the other is
-// taken with the results.
+// send sends the queued statements, after any rows that are being copied. The n results are then
+// read one by one.
 func (p *pipeline) send() (results pgx.BatchResults, n int, err error) {
 	if err := errors.Join(p.copying.wait(), p.await()); err != nil {
 		return nil, 0, err
@@ -74,7 +74,7 @@ func (p *pipeline) send() (results pgx.BatchResults, n int, err error) {
 	return results, n, nil
 }
 
-// passed takes the answers of n statements that have no rows.
+// passed reads the results of n statements that return no rows.
 func passed(results pgx.BatchResults, n int) error {
 	for i := range n {
 		if _, err := results.Exec(); err != nil {
@@ -109,14 +109,15 @@ func (p *pipeline) each(text string, args, dest []any, visit func() error) (err 
 	})
 }
 
-// closing takes the rest of the answers, and leaves the first error.
+// closing reads the remaining results, and sets *err to the error of that unless it is already
+// set.
 func closing(results pgx.BatchResults, err *error) {
 	if failed := results.Close(); *err == nil {
 		*err = failed
 	}
 }
 
-// fetch asks for answers in one round trip.
+// fetch runs queries in one round trip.
 func (p *pipeline) fetch(missing []*answer) (err error) {
 	for _, together := range p.questions(missing) {
 		if err := p.ask(together); err != nil {
@@ -145,7 +146,7 @@ func (p *pipeline) fetch(missing []*answer) (err error) {
 	return nil
 }
 
-// answer takes the rows that answer questions that went together.
+// answer stores the rows of a statement that answers several queries together.
 func (p *pipeline) answer(rows pgx.Rows, together []*answer) error {
 	err := p.eachRow(rows, func(row []any) error {
 		a := together[0]
@@ -163,7 +164,7 @@ func (p *pipeline) answer(rows pgx.Rows, together []*answer) error {
 	return err
 }
 
-// eachRow visits rows.
+// eachRow calls visit with each row.
 func (p *pipeline) eachRow(rows pgx.Rows, visit func(row []any) error) (err error) {
 	defer rows.Close()
 	columns := rows.FieldDescriptions()
@@ -185,7 +186,7 @@ func (p *pipeline) eachRow(rows pgx.Rows, visit func(row []any) error) (err erro
 	return rows.Err()
 }
 
-// valueIn gives a value as database/sql would.
+// valueIn decodes a value to the type that database/sql would return.
 func valueIn(types *pgtype.Map, oid uint32, format int16, raw []byte) (any, error) {
 	if raw == nil {
 		return nil, nil //nolint:nilnil // NULL
@@ -211,7 +212,7 @@ func valueIn(types *pgtype.Map, oid uint32, format int16, raw []byte) (any, erro
 	return text, err
 }
 
-// scanRow puts values where they belong.
+// scanRow scans the values of a row into dest.
 func scanRow(row, dest []any) error {
 	for i, to := range dest {
 		scanner, is := to.(sql.Scanner)

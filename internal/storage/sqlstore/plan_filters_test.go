@@ -10,16 +10,17 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// wholeTable is a step of a plan that reads all rows of a school, and eachYear one that finds the years in
-// which it sold, by looking up each.
+// wholeTable matches a step of a plan that reads all rows of a school, and eachYear one that
+// finds the years in which it sold by looking up each.
 var (
 	wholeTable = regexp.MustCompile(`^SCAN (\w{2,}$|\w+ USING)|USING (COVERING )?(PRIMARY KEY|INDEX \w+) \(school_id=\?\)$`)
 	eachYear   = regexp.MustCompile(`^SEARCH q USING COVERING INDEX transactions_user |^SCAN sold$`)
 )
 
-// TestFewRowsAreNotFoundAmongAll: without its estimates, SQLite believes that a school has few rows, and reads
-// all of them, by the primary key, rather than by an index that does not have every column. No page of a filter
-// that finds few, and no total of it, may be found so.
+// TestFewRowsAreNotFoundAmongAll guards against a pitfall: without estimates, SQLite believes
+// that a school has few rows, and reads all of them by the primary key rather than using an index
+// that does not have every column. That must not happen for a page or a total of a filter that
+// matches few rows.
 func TestFewRowsAreNotFoundAmongAll(t *testing.T) {
 	t.Parallel()
 	store, by := spied(t)
@@ -151,7 +152,8 @@ func TestFewRowsAreNotFoundAmongAll(t *testing.T) {
 	}
 }
 
-// TestKnownOfAPersonIsFoundByIndexes, but for what has none by user.
+// TestKnownOfAPersonIsFoundByIndexes checks that personal data is found by indexes, except in
+// tables without an index by user.
 func TestKnownOfAPersonIsFoundByIndexes(t *testing.T) {
 	t.Parallel()
 	store, by := spied(t)

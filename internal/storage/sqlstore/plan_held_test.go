@@ -8,8 +8,8 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// What a user has access to is found by their entitlements, and named by keys: no
-// table is read whole, however large the school is.
+// What a user has access to is found by their entitlements, and its names by keys: no table is
+// read in full, however large the school is.
 func TestHeldProductsAreFoundByIndexes(t *testing.T) {
 	t.Parallel()
 	store, by := spied(t)
@@ -45,8 +45,8 @@ func TestHeldProductsAreFoundByIndexes(t *testing.T) {
 	}
 }
 
-// What there is of products is one statement, which is the same at every moment and reads
-// no table whole.
+// The counts of products are read in one statement, whose text does not depend on the time and
+// which reads no table in full.
 func TestProductsAreCountedByIndexes(t *testing.T) {
 	t.Parallel()
 	store, by := spied(t)

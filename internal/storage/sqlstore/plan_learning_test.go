@@ -11,8 +11,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// What is narrowed to users is found by an index: a school has 100,000 of them
-// and more.
+// Lists that are narrowed to users use an index: a school has 100,000 users and more.
 func TestRowsOfUsersAreFoundByAnIndex(t *testing.T) {
 	t.Parallel()
 	store, by := spied(t)
@@ -210,8 +209,9 @@ func TestRowsOfUsersAreFoundByAnIndex(t *testing.T) {
 	}
 }
 
-// TestPostgresFindsOneOfManyEnrollments: whether a user is enrolled in a course is not found by reading
-// all of their enrollments, also where PostgreSQL believes that users have one.
+// TestPostgresFindsOneOfManyEnrollments checks that finding whether a user is enrolled in a
+// course does not read all of their enrollments, even if PostgreSQL believes that users have only
+// one.
 func TestPostgresFindsOneOfManyEnrollments(t *testing.T) {
 	t.Parallel()
 	var asked atomic.Value
@@ -255,8 +255,8 @@ func listed[ID lyceum.Key, T, F any](rows lyceum.Rows[ID, T, F], from lyceum.Sou
 	return err
 }
 
-// Who may use a product is found by who holds it, or what it comes with, and not
-// by reading what everybody has.
+// Users who may use a product are found by who holds it, or what it comes with, not by reading
+// what all users have.
 func TestHoldersAreFoundByAnIndex(t *testing.T) {
 	t.Parallel()
 	store, by := spied(t)

@@ -9,9 +9,9 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// The page of a list with an index is read by the ids of its rows, although other
-// conditions have indexes, too: the rows may be few among those that pass them. Where
-// hardly any others do, it is read in order, from its first row on.
+// A page of a list with an index is read by the ids of its rows, although other conditions have
+// indexes, too: the rows may be few among those that match these. If hardly any others do, the
+// page is read in order, from its first row on.
 func TestPagesOfIndexedLists(t *testing.T) {
 	t.Parallel()
 	store, by := spied(t)
@@ -75,9 +75,9 @@ func TestPagesOfIndexedLists(t *testing.T) {
 	}
 }
 
-// A filter of purchases that few may pass is not looked for in the order of all
-// purchases, which would read all of them in a detour. One that most pass is: the page is
-// near the beginning.
+// A filter of purchases that may match few is not evaluated in the order of all purchases, which
+// would read all of them in a detour. One that matches most is, because the page is near the
+// beginning.
 func TestRarePurchasesAreNotReadInOrder(t *testing.T) {
 	t.Parallel()
 	store, by := spied(t)

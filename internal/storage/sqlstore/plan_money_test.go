@@ -9,7 +9,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// What is asked of the books is found by an index, and comes in its order.
+// Queries of the books use an index, and its order.
 func TestBooksAreReadByIndexes(t *testing.T) {
 	t.Parallel()
 	store, by := spied(t)

@@ -9,7 +9,8 @@ import (
 	"zombiezen.com/go/sqlite"
 )
 
-// TestSQLitePlansOnce: what SQLite plans, it asks leave for.
+// TestSQLitePlansOnce counts plans by the calls of an authorizer, which SQLite calls when it
+// plans.
 func TestSQLitePlansOnce(t *testing.T) {
 	t.Parallel()
 	store, err := Open(t.Context(), t.TempDir(), Options{})
@@ -52,7 +53,7 @@ func TestSQLitePlansOnce(t *testing.T) {
 	}
 }
 
-// TestPostgresPlansOnce: PostgreSQL counts the plans that it made for values.
+// TestPostgresPlansOnce uses PostgreSQL's count of custom plans.
 func TestPostgresPlansOnce(t *testing.T) {
 	t.Parallel()
 	s, err := OpenPostgres(t.Context(), storetest.Postgres(t), Options{})
@@ -64,7 +65,7 @@ func TestPostgresPlansOnce(t *testing.T) {
 		name  string
 		read  func(context.Context, func(*session) error) error
 		again int64  // pages that are planned for their values
-		joins string // whether by hashing and by merging
+		joins string // whether hash joins and merge joins are on
 	}{
 		{"snapshot", s.reads.snapshot, 0, "off off"},
 		{"survey", s.reads.survey, 3, "on on"},
@@ -105,8 +106,8 @@ func TestPostgresPlansOnce(t *testing.T) {
 	}
 }
 
-// TestPostgresPlansCombinedQuestionsOnce: they are about few keys, for which a plan of their own
-// would look cheaper. The server makes five to compare.
+// TestPostgresPlansCombinedQuestionsOnce checks combined queries: they are about few keys, for
+// which a custom plan would look cheaper. The server makes five to compare.
 func TestPostgresPlansCombinedQuestionsOnce(t *testing.T) {
 	t.Parallel()
 	s := openTestPostgres(t)
@@ -142,7 +143,8 @@ func TestPostgresPlansCombinedQuestionsOnce(t *testing.T) {
 	}
 }
 
-// TestPostgresPlansInsertionsOnce: also those of few rows. The server makes five plans to compare.
+// TestPostgresPlansInsertionsOnce checks insertions, including those of few rows. The server
+// makes five plans to compare.
 func TestPostgresPlansInsertionsOnce(t *testing.T) {
 	t.Parallel()
 	pool := openTestPostgres(t).writes
@@ -192,7 +194,7 @@ func TestPostgresPlansInsertionsOnce(t *testing.T) {
 	}
 }
 
-// TestPostgresCompilesNothing: neither what reads nor what writes.
+// TestPostgresCompilesNothing checks that JIT compilation is off for reads and writes.
 func TestPostgresCompilesNothing(t *testing.T) {
 	t.Parallel()
 	s, err := OpenPostgres(t.Context(), storetest.Postgres(t), Options{})

@@ -12,8 +12,8 @@ import (
 
 var placeholder = regexp.MustCompile(`\$\d+|\?`)
 
-// What is deleted or passed over is not read: SQLite finds webhooks in an index that has no
-// deleted ones, and what events said of a person without a look at all other events.
+// What is deleted or skipped is not read: SQLite finds webhooks in an index without deleted ones,
+// and what events said about a user without reading all other events.
 func TestR25_IndexesLeaveOutWhatIsPassedOver(t *testing.T) {
 	t.Parallel()
 	store, by := spied(t)
@@ -49,8 +49,9 @@ func TestR25_IndexesLeaveOutWhatIsPassedOver(t *testing.T) {
 	}
 }
 
-// TestDuePassesOverWhatWaits: what is due is found without a look at everything that waits
-// for a webhook: the first webhook is the beginning of an index, the others are found by it.
+// TestDuePassesOverWhatWaits checks that due deliveries are found without reading everything that
+// waits for a webhook: the first webhook is at the beginning of an index, and the others are
+// found by it.
 func TestDuePassesOverWhatWaits(t *testing.T) {
 	t.Parallel()
 	store, _ := spied(t)

@@ -18,9 +18,10 @@ var (
 	errSilent = errors.New("a connection was accepted, but its first query was not answered")
 )
 
-// pooled reports whether a connection pooler is between this program and PostgreSQL. It refuses one in
-// which transactions of one connection go to different sessions: settings, prepared statements and locks
-// would be left to whoever comes next. So it asks with connections that set nothing.
+// pooled reports whether there is a connection pooler between this program and PostgreSQL. It
+// returns an error if the transactions of one connection go to different sessions, because
+// settings, prepared statements and locks would then leak to other clients. For the same reason,
+// it probes with connections that set nothing.
 func pooled(ctx context.Context, config *pgx.ConnConfig) (bool, error) {
 	is, err := findPooler(ctx, config)
 	if errors.Is(err, errShared) {
@@ -32,8 +33,8 @@ func pooled(ctx context.Context, config *pgx.ConnConfig) (bool, error) {
 	return is, nil
 }
 
-// unpooled refuses any connection pooler: it keeps connections open of which nobody can tell whether they
-// are in use.
+// unpooled returns an error if there is any connection pooler: a pooler keeps connections open,
+// and it cannot be told whether they are in use.
 func unpooled(ctx context.Context, config *pgx.ConnConfig) error {
 	is, err := pooled(ctx, config)
 	if is && err == nil {
@@ -53,10 +54,11 @@ func findPooler(ctx context.Context, config *pgx.ConnConfig) (bool, error) {
 	if err != nil {
 		return false, errors.Join(errSilent, err)
 	}
-	if served == strconv.FormatUint(uint64(first.PID()), 10) { // a pooler makes up the number that it reports itself
+	if served == strconv.FormatUint(uint64(first.PID()), 10) { // a pooler makes up the PID that it reports
 		return false, nil
 	}
-	// Others may use the pooler, or there are several of them: once could be chance.
+	// Others may be using the pooler, or there may be several poolers: one success could be
+	// chance.
 	for range 3 {
 		if err := keepsSession(ctx, config, first, served); err != nil {
 			return true, err
@@ -65,7 +67,8 @@ func findPooler(ctx context.Context, config *pgx.ConnConfig) (bool, error) {
 	return true, nil
 }
 
-// keepsSession sees that a connection is served by the same process while another one has a transaction.
+// keepsSession checks that a connection is served by the same process while another connection is
+// in a transaction.
 func keepsSession(ctx context.Context, config *pgx.ConnConfig, first *pgconn.PgConn, served string) error {
 	second, err := pgconn.ConnectConfig(ctx, &config.Config)
 	if err != nil {
@@ -75,7 +78,7 @@ func keepsSession(ctx context.Context, config *pgx.ConnConfig, first *pgconn.PgC
 	if _, err := servedBy(ctx, second, config.ConnectTimeout); err != nil {
 		return errors.Join(errSilent, err)
 	}
-	if _, err := second.Exec(ctx, "BEGIN").ReadAll(); err != nil { // some refuse transactions
+	if _, err := second.Exec(ctx, "BEGIN").ReadAll(); err != nil { // some poolers refuse transactions
 		return errors.Join(errShared, err)
 	}
 	inside, err := servedBy(ctx, second, config.ConnectTimeout)
@@ -91,7 +94,7 @@ func keepsSession(ctx context.Context, config *pgx.ConnConfig, first *pgconn.PgC
 
 func closeConn(conn *pgconn.PgConn) { _ = conn.Close(context.Background()) }
 
-// servedBy returns the number of the process of PostgreSQL that serves a connection.
+// servedBy returns the PID of the PostgreSQL process that serves a connection.
 func servedBy(ctx context.Context, conn *pgconn.PgConn, within time.Duration) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
@@ -102,8 +105,8 @@ func servedBy(ctx context.Context, conn *pgconn.PgConn, within time.Duration) (s
 	return string(results[0].Rows[0][0]), nil
 }
 
-// connectAll opens all connections of a server, one after the other. If a pooler had too few sessions, those
-// that read would keep them for good, and nothing could be written.
+// connectAll opens all connections of a server, one after the other. Otherwise, if a pooler had
+// too few sessions, the reading connections would hold all of them and nothing could be written.
 func connectAll(ctx context.Context, config *pgx.ConnConfig, pools ...*sql.DB) error {
 	var held []*sql.Conn
 	defer func() {

@@ -16,7 +16,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// pooling says for how long a client of a pooler keeps a session of the server.
+// pooling is how long a client of a pooler keeps a session of the server.
 type pooling int
 
 const (
@@ -25,17 +25,18 @@ const (
 	byStatement
 )
 
-// pooler is a connection pooler such as PgBouncer. By transaction and by statement it only takes single queries,
-// without parameters.
+// pooler is a connection pooler such as PgBouncer. By transaction and by statement, it accepts
+// only simple queries without parameters.
 type pooler struct {
 	t       testing.TB
 	mode    pooling
 	place   string
-	idle    chan *pgconn.HijackedConn // nil where none was opened yet
+	idle    chan *pgconn.HijackedConn // nil for sessions that were not opened yet
 	clients atomic.Uint32
 }
 
-// newPooler starts a pooler with so many sessions, and returns its address of a database.
+// newPooler starts a pooler with a number of sessions, and returns the URL of a database behind
+// it.
 func newPooler(t testing.TB, place string, mode pooling, sessions int) string {
 	t.Helper()
 	p := &pooler{t: t, mode: mode, place: place, idle: make(chan *pgconn.HijackedConn, sessions)}
@@ -121,7 +122,7 @@ func (p *pooler) serve(ctx context.Context, client net.Conn) {
 	}
 }
 
-// lend gives a client a session from its first query on until it goes.
+// lend gives a client a session from its first query until it disconnects.
 func (p *pooler) lend(ctx context.Context, client net.Conn) {
 	first := make([]byte, 1<<16)
 	n, err := client.Read(first)
@@ -144,7 +145,8 @@ func (p *pooler) lend(ctx context.Context, client net.Conn) {
 	_, _ = io.Copy(s.Conn, client)
 }
 
-// transaction runs the queries of a client until the transaction has ended, and reports whether there may be more.
+// transaction runs the queries of a client until the transaction has ended, and reports whether
+// there may be more.
 func (p *pooler) transaction(ctx context.Context, backend *pgproto3.Backend) bool {
 	var s *pgconn.HijackedConn
 	for {
@@ -181,7 +183,8 @@ func (p *pooler) transaction(ctx context.Context, backend *pgproto3.Backend) boo
 	}
 }
 
-// answers sends a query to the server and its answers to the client, and returns whether there is a transaction then.
+// answers sends a query to the server and its results to the client, and returns the transaction
+// status.
 func answers(server *pgproto3.Frontend, client *pgproto3.Backend) (byte, error) {
 	if err := server.Flush(); err != nil {
 		return 0, err
@@ -198,8 +201,8 @@ func answers(server *pgproto3.Frontend, client *pgproto3.Backend) (byte, error) 
 	}
 }
 
-// TestPoolers: a server works behind a pooler of sessions that has enough of them. Otherwise it says
-// at the start what is wrong, and so do commands.
+// TestPoolers checks that a server works behind a session pooler with enough sessions, and that
+// otherwise servers and commands report at the start what is wrong.
 func TestPoolers(t *testing.T) {
 	t.Parallel()
 	const (
@@ -246,7 +249,8 @@ func TestPoolers(t *testing.T) {
 	}
 }
 
-// TestPoolersOfUpgrades: what must have the database for itself refuses a pooler of any kind, and changes nothing.
+// TestPoolersOfUpgrades checks that commands that need exclusive use of the database refuse any
+// pooler, and change nothing.
 func TestPoolersOfUpgrades(t *testing.T) {
 	t.Parallel()
 	place := newPooler(t, storetest.Postgres(t), bySession, 4)
@@ -261,7 +265,7 @@ func TestPoolersOfUpgrades(t *testing.T) {
 	}
 }
 
-// TestStatementsArePrepared: the address may ask for something else, as examples for poolers do.
+// TestStatementsArePrepared uses URLs that ask for another mode, as examples for poolers do.
 func TestStatementsArePrepared(t *testing.T) {
 	t.Parallel()
 	place := storetest.Postgres(t)

@@ -10,13 +10,14 @@ import (
 	"time"
 )
 
-// A group whose questions are likely to be guessed right is presumed to be: its rows go before
-// it has the answers. Where the database is near, the program compares the answers with what was
-// guessed, while PostgreSQL writes the rows, and sends the commit if they are the same (see
-// outstanding). Where it is distant, the rows go with the questions and the commit, in one round
-// trip: PostgreSQL compares what it finds with what was guessed, and writes nothing if anything
-// differs. The setting lyceum.guessed, which ends with the transaction, tells its statements what
-// came of that. A change alone goes like this, too, where it is not likely enough to go ahead.
+// If a group's queries are likely to be guessed right, this is presumed: the group's rows are
+// sent before it has the results. If the database is near, the program compares the results with
+// the guesses while PostgreSQL writes the rows, and sends the commit if they are equal (see
+// outstanding). If it is distant, the rows are sent with the queries and the commit, in one round
+// trip: PostgreSQL compares what it finds with the guesses, and writes nothing if anything
+// differs. The setting lyceum.guessed, which lasts until the end of the transaction, carries the
+// verdict to the later statements. A single change is also sent like this when its guesses are
+// not certain enough to go ahead.
 const (
 	right   = "right"
 	ifRight = "current_setting('lyceum.guessed') = 'right'"
@@ -26,21 +27,24 @@ const (
 		"THEN 'right' ELSE 'wrong' END, true)"
 )
 
-// errGuessed tells that a group was presumed to be right and was not, and that nothing was written.
+// errGuessed means that a group's guesses were presumed to be right and were not, and that
+// nothing was written.
 var errGuessed = errors.New("an answer is not what was guessed")
 
-// comparing gives the statement that compares what many queries of a text find, which have
-// arguments and columns of these types, with rows.
+// comparing returns the statement that compares the results of many queries with the same text
+// with the guessed rows. args and columns are the types of the query's arguments and columns.
 func comparing(text string, args, columns []string) string {
 	arrays := hidden(slices.Concat(args, []string{"int8"}, columns))
 	return fmt.Sprintf(compare, combine(text, args), strings.Join(arrays[len(args):], ", "))
 }
 
-// A database is distant if a round trip takes longer than a comparison of a group's answers
-// costs it: longest is that of one that is not.
+// A database is distant if a round trip takes longer than having the database compare a group's
+// results. longest is the longest round trip of a database that is not distant, and trips is how
+// many are measured.
 const longest, trips = 200 * time.Microsecond, 5
 
-// distant reports whether the database is. It asks nothing, several times.
+// distant reports whether the database is distant. It measures several pings and takes the
+// shortest.
 func (p *pool) distant(ctx context.Context) (bool, error) {
 	conn, err := p.db.Conn(ctx)
 	if err != nil {
@@ -58,18 +62,18 @@ func (p *pool) distant(ctx context.Context) (bool, error) {
 	return shortest > longest, nil
 }
 
-// comparable reports whether the database can compare what a rehearsal asked.
+// comparable reports whether the database can compare the results of what a rehearsal queried.
 func (g *group) comparable(r *rehearsal) bool {
 	p, known := g.session.link.(*pipeline), true
-	for _, a := range r.missing { // all of them, so that they are learned at once
+	for _, a := range r.missing { // all of them, so that all are learned at once
 		known = p.together(a.text).compare != "" && known
 	}
 	return known && len(g.touched) == 0
 }
 
-// presume lets the rows of a group that was rehearsed go without waiting for what it asked,
-// where the guesses are to be trusted. It reports whether the group is done, and if not
-// whether it was run again meanwhile, with counters that are not those of the database.
+// presume sends the rows of a rehearsed group without waiting for the results of its queries, if
+// the guesses can be trusted. It reports whether the group is done, and if not, whether it was
+// meanwhile run again with counters other than those of the database.
 func (s *Store) presume(g *group, members []*change, r *rehearsal) (done, stale bool, err error) {
 	if !r.asked || r.ended {
 		return false, false, nil
@@ -93,8 +97,8 @@ func (s *Store) presume(g *group, members []*change, r *rehearsal) (done, stale 
 	return true, false, s.laterCompared(g, members, r)
 }
 
-// goAhead sends the turns of a group and what it asked, and leaves the answers for later. It reports
-// whether it did.
+// goAhead sends the turns of a group and its queries, and leaves the results for later. It
+// reports whether it did.
 func (s *Store) goAhead(g *group, members []*change, r *rehearsal) (bool, error) {
 	p := g.session.link.(*pipeline)
 	if s.guesses.trusts(r, s.aheadAfter) != entirely {
@@ -113,10 +117,10 @@ func (s *Store) goAhead(g *group, members []*change, r *rehearsal) (bool, error)
 	return true, nil
 }
 
-// wentAhead reports whether the group did not wait for the answers to its questions.
+// wentAhead reports whether the group did not wait for the results of its queries.
 func (g *group) wentAhead() bool { return g.presumed && !g.compared }
 
-// laterCompared lets the turns and the comparisons go with the next message.
+// laterCompared queues the turns and the comparisons, to be sent with the next message.
 func (s *Store) laterCompared(g *group, members []*change, r *rehearsal) error {
 	p := g.session.link.(*pipeline)
 	g.presumed, g.compared, g.guessed = true, true, r
@@ -145,8 +149,8 @@ func (s *Store) laterCompared(g *group, members []*change, r *rehearsal) error {
 	return nil
 }
 
-// conclude tells what became of a group that was presumed to be guessed right, by the error of its
-// transaction. One that was not is lost, and nothing of it was written.
+// conclude returns the outcome of a group whose guesses were presumed to be right, given the
+// error of its transaction. If they were wrong, the group is lost and none of it was written.
 func (s *Store) conclude(g *group, members []*change, err error) error {
 	failed, queued := errors.AsType[*queuedError](err)
 	schools := schoolsOf(members)
@@ -164,13 +168,13 @@ func (s *Store) conclude(g *group, members []*change, err error) error {
 	return err
 }
 
-// compare lets a comparison of what queries of one text find with what was guessed go with
-// the next round trip.
+// compare queues a comparison of what queries with one text find with what was guessed, to be
+// sent with the next round trip.
 func (p *pipeline) compare(together []*answer, verdict *string) error {
 	combined := p.together(together[0].text)
 	var values, guessed []any
 	for i, a := range together {
-		a.known, a.rows = true, a.guess // unless the comparison says otherwise
+		a.known, a.rows = true, a.guess // unless the comparison finds otherwise
 		values = append(values, a.args...)
 		for _, row := range a.guess {
 			guessed = append(append(guessed, int64(i+1)), row...)
@@ -180,7 +184,7 @@ func (p *pipeline) compare(together []*answer, verdict *string) error {
 	return p.laterText(verdict, combined.compare, args)
 }
 
-// laterText is later for a statement whose one value goes to a text.
+// laterText is later for a statement whose single value is stored in a string.
 func (p *pipeline) laterText(to *string, text string, args []any) error {
 	if p.texts == nil {
 		p.texts = map[int]*string{}
@@ -189,7 +193,7 @@ func (p *pipeline) laterText(to *string, text string, args []any) error {
 	return p.later(text, args)
 }
 
-// comparedInsertion is insertion of a group whose guesses the database compares.
+// comparedInsertion is insertion for a group whose guesses the database compares.
 func (p *pool) comparedInsertion(table, columns string, rows int, values []any) (text string, args []any) {
 	width := len(values) / rows
 	if rows > 1 {

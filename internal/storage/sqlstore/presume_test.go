@@ -14,8 +14,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// TestComparisonOfPostgreSQL: what queries find is compared with what was guessed as Go
-// compares it, and one wrong guess makes all wrong.
+// TestComparisonOfPostgreSQL checks that PostgreSQL compares the results of queries with guesses
+// as Go does, and that one wrong guess makes the verdict wrong.
 func TestComparisonOfPostgreSQL(t *testing.T) {
 	t.Parallel()
 	pool := openTestPostgres(t).writes
@@ -75,8 +75,8 @@ func TestComparisonOfPostgreSQL(t *testing.T) {
 	}
 }
 
-// makePurchase makes up a change as those are that can be presumed to be guessed right, and
-// now and then one that cannot.
+// makePurchase returns a random change for which guesses can be presumed to be right, and now and
+// then one for which they cannot.
 func makePurchase(r *rand.Rand) *deed {
 	plan, id, kind := lyceum.PricingPlanID(1+r.IntN(2)), lyceum.UserID(1+r.IntN(2020)), r.IntN(40)
 	price := lyceum.Minor(r.IntN(5))
@@ -152,15 +152,15 @@ func makeBuyer(tx lyceum.Tx, found func(string, ...any), kind int) error {
 		return err
 	}
 	found("buyer %d", buyer)
-	email := "buyer@example.com" // which the database refuses once there is one
-	if kind == 3 {               // is not the same with another id
+	email := "buyer@example.com" // the database rejects it if it exists
+	if kind == 3 {               // differs if the id differs
 		email = fmt.Sprintf("buyer-%d@example.com", buyer)
 	}
 	return tx.Users.Insert(tx, lyceum.User{ID: buyer, Email: email, CreatedAt: storetest.Begin})
 }
 
-// openProcesses opens a database for two processes that are traced, and may be distant from it, and
-// for one that is neither.
+// openProcesses opens a database for two traced processes, which may be distant from it, and for
+// one that is neither traced nor distant.
 func openProcesses(t *testing.T, distant bool, trace func(string)) (stores [3]*Store) {
 	t.Helper()
 	address := storetest.Postgres(t)
@@ -180,7 +180,7 @@ func openProcesses(t *testing.T, distant bool, trace func(string)) (stores [3]*S
 	return stores
 }
 
-// makePlans gives a school the pricing plans 1 and 2, of the courses 1 and 2.
+// makePlans creates pricing plans 1 and 2 for courses 1 and 2.
 func makePlans(t *testing.T, s *Store, school lyceum.SchoolID) {
 	t.Helper()
 	storetest.Write(t, s, school, func(tx lyceum.Tx) error {
@@ -196,9 +196,9 @@ func makePlans(t *testing.T, s *Store, school lyceum.SchoolID) {
 	})
 }
 
-// TestGroupsOfTwoProcessesAgree: where two processes change the same schools, in groups or one by
-// one, each change finds, does and refuses what it would if it were alone, and is told the same.
-// LYCEUM_GROUPS is the number of groups.
+// TestGroupsOfTwoProcessesAgree checks that if two processes change the same schools, in groups
+// or one by one, each change finds, does and rejects what it would on its own, and reports the
+// same. LYCEUM_GROUPS is the number of groups.
 func TestGroupsOfTwoProcessesAgree(t *testing.T) {
 	t.Parallel()
 	for name, distant := range map[string]bool{"distant": true, "near": false} {
@@ -266,8 +266,8 @@ func groupsOfTwoProcessesAgree(t *testing.T, distant bool) {
 	}
 }
 
-// TestPresumedGroupsWriteOnce: a group that was guessed right goes in one round trip, also where
-// another process has counted since, and so does a change alone.
+// TestPresumedGroupsWriteOnce checks that a group with right guesses is sent in one round trip,
+// even if another process has changed counters since, and likewise a single change.
 func TestPresumedGroupsWriteOnce(t *testing.T) {
 	t.Parallel()
 	var asked atomic.Int64
@@ -347,8 +347,8 @@ func TestPresumedGroupsWriteOnce(t *testing.T) {
 	}
 }
 
-// TestProvisionalCountersAreChecked: a change that does not follow its counters is not told what
-// was not written, and counters that went back are not taken for those that were known.
+// TestProvisionalCountersAreChecked checks that a change that does not follow its counters is not
+// reported as written, and that counters that went back are not taken for those that were known.
 func TestProvisionalCountersAreChecked(t *testing.T) {
 	t.Parallel()
 	stores := openProcesses(t, true, func(string) {})
@@ -393,8 +393,8 @@ func TestProvisionalCountersAreChecked(t *testing.T) {
 	for n := range 10 { // both ways, so that everything is trusted
 		block(n%2, 0, none)
 	}
-	// The last id of process 0 was 1010 and that of the other one 1011: this one is thought to
-	// be odd, by what is known and by the provisional counter, and is 1012.
+	// The last id of process 0 was 1010 and that of the other one 1011. By the known and the
+	// provisional counter, the next id is expected to be odd, but it is 1012.
 	if d := block(0, 0, ofID); !d.unknown {
 		t.Errorf("a change that goes by whether its id is odd: %q, %v; want that its outcome is unknown", d.found, d.reason)
 	}

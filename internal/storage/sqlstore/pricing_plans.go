@@ -70,7 +70,7 @@ var pricingPlans = define(&tables.PricingPlans, noun[lyceum.PricingPlanID, lyceu
 	},
 })
 
-// ofProduct narrows plans to those that sell a product.
+// ofProduct narrows pricing plans to those that sell a product.
 func ofProduct(w *where, product lyceum.Opt[lyceum.Product]) {
 	switch p := product.Value; {
 	case !product.Present:
@@ -84,8 +84,8 @@ func ofProduct(w *where, product lyceum.Opt[lyceum.Product]) {
 
 func otherProduct(p *lyceum.PricingPlan) *lyceum.Opt[lyceum.Product] { return &p.Other }
 
-// FindOffer asks for each row by a query of its own: those of the plan and the course are
-// mostly known or guessed.
+// FindOffer reads each row with a separate query, because the plan and the course are mostly
+// known or guessed.
 func (t *tx) FindOffer(plan lyceum.PricingPlanID, user lyceum.UserID) (offer lyceum.Offer, err error) {
 	if offer.Plan.Value, offer.Plan.Present, err = pricingPlans.get(&t.view, plan); err != nil {
 		return lyceum.Offer{}, err
@@ -109,7 +109,7 @@ func (t *tx) FindOffer(plan lyceum.PricingPlanID, user lyceum.UserID) (offer lyc
 	return offer, nil
 }
 
-// productTables are the tables of the products of each kind, and their columns of ids.
+// productTables are the table and the id column of each kind of product.
 var productTables = map[lyceum.ProductKind]struct{ name, id string }{
 	lyceum.CourseKind:     {"courses", "course_id"},
 	lyceum.DownloadKind:   {"digital_downloads", "digital_download_id"},
@@ -126,15 +126,15 @@ func (t *tx) FindProductName(p lyceum.Product) (name string, err error) {
 	return name, err
 }
 
-// findColumn finds a column of the row with an id, and reports whether there is one. It is
-// guessed to find what it found in an earlier group.
+// findColumn reads one column of the row with an id, and reports whether the row exists. Its
+// guess is what it found in an earlier group.
 func (t *tx) findColumn(table, key, column string, id int32, dest any) (bool, error) {
 	args := []any{int64(t.stamp.School), int64(id)}
 	in := scope{tables: []string{table}, equals: []equal{{key, args[1:]}}, likely: likely{by: args}}
 	return t.q.oneIn(in, "SELECT "+column+" FROM "+table+" WHERE school_id = $1 AND "+key+" = $2", args, dest)
 }
 
-// knows reports whether there is a user, who may be erased or not.
+// knows reports whether a user exists; erasedToo includes erased users.
 func (t *tx) knows(user lyceum.UserID, erasedToo bool) (bool, error) {
 	tests, only := []test{absent(erased)}, " AND "+notErased
 	if erasedToo {

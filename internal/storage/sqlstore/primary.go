@@ -10,16 +10,17 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// primary is the PostgreSQL server that takes changes, as far as this process knows. Each promotion
-// begins a timeline. A server of an earlier one may live on, or come back: what it answers is old,
-// and what it commits is lost. So connections to it are given up, and no others are opened.
+// primary is the PostgreSQL server that accepts changes, as far as this process knows. Each
+// promotion begins a timeline. A server of an earlier timeline may live on, or come back: what it
+// returns is old, and what it commits is lost. So connections to it are closed, and no new ones
+// are opened.
 type primary struct {
-	only bool // standbys are refused
+	only bool // standbys are rejected
 	last atomic.Pointer[timeline]
 	seen *knownEnds
 }
 
-// timeline is one of a cluster, which the system identifier names.
+// timeline is a timeline of a cluster, which is identified by its system identifier.
 type timeline struct {
 	cluster string
 	number  int64
@@ -30,8 +31,8 @@ var (
 	errOvertaken = errors.New("another server was promoted since this one was the primary")
 )
 
-// admits checks new connections, after what the address of the database asks for. A server that is
-// refused is passed over for the next one of the address.
+// admits checks new connections, after the check that the database URL asks for. If a server is
+// rejected, the next one in the URL is tried.
 func (p *primary) admits(asked pgconn.ValidateConnectFunc) pgconn.ValidateConnectFunc {
 	return func(ctx context.Context, conn *pgconn.PgConn) error {
 		if asked != nil {
@@ -51,7 +52,7 @@ func (p *primary) admits(asked pgconn.ValidateConnectFunc) pgconn.ValidateConnec
 	}
 }
 
-// reaches takes note of the timeline of a connection.
+// reaches records the timeline of a connection. It fails if a later one is known.
 func (p *primary) reaches(at *timeline) error {
 	for {
 		last := p.last.Load()
@@ -69,7 +70,8 @@ func (p *primary) reaches(at *timeline) error {
 	}
 }
 
-// timelineOf returns nil for a standby, and where the database does not tell; see Store.findOrigin.
+// timelineOf returns the timeline of a server, or nil for a standby and for a database that does
+// not report it; see Store.findOrigin.
 func timelineOf(ctx context.Context, conn *pgconn.PgConn) (*timeline, error) {
 	results, err := conn.Exec(ctx, "SELECT "+postgresOrigin).ReadAll()
 	if _, refused := errors.AsType[*pgconn.PgError](err); refused && postgresFault(err) == faultOther {
@@ -86,7 +88,7 @@ func timelineOf(ctx context.Context, conn *pgconn.PgConn) (*timeline, error) {
 	return &timeline{cluster, number}, nil
 }
 
-// before reports whether another timeline of the cluster is later.
+// before reports whether other is a later timeline of the same cluster.
 func (t *timeline) before(other *timeline) bool {
 	return other != nil && t.cluster == other.cluster && t.number < other.number
 }

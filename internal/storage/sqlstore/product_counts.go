@@ -8,17 +8,17 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// soldPrefix begins the names of the counters of the sales of pricing plans.
+// soldPrefix is the prefix of the counters of the sales of pricing plans.
 const soldPrefix = "sold:"
 
-// productCount is a query for a count of each of some products of a kind, and for a text
-// besides. $1 is the school, and a list of the products' ids follows.
+// productCount is a query that returns a count, and possibly a string, for each of some products
+// of a kind. $1 is the school, and a list of product ids is appended.
 type productCount struct {
 	text string
 	set  func(of *lyceum.ProductCounts, n int64, text string)
 }
 
-// productCounts are what is counted of products of a kind at a time, which is a placeholder.
+// productCounts returns the queries for a kind of product; at is the placeholder of the time.
 func productCounts(kind lyceum.ProductKind, at string) []productCount {
 	ofKind := " WHERE x.school_id = $1 AND x.product_type = '" + string(kind) + "' AND "
 	counts := []productCount{
@@ -53,8 +53,8 @@ func productCounts(kind lyceum.ProductKind, at string) []productCount {
 	return counts
 }
 
-// CountProducts finds the sales of a product by the counters of its plans. All counts are
-// one statement.
+// CountProducts counts the sales of a product by the counters of its pricing plans. All counts
+// are read in one statement.
 func (v *view) CountProducts(
 	kind lyceum.ProductKind, ids []int32, at time.Time,
 ) (map[int32]lyceum.ProductCounts, error) {

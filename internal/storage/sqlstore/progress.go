@@ -9,7 +9,7 @@ import (
 var progress = define(&tables.Progress, noun[lyceum.ProgressID, lyceum.Progress, lyceum.ProgressFilter]{
 	table: table[lyceum.Progress]{
 		name: "progress", byIndex: true,
-		fixed: []string{"user_id", "course_id"}, // the primary key, by which every completed lecture updates
+		fixed: []string{"user_id", "course_id"}, // the primary key; every completed lecture updates progress by it
 	},
 	entries: "progress",
 	key:     idKey("progress_id", func(p *lyceum.Progress) *lyceum.ProgressID { return &p.ID }),
@@ -40,7 +40,7 @@ var progress = define(&tables.Progress, noun[lyceum.ProgressID, lyceum.Progress,
 
 func ofCertificate(p *lyceum.Progress) *lyceum.Opt[lyceum.Certificate] { return &p.Certificate }
 
-// beginProgress inserts a record of progress, which the user has none of the course.
+// beginProgress inserts the progress record of a user in a course. There must be none yet.
 func (t *tx) beginProgress(user lyceum.UserID, course lyceum.CourseID) error {
 	id, err := t.nextID(lyceum.ProgressSequence)
 	if err != nil {

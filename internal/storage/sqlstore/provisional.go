@@ -12,39 +12,40 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Where another process changes the same school, its counters cannot be guessed. A group runs
-// twice without the database then: with the counters as they were last, which are mostly too
-// low, and with provisional ones, which are too high. If both runs did the same but for ids
-// that follow counters, then so does one with the counters between. Its rows go to the
-// database with the distances of those ids from their counters, and PostgreSQL adds the counters,
-// unless they are not between after all. When it has said what they were, the changes run once
-// more, for what they tell their callers. Only counters of ids and the journal's never fall; a
-// group that asks for others goes another way.
+// provisional handles a school that another process changes, too, so that its counters cannot be
+// guessed. A group then runs twice without the database: with the last known counters, which are
+// mostly too low, and with provisional ones, which are too high. If both runs did the same except
+// for ids that follow counters, then so would a run with any counters in between. The group's
+// rows are sent to the database with the distances of those ids from their counters, and
+// PostgreSQL adds the counters, unless they are not in between after all. Once it has reported
+// them, the changes run once more, for the results that they return to their callers. Only the
+// counters of ids and of the journal never fall; a group that needs any other counter is not
+// written this way.
 type provisional struct {
 	names  []string    // of counters
-	falls  bool        // one of them may fall
+	falls  bool        // one of the counters may fall
 	of     []counterOf // the counters of the schools
-	values string      // of those, as an array of PostgreSQL
+	values string      // their values, as a PostgreSQL array
 }
 
 // counterOf is a counter of a school.
 type counterOf struct {
 	school    lyceum.SchoolID
 	name      string
-	low, high int64 // of the two runs
+	low, high int64 // in the two runs
 }
 
-// rises reports whether a counter is one that never falls.
+// rises reports whether a counter never falls.
 func rises(name string) bool { return name == journalCounter || strings.HasSuffix(name, "_id") }
 
-// Provisional counters are above provisionalBase, and provisionalSpan apart.
+// Provisional counters begin above provisionalBase and are provisionalSpan apart.
 const (
 	provisionalBase = 1 << 30
 	provisionalSpan = 1 << 24
 	maxProvisional  = (lyceum.MaxID-provisionalBase)/provisionalSpan - 1
 )
 
-// count gives the provisional value of a counter.
+// count returns the provisional value of a counter.
 func (p *provisional) count(name string) int64 {
 	at := slices.Index(p.names, name)
 	if at < 0 {
@@ -55,8 +56,9 @@ func (p *provisional) count(name string) int64 {
 	return provisionalBase + int64(at)*provisionalSpan
 }
 
-// distance tells which counter a value follows, and how far, by those of a run with low
-// counters and of one with provisional ones. A value that follows none is the same in both.
+// distance returns the counter that a value follows, and its distance from it, given the value of
+// a run with low counters and of one with provisional ones. A value that follows no counter is
+// the same in both.
 func (p *provisional) distance(low map[string]int64, a, b any) (name string, value any, ok bool) {
 	if equalValues(a, b) {
 		return "", a, true
@@ -70,11 +72,11 @@ func (p *provisional) distance(low map[string]int64, a, b any) (name string, val
 	return p.names[at], far, true
 }
 
-// trial is what a run of a group without the database did.
+// trial is the outcome of running a group without the database.
 type trial struct {
 	log     []edit
 	schools map[lyceum.SchoolID]*books
-	failed  []bool // changes
+	failed  []bool // by change
 }
 
 func (g *group) trial(members []*change) trial {
@@ -85,8 +87,8 @@ func (g *group) trial(members []*change) trial {
 	return t
 }
 
-// follow compares a trial with low counters with one that had provisional ones, and puts the
-// distances into what that one wrote. It reports whether they are alike.
+// follow compares a trial with low counters with one with provisional counters, and replaces
+// values in the latter by their distances. It reports whether the two did the same.
 func (p *provisional) follow(low, high trial) bool {
 	if p.falls || len(p.names) > maxProvisional || len(low.log) != len(high.log) ||
 		!slices.Equal(low.failed, high.failed) || len(low.schools) != len(high.schools) {
@@ -114,7 +116,8 @@ func (p *provisional) follow(low, high trial) bool {
 	return true
 }
 
-// place gives the place of a counter in the array of values, from 1 on; nil for none.
+// place returns the position of a counter in the array of values, from 1 on, or nil for no
+// counter.
 func (p *provisional) place(school lyceum.SchoolID, name string) any {
 	if name == "" {
 		return nil
@@ -123,11 +126,11 @@ func (p *provisional) place(school lyceum.SchoolID, name string) any {
 	return int64(slices.IndexFunc(p.of, is) + 1)
 }
 
-// countersRead is the array of the counters that were read.
+// countersRead is the array of counters that readCounters read.
 const countersRead = "(SELECT CAST(current_setting('lyceum.counters') AS bigint[]))"
 
-// readCounters lets the counters be read with the next round trip. The setting
-// lyceum.counters has their values until the end of the transaction. If one is not between
+// readCounters queues the query of the counters for the next round trip. The setting
+// lyceum.counters holds their values until the end of the transaction. If one is not between
 // those of the two runs, the verdict is that they were guessed wrong.
 func (p *pipeline) readCounters(of *provisional, verdict *string) error {
 	var keys []any
@@ -148,7 +151,7 @@ func (p *pipeline) readCounters(of *provisional, verdict *string) error {
 		from, args)
 }
 
-// read gives the counters that the database had.
+// read parses the counters that the database returned.
 func (p *provisional) read() (map[lyceum.SchoolID]map[string]int64, error) {
 	values := strings.Split(strings.Trim(p.values, "{}"), ",")
 	if len(values) != len(p.of) {
@@ -168,7 +171,7 @@ func (p *provisional) read() (map[lyceum.SchoolID]map[string]int64, error) {
 	return of, nil
 }
 
-// goesWhere reports whether two runs write a row in one way, whatever its values.
+// goesWhere reports whether two edits write a row in the same way, whatever its values.
 func (w *edit) goesWhere(other *edit) bool {
 	return w.table == other.table && w.update == other.update && w.school == other.school &&
 		len(w.values) == len(other.values)
@@ -181,7 +184,7 @@ func (t *trial) counters(school lyceum.SchoolID) map[string]int64 {
 	return nil
 }
 
-// followEach is distance for each of some values.
+// followEach calls distance for each pair of values.
 func (p *provisional) followEach(low map[string]int64, a, b []any) (values []any, follows []string, ok bool) {
 	values = b
 	for i := range b {
@@ -221,8 +224,8 @@ func (p *provisional) followBooks(a, b *books) bool {
 	return runs == nil
 }
 
-// runProvisionally runs a group again with provisional counters, and reports whether it did
-// the same and can be written so.
+// runProvisionally runs a group again with provisional counters. It reports whether it did the
+// same as before and can be written that way.
 func (s *Store) runProvisionally(g *group, members []*change, missing []*answer) (alike bool, err error) {
 	compared := func(a *answer) bool { return !a.counts() }
 	gone := func(c *change) bool { return c.ctx.Err() != nil }
@@ -241,7 +244,7 @@ func (s *Store) runProvisionally(g *group, members []*change, missing []*answer)
 	return alike, err
 }
 
-// rerun runs changes again, also those whose callers have gone.
+// rerun runs changes again, including those whose callers have gone.
 func (s *Store) rerun(g *group, members []*change) error {
 	for _, c := range members {
 		if err := g.begin(); err != nil {
@@ -255,8 +258,8 @@ func (s *Store) rerun(g *group, members []*change) error {
 	return nil
 }
 
-// retell runs the changes of a group once more, which was committed with provisional counters,
-// so that what they tell their callers has those of the database.
+// retell runs the changes of a committed group once more with the counters of the database
+// instead of the provisional ones, for the results that they return to their callers.
 func (s *Store) retell(g *group, members []*change) error {
 	counters, err := g.provisional.read()
 	if err != nil {
@@ -285,14 +288,14 @@ func (s *Store) retell(g *group, members []*change) error {
 	return nil
 }
 
-// confirms reports whether a run did what was written, with the counters that it had.
+// confirms reports whether a run did what was written, given the counters that it had.
 func confirms(written, run trial) bool {
 	if !slices.Equal(written.failed, run.failed) || len(written.log) != len(run.log) {
 		return false
 	}
 	for i := range run.log {
 		a, b := &written.log[i], &run.log[i]
-		if a.values == nil { // forgotten, after so many rows
+		if a.values == nil { // dropped, because there were too many rows
 			continue
 		}
 		if !a.goesWhere(b) {
@@ -311,8 +314,8 @@ func confirms(written, run trial) bool {
 	return true
 }
 
-// settleFollowing is settle with provisional counters. The journal is read by its counter
-// before that is raised.
+// settleFollowing is settle with provisional counters. Journal entries are inserted before their
+// counter is raised, because they read it.
 func (g *group) settleFollowing() error {
 	var counters [][]any
 	var entries []edit
@@ -334,7 +337,7 @@ func (g *group) settleFollowing() error {
 	return g.insert("counters", "name, value", counters, addCounters)
 }
 
-// insertFollowing inserts rows, some values of which follow counters.
+// insertFollowing inserts rows that have values which follow counters.
 func (g *group) insertFollowing(table, columns string, rows []edit) error {
 	if len(rows) == 0 {
 		return nil
@@ -364,9 +367,9 @@ func (g *group) insertFollowing(table, columns string, rows []edit) error {
 	return g.later(g.session.pool.insertFollowingText(table, columns, following), args...)
 }
 
-var followingTexts sync.Map // table and which columns -> text
+var followingTexts sync.Map // table and following columns -> text
 
-// insertFollowingText is the statement of insertFollowing.
+// insertFollowingText returns the statement of insertFollowing.
 func (p *pool) insertFollowingText(table, columns string, following []bool) string {
 	key := fmt.Sprint(table, following)
 	if kept, ok := followingTexts.Load(key); ok {

@@ -11,8 +11,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// Lists of active purchases and of the others, which look at all sales of a school, have
-// those that are found when each sale is looked at by itself.
+// Lists of active and of other purchases, which read all sales of a school, find the same as
+// looking at each sale separately.
 func TestActivePurchases(t *testing.T) {
 	t.Parallel()
 	for name, open := range map[string]func(t *testing.T) (*Store, error){
@@ -57,7 +57,7 @@ func TestActivePurchases(t *testing.T) {
 	}
 }
 
-// takenBackSales makes sales that are ended, refunded, charged back and disputed at random.
+// takenBackSales adds sales that are randomly ended, refunded, charged back and disputed.
 func takenBackSales(tx lyceum.Tx, r *rand.Rand, n int) error {
 	for id := range lyceum.UserID(3) {
 		user := lyceum.User{ID: id + 1, Email: fmt.Sprint(id, "@example.com"), Role: lyceum.Student, CreatedAt: storetest.Begin}

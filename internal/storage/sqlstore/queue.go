@@ -9,52 +9,51 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// queue has the changes that wait for a writer. A writer takes those that wait, of every
-// school that no other writer has in hand, and commits them together. The schools take
-// turns: one with many changes delays another by a single change and the commit of a
-// group.
+// queue holds the changes that wait for a writer. A writer takes all that wait, of every school
+// that no other writer is working on, and commits them together. The schools take turns: one with
+// many changes delays another by no more than a single change and the commit of a group.
 //
-// A school that another transaction keeps for long would delay all that share a group
-// with it. It goes alone until its turn comes quickly again.
+// A school that another transaction locks for long would delay all that share a group with it. It
+// is slow: it goes alone until its turn comes quickly again.
 //
-// A group of one school that was sent but for its commit may be followed by another one of the
-// same school, which waits for it in the database: so the database has something to do while the
-// callers of the first one come back. The two take the place of one writer, so that other schools
-// wait for neither.
+// A group of one school that has been sent except for its commit may be followed by another group
+// of the same school, which waits for the first one in the database: so the database has work to
+// do while the callers of the first group come back. The two count as one writer, so that other
+// schools wait for neither.
 //
-// Of schools that another process changes, too, a group has those of one lane. So the groups
-// of each lane wait for one another alone, and those of all lanes run at once.
+// Of the schools that another process changes, too, a group has only those of one lane. So groups
+// wait only for groups of the same lane, and those of different lanes run at the same time.
 type queue struct {
-	wake chan struct{} // has room for each writer: something can be taken
-	free [2]int        // how many writers may take changes, of schools that are not slow and of slow ones
+	wake chan struct{} // has room for each writer: a message means that something can be taken
+	free [2]int        // how many more writers may take changes: of schools that are not slow, and of slow ones
 
-	writers int                        // of schools that are not slow
-	shared  func(lyceum.SchoolID) bool // whether another process changes a school, too
+	writers int                        // for schools that are not slow
+	shared  func(lyceum.SchoolID) bool // reports whether another process changes a school, too
 
 	mu      sync.Mutex
 	waiting map[lyceum.SchoolID][]*change
 	order   []lyceum.SchoolID // the schools that wait, the next one first
 	slow    map[lyceum.SchoolID]bool
 	taken   map[lyceum.SchoolID]*hand
-	halved  map[lyceum.SchoolID]bool // the last group could be followed
+	halved  map[lyceum.SchoolID]bool // schools whose last group could be followed
 
 	leastFollowing int // the constant, except in tests
 
-	answered int       // of those who had a group in common, how many have not come back
-	lately   time.Time // when somebody was answered or came
+	answered int       // callers of shared groups that have not come back yet
+	lately   time.Time // when a change was last answered or added
 }
 
-// hand is what a writer has in hand.
+// hand is a group of changes that a writer has taken.
 type hand struct {
 	changes       []*change
-	slow          bool  // they are of one school, which is slow
-	follows       bool  // they are of one school, which another hand had when they were taken
-	sent          bool  // they are of one school, and were sent but for their commit
-	before, after *hand // of the same school, in hand, too
+	slow          bool  // all are of one school, which is slow
+	follows       bool  // all are of one school, which another hand had when they were taken
+	sent          bool  // all are of one school, and were sent except for their commit
+	before, after *hand // hands with changes of the same school that are also in progress
 }
 
-// leastFollowing is how many changes, at least, a group that follows has. Two groups cost the database more
-// than one of all their changes.
+// leastFollowing is the smallest number of changes for a group that follows another. Two groups
+// cost the database more than one of all their changes.
 const leastFollowing = 24
 
 // change is one caller's write on its way through the queue.
@@ -68,7 +67,8 @@ type change struct {
 	done   chan struct{}
 }
 
-// newQueue makes the queue of writers, of followers of theirs, and of more for schools that are slow.
+// newQueue creates a queue for a number of writers, their followers, and additional writers for
+// slow schools.
 func newQueue(writers, followers, more int) *queue {
 	return &queue{
 		wake: make(chan struct{}, writers+followers+more), free: [2]int{writers, more}, writers: writers,
@@ -78,7 +78,7 @@ func newQueue(writers, followers, more int) *queue {
 	}
 }
 
-// freeFor is how many writers may take changes of schools that are slow, or are not.
+// freeFor returns how many more writers may take changes of slow schools, or of the others.
 func (l *queue) freeFor(slow bool) *int {
 	if slow {
 		return &l.free[1]
@@ -86,7 +86,7 @@ func (l *queue) freeFor(slow bool) *int {
 	return &l.free[0]
 }
 
-// add lets a change wait for its turn.
+// add adds a change to the queue.
 func (l *queue) add(c *change) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -110,8 +110,8 @@ func (l *queue) mayBeTaken(school lyceum.SchoolID) bool {
 	return by.sent && by.before == nil && !slow && len(l.waiting[school]) >= enough
 }
 
-// share is how many changes of a school are taken: all that wait or, where groups follow one another, half
-// of those that wait or are in hand.
+// share returns how many changes of a school to take: all that wait or, where groups follow one
+// another, half of those that wait or are in progress.
 func (l *queue) share(school lyceum.SchoolID) int {
 	waiting, all := len(l.waiting[school]), len(l.waiting[school])
 	if by := l.taken[school]; by != nil {
@@ -123,7 +123,7 @@ func (l *queue) share(school lyceum.SchoolID) int {
 	return waiting
 }
 
-// sent lets others follow a hand, which is of one school.
+// sent marks a hand, which is of one school, as sent, so that another may follow it.
 func (l *queue) sent(h *hand) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -136,17 +136,17 @@ func (l *queue) sent(h *hand) {
 	}
 }
 
-// lost takes back that a hand was sent, which is not committed.
+// lost reverses sent for a hand that was not committed.
 func (l *queue) lost(h *hand) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	h.sent = false
 }
 
-// gathers reports whether a writer is to wait for more changes. Those who share a commit
-// mostly come back together, and a change costs less the more there are in its group. It is
-// not to wait when nobody has come for a while, and neither while another writer is at
-// work or could be, if there is one, because several schools wait.
+// gathers reports whether a writer should wait for more changes. Callers that shared a commit
+// mostly come back together, and a change costs less the more there are in its group. The writer
+// does not wait if no caller has come for a while, nor while another writer is working, nor if
+// another one could be because several schools wait.
 func (l *queue) gathers(now time.Time) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -164,7 +164,7 @@ func (l *queue) tell() {
 	}
 }
 
-// withdraw takes a change back, and reports whether it still waited.
+// withdraw removes a change from the queue, and reports whether it was still waiting.
 func (l *queue) withdraw(c *change) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -180,7 +180,7 @@ func (l *queue) withdraw(c *change) bool {
 	return true
 }
 
-// keep sets what waits of a school; one without changes is forgotten.
+// keep sets the waiting changes of a school, and forgets a school that has none.
 func (l *queue) keep(school lyceum.SchoolID, changes []*change) {
 	if len(changes) == 0 {
 		delete(l.waiting, school)
@@ -189,7 +189,7 @@ func (l *queue) keep(school lyceum.SchoolID, changes []*change) {
 	l.waiting[school] = changes
 }
 
-// take gives the next group, one change of each school after the other, and nil when
+// take returns the next group, with the schools' changes interleaved one by one, or nil if
 // nothing can be taken.
 func (l *queue) take() *hand {
 	l.mu.Lock()
@@ -240,10 +240,10 @@ func (l *queue) take() *hand {
 	return h
 }
 
-// noLane is of schools that no other process changes, and of slow ones.
+// noLane is the lane of schools that no other process changes, and of slow ones.
 const noLane = -1
 
-// laneOf gives the lane of a school, the same in all processes.
+// laneOf returns the lane of a school, which is the same in all processes.
 func (l *queue) laneOf(school lyceum.SchoolID) int {
 	if l.slow[school] || !l.shared(school) {
 		return noLane
@@ -251,7 +251,7 @@ func (l *queue) laneOf(school lyceum.SchoolID) int {
 	return int(school) % l.writers
 }
 
-// lanes lists the lanes that writers have in hand.
+// lanes returns the lanes that writers are working on.
 func (l *queue) lanes() (busy []int) {
 	for school := range l.taken {
 		if lane := l.laneOf(school); lane != noLane {
@@ -261,7 +261,7 @@ func (l *queue) lanes() (busy []int) {
 	return busy
 }
 
-// slowed makes a school slow, whose changes in a hand wait again.
+// slowed marks a school as slow and puts its changes from a hand back in the queue.
 func (l *queue) slowed(h *hand, school lyceum.SchoolID, rest, again []*change) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -272,9 +272,9 @@ func (l *queue) slowed(h *hand, school lyceum.SchoolID, rest, again []*change) {
 	l.tell()
 }
 
-// finish ends a group, so many changes of which are answered. The rest of it, for which
-// there was no time, comes first in the next one. The school of a slow group is not slow
-// any more if its turn came quickly.
+// finish ends a group, of which answered changes are done. The rest, for which there was no time,
+// come first in the next group. The school of a slow group is no longer slow if its turn came
+// quickly.
 func (l *queue) finish(h *hand, answered int, rest []*change, quickly bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -298,7 +298,7 @@ func (l *queue) finish(h *hand, answered int, rest []*change, quickly bool) {
 	l.again(rest)
 }
 
-// leave lets the other writers have a school.
+// leave releases a school to the other writers.
 func (l *queue) leave(h *hand, school lyceum.SchoolID) {
 	if l.taken[school] == h {
 		if l.taken[school] = h.before; h.before == nil {
@@ -310,7 +310,7 @@ func (l *queue) leave(h *hand, school lyceum.SchoolID) {
 	}
 }
 
-// again lets changes wait that come first.
+// again puts changes back at the front of the queue.
 func (l *queue) again(changes []*change) {
 	first := make([]lyceum.SchoolID, 0, len(changes))
 	for _, c := range slices.Backward(changes) {
@@ -325,8 +325,8 @@ func (l *queue) again(changes []*change) {
 	l.order = slices.Concat(first, later)
 }
 
-// oldest returns since when the change has waited that has waited longest for
-// its turn or its end; the zero time when there is none.
+// oldest returns when the oldest unfinished change began to wait for its turn or its end, or the
+// zero time if there is none.
 func (l *queue) oldest() (since time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

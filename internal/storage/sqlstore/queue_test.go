@@ -12,7 +12,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// eventually waits until something holds.
+// eventually waits until a condition is true.
 func eventually(t *testing.T, what string, holds func() bool) {
 	t.Helper()
 	if !storetest.Await(holds) {
@@ -20,7 +20,7 @@ func eventually(t *testing.T, what string, holds func() bool) {
 	}
 }
 
-// bothEngines runs a test on stores with some options.
+// bothEngines runs a test on a store of each engine, with the given options.
 func bothEngines(t *testing.T, o Options, test func(t *testing.T, s *Store)) {
 	t.Helper()
 	for engine, open := range map[string]func(t *testing.T) (*Store, error){
@@ -38,7 +38,7 @@ func bothEngines(t *testing.T, o Options, test func(t *testing.T, s *Store)) {
 	}
 }
 
-// busyWriters are those of a store, which are held up until they are let go.
+// busyWriters holds up the writers of a store until letGo is called.
 type busyWriters struct {
 	t     *testing.T
 	store *Store
@@ -94,8 +94,8 @@ func (b *busyWriters) waiting() (n int) {
 	return n
 }
 
-// TestR49_SchoolsTakeTurns: of two schools each is served
-// after a single change of the other, however many wait.
+// TestR49_SchoolsTakeTurns checks that each of two schools is served after a single change of the
+// other, however many are waiting.
 func TestR49_SchoolsTakeTurns(t *testing.T) {
 	t.Parallel()
 	bothEngines(t, Options{}, func(t *testing.T, s *Store) {
@@ -124,9 +124,8 @@ func TestR49_SchoolsTakeTurns(t *testing.T) {
 	})
 }
 
-// TestR49_AGroupEnds: a group that has worked for its time commits before the
-// next change begins, and the school that did not get its turn comes first in
-// the next one.
+// TestR49_AGroupEnds checks that a group whose time is up commits before the next change begins,
+// and that the school that did not get its turn comes first in the next group.
 func TestR49_AGroupEnds(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
@@ -175,14 +174,14 @@ func TestR49_AGroupEnds(t *testing.T) {
 	})
 }
 
-// TestR49_BookkeepingInParts: what is kept about many credentials comes in few
-// statements, and in writes that others get in between.
+// TestR49_BookkeepingInParts checks that the bookkeeping of many credentials takes few
+// statements, and several writes, between which other writes get their turn.
 func TestR49_BookkeepingInParts(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
 	statements, writes := 0, 0
 	o := Options{Trace: func(string) { mu.Lock(); statements++; mu.Unlock() }}
-	o.Clock = func() time.Time { mu.Lock(); writes++; mu.Unlock(); return time.Now() } // once a group of one
+	o.Clock = func() time.Time { mu.Lock(); writes++; mu.Unlock(); return time.Now() } // called once for a group of one
 	bothEngines(t, o, func(t *testing.T, s *Store) {
 		school := storetest.MakeSchool(t, s)
 		const n = 2000
@@ -201,7 +200,7 @@ func TestR49_BookkeepingInParts(t *testing.T) {
 			if err := s.Bookkeep(t.Context(), books); err != nil {
 				t.Fatal(err)
 			}
-			for i := range books.KeyUses { // is known to have been later
+			for i := range books.KeyUses { // a later time is already known
 				books.KeyUses[i].At = storetest.Begin
 			}
 		}
@@ -224,8 +223,8 @@ func TestR49_BookkeepingInParts(t *testing.T) {
 	})
 }
 
-// TestR49_TagsAreSets: a hundred tags that go and a hundred that come, with
-// their entries, are few statements.
+// TestR49_TagsAreSets checks that removing a hundred tags and adding a hundred, with their
+// entries, takes few statements.
 func TestR49_TagsAreSets(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
@@ -268,8 +267,8 @@ func TestR49_TagsAreSets(t *testing.T) {
 	})
 }
 
-// TestSlowSchoolsGoAlone: a school that another transaction keeps does not share a group
-// until its turn came quickly again, and a school is in one hand at a time.
+// TestSlowSchoolsGoAlone checks that a school that another transaction has locked shares no group
+// until its turn came quickly again, and that a school is in one hand at a time.
 func TestSlowSchoolsGoAlone(t *testing.T) {
 	t.Parallel()
 	l := newQueue(1, 0, 1)
@@ -314,8 +313,8 @@ func TestSlowSchoolsGoAlone(t *testing.T) {
 	}
 }
 
-// TestQueueHasLanes: schools that another process changes, too, go in lanes, each of which one
-// writer has in hand, and others go with any of them.
+// TestQueueHasLanes checks that schools that another process changes, too, go in lanes, each of
+// which one writer works on, and that other schools go with any of them.
 func TestQueueHasLanes(t *testing.T) {
 	t.Parallel()
 	l := newQueue(2, 0, 0)
@@ -341,7 +340,7 @@ func TestQueueHasLanes(t *testing.T) {
 	odd := taken(1, 3, 11)
 	add(5, 6)
 	even := taken(2, 4, 6)
-	taken() // all writers have something
+	taken() // all writers are busy
 	l.finish(even, len(even.changes), nil, true)
 	add(7, 8, 12)
 	even = taken(8, 12)
@@ -352,8 +351,8 @@ func TestQueueHasLanes(t *testing.T) {
 	taken()
 }
 
-// TestGroupsFollow: a group that was sent but for its commit is followed by one of about as many
-// changes of its school, and both leave the other writer to other schools.
+// TestGroupsFollow checks that a group that was sent except for its commit is followed by one of
+// about as many changes of its school, and that both leave the other writer to other schools.
 func TestGroupsFollow(t *testing.T) {
 	t.Parallel()
 	l := newQueue(2, 2, 1)
@@ -398,10 +397,10 @@ func TestGroupsFollow(t *testing.T) {
 	add(3, 1, true)
 	second := take(8, 1)
 	sent(second, false)
-	add(20, 1, false) // two are in hand
+	add(20, 1, false) // two hands have changes of it
 	nothing()
 	end(first)
-	third := take(14, 1) // of 28
+	third := take(14, 1) // half of 28
 	add(1, 2, true)
 	other := take(1, 2) // waits for neither of the two
 	add(1, 3, false)    // both writers are busy
@@ -414,7 +413,7 @@ func TestGroupsFollow(t *testing.T) {
 	nothing() // three quarters of the 14 are 10
 	add(3, 1, true)
 	add(1, 5, true)
-	fourth := take(12, 1) // alone
+	fourth := take(12, 1) // it goes alone
 	woken(true)
 	end(take(1, 5))
 	sent(third, false)
@@ -426,7 +425,7 @@ func TestGroupsFollow(t *testing.T) {
 	sent(third, true)
 	fifth := take(17, 1)
 	end(third)
-	end(fifth) // which was not sent
+	end(fifth) // it was not sent
 	end(take(3, 1))
 	add(7, 1, true)
 	last := take(7, 1)
@@ -456,8 +455,8 @@ func TestGroupsFollow(t *testing.T) {
 	}
 }
 
-// TestWriterGathers: a writer waits for those who shared a commit to come back, but not for
-// one who was alone, not for long, and not while another writer could be at work.
+// TestWriterGathers checks that a writer waits for callers that shared a commit to come back, but
+// not for a single one, not for long, and not while another writer could be working.
 func TestWriterGathers(t *testing.T) {
 	t.Parallel()
 	begin := time.Now()
@@ -465,9 +464,9 @@ func TestWriterGathers(t *testing.T) {
 		name     string
 		answered int // of a group of three
 		back     []lyceum.SchoolID
-		late     time.Duration // since somebody came
-		another  bool          // writer has a group in hand
-		single   bool          // writer
+		late     time.Duration // since a change was added
+		another  bool          // another writer has a group
+		single   bool          // there is a single writer
 		want     bool
 	}{
 		{name: "nobody has come", answered: 3, want: true},

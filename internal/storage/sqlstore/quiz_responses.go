@@ -31,7 +31,7 @@ var _ = define(&tables.QuizResponses, noun[lyceum.QuizResponseID, lyceum.QuizRes
 
 func ofCounts(r *lyceum.QuizResponse) *lyceum.Opt[lyceum.Grade] { return &r.Counts }
 
-// submitted is as indexes have it: 0 for a response that is not submitted yet.
+// submitted matches the expression in the indexes: 0 for a response that is not submitted yet.
 const submitted = "COALESCE(submitted_at, 0)"
 
 func narrowResponses(w *where, f lyceum.QuizResponseFilter) {
@@ -66,7 +66,7 @@ func orderResponses(f lyceum.QuizResponseFilter) string {
 	return by + ", quiz_response_id"
 }
 
-// loadQuizzes completes responses with the attachments that their quizzes are.
+// loadQuizzes completes responses with the attachment ids of their quizzes.
 func loadQuizzes(q *session, school lyceum.SchoolID, found map[int32]lyceum.QuizResponse) (map[int32]any, error) {
 	quizzes := map[lyceum.QuizID]lyceum.Opt[lyceum.AttachmentID]{}
 	for _, row := range found {

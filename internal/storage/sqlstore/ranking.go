@@ -10,50 +10,49 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// ranking says what is in a list and in which order, and which entries of the journal
-// are about it.
+// ranking describes the rows of a list, their order, and the journal entries that affect it.
 type ranking struct {
 	table  string
 	alias  string   // of the table, if any
-	id     string   // the column that names a row
-	keys   []string // the columns that order the rows, the last of which tells all apart; see key
-	sorted bool     // rows are found without an index in this order; see ranked
-	down   bool     // the question goes downwards; the list is kept upwards
+	id     string   // the column that identifies a row
+	keys   []string // the columns by which the rows are ordered, the last of which is unique; see key
+	sorted bool     // rows are found in this order without an index; see ranked
+	down   bool     // the query is descending; the list is stored ascending
 	narrow func(w *where, at int64)
-	// narrowAll is narrow for a query that looks at all rows of a school; narrow, if nil.
+	// narrowAll is narrow for a query that reads all rows of a school; nil means narrow.
 	narrowAll func(w *where)
 	follow    follow
 
-	at      int64          // the moment of the question, in Unix microseconds; 0 where none matters
-	expires string         // the column of when a row stops being what it was; empty: none does
-	called  string         // name, once it was made
+	at      int64          // the time of the query, in Unix microseconds; 0 if it does not matter
+	expires string         // the column with the time at which a row expires; empty if rows do not expire
+	called  string         // cached result of name
 	lasting func(w *where) // narrows to the rows whose expiry matters
-	// reading is closed when the first reading of a list without an index ends, with the index if
-	// one is made; nil for any other reading.
+	// reading is closed when the first reading of a list without an index ends, including making
+	// the index, if one is made; nil for any other reading.
 	reading chan struct{}
 }
 
-// follow says what becomes of a list when something is changed.
+// follow says how a list is updated when something changes.
 type follow struct {
 	rows string // the noun whose entries have the ids of rows
-	// of has, by further nouns, the query of the ids of the rows that an entry touches:
-	// those of ids that stand after it.
+	// of has, for further nouns, the beginning of a query for the ids of the rows that an entry
+	// affects; the list of the entries' ids is appended.
 	of   map[string]string
-	ends []string // nouns any entry of which ends the list
+	ends []string // nouns of which any entry invalidates the list
 
-	log *changeLog // which is followed instead of the journal, if any
+	log *changeLog // followed instead of the journal, if set
 }
 
-// changeLog has which rows were changed where the journal does not.
+// changeLog provides the changed rows of a table that the journal does not cover.
 type changeLog struct {
-	mark string // the query of the mark of a school, which is $1
+	mark string // the query of a school's mark; $1 is the school
 	// touched returns the ids of the rows that were changed between two marks, or more than
-	// maxBehind of them, and whether any may have been there before. It returns false
-	// when they are not known.
+	// maxBehind of them, and whether any of them may have existed before. ok is false if they are
+	// not known.
 	touched func(q *session, school lyceum.SchoolID, from, to mark) (ids []int32, moved, ok bool, err error)
 }
 
-// mark is the query of how far the list's changes have come.
+// mark is the query of the last change to the list's rows.
 func (f *follow) mark() string {
 	if f.log != nil {
 		return f.log.mark
@@ -61,7 +60,7 @@ func (f *follow) mark() string {
 	return markText
 }
 
-// types returns the types of entry that matter.
+// types returns the types of entry that affect the list.
 func (f *follow) types() (types []lyceum.EntryType) {
 	if f.log != nil {
 		return nil
@@ -83,14 +82,14 @@ func (f *follow) types() (types []lyceum.EntryType) {
 	return types
 }
 
-// where narrows to the rows of the list at a moment; $1 is the school.
+// where returns the conditions of the list's rows at a time; $1 is the school.
 func (r *ranking) where(school lyceum.SchoolID, at int64) *where {
 	w := r.all(school)
 	r.narrow(w, at)
 	return w
 }
 
-// whereAll is where for a query that looks at all rows of the school.
+// whereAll is where for a query that reads all rows of the school.
 func (r *ranking) whereAll(school lyceum.SchoolID, at int64) *where {
 	if r.narrowAll == nil {
 		return r.where(school, at)
@@ -106,7 +105,7 @@ func (r *ranking) all(school lyceum.SchoolID) *where {
 	return w
 }
 
-// name tells the list from all others, whatever the moment and the direction.
+// name identifies the list, regardless of the time and the direction.
 func (r *ranking) name(school lyceum.SchoolID) string {
 	if r.called != "" {
 		return r.called
@@ -123,7 +122,7 @@ func (r *ranking) name(school lyceum.SchoolID) string {
 	return r.called
 }
 
-// appendArgs appends what tells some arguments from all others.
+// appendArgs appends an unambiguous form of some arguments.
 func appendArgs(b []byte, args ...any) []byte {
 	for _, arg := range args {
 		b = append(b, 0)
@@ -143,10 +142,11 @@ func (r *ranking) from() string { return strings.TrimSpace(r.table + " " + r.ali
 
 func (r *ranking) column(name string) string { return cmp.Or(r.alias, r.table) + "." + name }
 
-// ofRow stands, in a key that is an expression, for the table whose row it is of.
+// ofRow is the placeholder for the table, in a key that is an expression.
 const ofRow = "{row}"
 
-// key is a column that orders the rows, or an expression, of a table or its alias.
+// key returns a column or an expression by which rows are ordered, qualified with a table or its
+// alias.
 func key(name, of string) string {
 	if strings.Contains(name, ofRow) {
 		return strings.ReplaceAll(name, ofRow, of)
@@ -162,7 +162,7 @@ func (r *ranking) columns() string {
 	return strings.Join(named, ", ")
 }
 
-// upward is the order of the list.
+// upward is the ORDER BY clause of the list.
 func (r *ranking) upward() string {
 	if r.sorted {
 		return " ORDER BY +" + r.columns()
@@ -170,13 +170,13 @@ func (r *ranking) upward() string {
 	return " ORDER BY " + r.columns()
 }
 
-// page is what the rows of a page are read from. They may be few among those that pass
-// the other conditions, and the limit, which is never reached, keeps SQLite from looking
-// at those first. The limit is part of the text: SQLite would plan the query again
-// whenever it was bound.
+// page returns the FROM clause for the rows of a page. They may be few among those that match the
+// other conditions, and the limit, which is never reached, keeps SQLite from evaluating those
+// first. The limit is part of the text, because SQLite would plan the query again each time it
+// was bound.
 //
-// Of a list by id, the rows of the list from the first to the last of a page are the page;
-// where they lie close together they are read in one walk.
+// In a list ordered by id, the list's rows from the first to the last id of a page are exactly
+// the page; if the ids are close together, they are read as one range.
 func (r *ranking) page(w *where, ids []int32) string {
 	in := &where{args: w.args}
 	limit := rangeGap * readChunk
@@ -192,8 +192,8 @@ func (r *ranking) page(w *where, ids []int32) string {
 		cmp.Or(r.alias, r.table))
 }
 
-// walk narrows to the rows from the first of a page on, and returns the limit that ends
-// the page.
+// walk narrows to the rows from the first one of a page on, and returns the LIMIT clause that
+// ends the page.
 func (r *ranking) walk(w *where, ids []int32) (limit string) {
 	first, op := ids[0], " >= "
 	if r.down {
@@ -203,8 +203,8 @@ func (r *ranking) walk(w *where, ids []int32) (limit string) {
 	return fmt.Sprint(" LIMIT ", len(ids))
 }
 
-// beside compares a row with another one, whose id is an argument. Both sides are
-// rows of expressions: PostgreSQL finds no index for what is compared with a query.
+// beside compares a row with another one, whose id is an argument. Both sides are rows of
+// expressions, because PostgreSQL uses no index to compare with a subquery that returns a row.
 func (r *ranking) beside(op, id string) string {
 	if len(r.keys) == 1 {
 		return r.columns() + op + id
@@ -220,8 +220,8 @@ func (r *ranking) beside(op, id string) string {
 	return "(" + r.columns() + ")" + op + "(" + strings.Join(theirs, ", ") + ")"
 }
 
-// ranked reads an order of columns in one direction. A plus before the first keeps
-// SQLite from an index in this order.
+// ranked parses an ORDER BY list whose columns have one direction. A plus before the first column
+// keeps SQLite from using an index for this order.
 func ranked(order string) (keys []string, sorted, down bool) {
 	for _, t := range termsOf(order) {
 		keys, down = append(keys, t.column), t.down

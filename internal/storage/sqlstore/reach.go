@@ -11,14 +11,14 @@ import (
 )
 
 const (
-	// reachWait is how long an entry of the journal is waited for.
+	// reachWait is how long to wait for an entry of the journal.
 	reachWait = time.Second
-	// reachPause is how often the journal is asked meanwhile.
+	// reachPause is how often the journal is queried meanwhile.
 	reachPause = 100 * time.Millisecond
 )
 
-// Reach asks nothing where this process has seen the entry. Nothing that is read from
-// the database afterwards is older.
+// Reach queries nothing if this process has already seen the entry. Nothing that is read from the
+// database afterwards is older.
 func (s *Store) Reach(ctx context.Context, school lyceum.SchoolID, entry int64) error {
 	if s.seen.last(school) >= entry {
 		return nil
@@ -28,7 +28,7 @@ func (s *Store) Reach(ctx context.Context, school lyceum.SchoolID, entry int64) 
 	pause := time.NewTicker(reachPause)
 	defer pause.Stop()
 	for {
-		changed := s.Changed(school) // before looking: what comes after is not missed
+		changed := s.Changed(school) // before the query, so that later changes are not missed
 		ends, err := s.LastEntries(ctx, []lyceum.SchoolID{school})
 		if err != nil {
 			return err
@@ -49,7 +49,7 @@ func (s *Store) Reach(ctx context.Context, school lyceum.SchoolID, entry int64) 
 	}
 }
 
-// knownEnds is what this process knows to be on disk: the last entries of journals.
+// knownEnds are the last journal entries that this process knows to be on disk, by school.
 type knownEnds struct {
 	mu       sync.Mutex
 	of       map[lyceum.SchoolID]mark
@@ -72,7 +72,8 @@ func (k *knownEnds) note(school lyceum.SchoolID, m mark) {
 	}
 }
 
-// doubt forgets what is known, after a failover. Of two the first one counts.
+// doubt discards what is known, after a failover. After two failovers, what was known before the
+// first one counts.
 func (k *knownEnds) doubt() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -94,7 +95,8 @@ func (k *knownEnds) settled() {
 	k.doubtful = nil
 }
 
-// settleDoubts looks after a failover whether the database has what this process knew, and logs it if not.
+// settleDoubts checks after a failover whether the database still has what this process knew, and
+// logs the result.
 func (s *Store) settleDoubts() {
 	known := s.seen.inDoubt()
 	if known == nil {
@@ -105,7 +107,7 @@ func (s *Store) settleDoubts() {
 	lost, err := s.lacks(ctx, known)
 	if err != nil {
 		s.log.Debug("the journals could not be compared after a failover", "err", err)
-		return // for the next time
+		return // tried again the next time
 	}
 	s.seen.settled()
 	if len(lost) == 0 {
@@ -116,7 +118,7 @@ func (s *Store) settleDoubts() {
 		"this database, run lyceum restore on it, and start them again", "schools", len(lost), "first_school", lost[0])
 }
 
-// lacks lists the schools whose journals do not have entries that are known.
+// lacks returns the schools whose journals lack a known entry.
 func (s *Store) lacks(ctx context.Context, known map[lyceum.SchoolID]mark) (lost []lyceum.SchoolID, err error) {
 	schools := slices.Sorted(maps.Keys(known))
 	ends, err := s.LastEntries(ctx, schools)
@@ -129,7 +131,7 @@ func (s *Store) lacks(ctx context.Context, known map[lyceum.SchoolID]mark) (lost
 		if err != nil {
 			return nil, s.public(err)
 		}
-		other := is.at != 0 && is != want // one in the middle of a run is not found
+		other := is.at != 0 && is != want // markAt does not find an entry in the middle of a run
 		if ends.Last[school].Number < want.number || other {
 			lost = append(lost, school)
 		}

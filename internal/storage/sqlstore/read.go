@@ -72,7 +72,7 @@ func (v *view) Known(seq lyceum.Sequence, ids []int32) ([]int32, error) {
 	return found, nil
 }
 
-// rows gives all rows of a query over the columns of a table.
+// rows returns all rows of a query that selects the columns of a table.
 func rows[T any](q *session, table *table[T], tail string, args ...any) ([]T, error) {
 	var found []T
 	r := table.reader()

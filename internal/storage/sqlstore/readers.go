@@ -11,15 +11,15 @@ import (
 	"zombiezen.com/go/sqlite"
 )
 
-// mostReaders is how many connections read at a time.
+// mostReaders is how many connections read at the same time.
 var mostReaders = max(4, 2*runtime.GOMAXPROCS(0))
 
-// readers are the connections that read a SQLite file.
+// readers is the pool of connections that read a SQLite file.
 type readers struct {
 	files  *files
 	trace  func(string)
 	idle   chan *readConn
-	room   chan struct{} // for those that are not open yet
+	room   chan struct{} // one for each connection that is not open yet
 	closed chan struct{}
 	once   sync.Once
 
@@ -41,23 +41,23 @@ func newReaders(f *files, trace func(string)) *readers {
 	return r
 }
 
-// readConn is a connection, and for whom it reads.
+// readConn is a connection, and the context of its current read.
 type readConn struct {
 	*direct
 
 	mu   sync.Mutex
 	ctx  context.Context //nolint:containedctx // of who reads, if anybody
-	stop chan struct{}   // closed to end what it reads, after which it is of no use
+	stop chan struct{}   // closed to interrupt the current read; the connection is unusable afterwards
 }
 
-// reads notes for whom it reads from now on.
+// reads sets the context of the next read.
 func (r *readConn) reads(ctx context.Context) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.ctx = ctx
 }
 
-// stopped reports whether what it read was ended.
+// stopped reports whether the connection was interrupted.
 func (r *readConn) stopped() bool {
 	select {
 	case <-r.stop:
@@ -67,11 +67,11 @@ func (r *readConn) stopped() bool {
 	}
 }
 
-// lookAfter is how often watch looks.
+// lookAfter is the interval at which watch checks the contexts.
 const lookAfter = time.Second
 
-// watch ends what is read for whom waits no longer. A context is looked at now and then,
-// because one that is waited for costs each answer a timer.
+// watch interrupts reads whose callers have gone. It checks the contexts at intervals, because
+// watching each one would cost every read a timer.
 func (r *readers) watch() {
 	tick := time.NewTicker(lookAfter)
 	defer tick.Stop()
@@ -94,8 +94,8 @@ func (r *readers) watch() {
 	}
 }
 
-// with calls do with a connection. While the files are not at their paths, those
-// that are open go on reading, and no more are opened.
+// with calls do with a connection. While the files are not at their paths, the open connections
+// are still used, but no more are opened.
 func (r *readers) with(ctx context.Context, do func(*direct) error) error {
 	d, err := r.take(ctx)
 	if err != nil {
@@ -188,7 +188,7 @@ func (r *readers) give(d *readConn) {
 	}
 }
 
-// close closes what nobody uses; the others are closed when they are given back.
+// close closes the idle connections; the others are closed when they are given back.
 func (r *readers) close() error {
 	if r == nil {
 		return nil

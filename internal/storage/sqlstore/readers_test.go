@@ -9,7 +9,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// A read that nobody waits for any more ends, and those who come after read as before.
+// A read whose caller has gone is interrupted, and later reads are not affected.
 func TestReadsEndWithTheirContext(t *testing.T) {
 	t.Parallel()
 	begun := make(chan struct{}, 2*mostReaders)

@@ -24,8 +24,8 @@ var references = define(&tables.References, noun[lyceum.TransactionID, lyceum.Re
 	},
 })
 
-// referenceColumn finds a row by its reference in any case of the letters. It
-// is written with the reference, and never read.
+// referenceColumn returns a column by which a row is found by its reference, ignoring case. It is
+// written with the reference and never read.
 func referenceColumn[T any](of func(*T) lyceum.Opt[string]) column[T] {
 	return column[T]{
 		name: "reference_key",
@@ -45,8 +45,8 @@ func byReference(w *where, reference lyceum.Opt[string]) {
 	}
 }
 
-// writtenReference are the columns of a reference as it is written. The noun does not have
-// the last one: SQLite would read all references by an index that has every column.
+// writtenReference are the columns of a reference as it is written. The noun omits the last one,
+// because SQLite would read all references by an index that has every column.
 var writtenReference = append(slices.Clip(references.columns), "reference_key")
 
 func (t *tx) TakeReference(reference string, id lyceum.TransactionID) error {

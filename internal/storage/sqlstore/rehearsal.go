@@ -5,25 +5,24 @@ import (
 	"slices"
 )
 
-// rehearsal runs changes without the database, to find out what they will ask: where a
-// question is a round trip, those of all changes go together. A query whose answer is
-// not known finds what is guessed for now, mostly nothing, so that what comes after it is
-// asked for, too; then the changes run again, unless all was guessed right. Once all
-// answers are known, what they did is what counts. A
-// change that needs more than answers, such as a query after rows that were not written,
-// is run again with the database.
+// rehearsal runs changes without the database to find out what they will query: where a query is
+// a round trip, those of all changes are sent together. For a query whose result is not known, a
+// guess is used for now, mostly no rows, so that the queries that follow it are found out, too.
+// Then the changes run again, unless all guesses were right. Once all results are known, the
+// outcome of the run counts. A change that needs more than query results, such as a query that
+// depends on rows not yet written, is run again with the database.
 type rehearsal struct {
-	ahead   bool      // only to find out what a change will ask
-	missing []*answer // that were asked for and are not known
-	asked   bool      // something was missing
+	ahead   bool      // only to find out what a change will query
+	missing []*answer // queries whose results are not known
+	asked   bool      // some result was missing
 	ended   bool      // a change needs the database
-	waits   bool      // rows wait that a question may find
+	waits   bool      // unwritten rows exist that a query may find
 }
 
 // maxRehearsals is how often changes run without the database at most.
 const maxRehearsals = 6
 
-// errRehearsed ends a change that needs the database.
+// errRehearsed stops a change that needs the database.
 var errRehearsed = errors.New("the change needs the database")
 
 func (r *rehearsal) end() error {
@@ -31,7 +30,7 @@ func (r *rehearsal) end() error {
 	return errRehearsed
 }
 
-// each answers a query of a change.
+// each runs a query of a change.
 func (r *rehearsal) each(
 	g *group, of *statement, in scope, text string, args, dest []any, visit func() error,
 ) error {
@@ -45,7 +44,7 @@ func (r *rehearsal) each(
 	return visitRows(g.session, rows, dest, visit)
 }
 
-// rows gives what a query of a change finds, or is guessed to.
+// rows returns what a query of a change finds, or is guessed to find.
 func (r *rehearsal) rows(g *group, of *statement, in scope, text string, args []any) ([][]any, error) {
 	met := g.met(of, in, args, 0)
 	if met && !in.told() {
@@ -81,7 +80,8 @@ func (r *rehearsal) rows(g *group, of *statement, in scope, text string, args []
 	return rows, err
 }
 
-// likelyBefore is what tallies likely were before the rows that wait, with which they are what is likely.
+// likelyBefore returns what tallies likely were before the unwritten rows, given that with these
+// rows they are the likely result.
 func (g *group) likelyBefore(of *statement, in scope, args []any) [][]any {
 	none := make([]any, len(in.tallies))
 	for i := range none {
@@ -98,7 +98,7 @@ func (g *group) likelyBefore(of *statement, in scope, args []any) [][]any {
 	return [][]any{before}
 }
 
-// pass notes a query that will be asked, unless the answer is known.
+// pass records a query that a change will run, unless its result is known.
 func (r *rehearsal) pass(
 	g *group, of *statement, in scope, text string, args, dest []any, visit func() error,
 ) error {

@@ -18,7 +18,7 @@ var _ = define(&tables.Relinkings, noun[lyceum.PricingPlanID, lyceum.Relinking, 
 	},
 })
 
-// lookedAt is how many transactions FindBuyers looks at.
+// lookedAt is how many transactions FindBuyers scans at most.
 const lookedAt = 5000
 
 func (t *tx) FindBuyers(q lyceum.BuyerQuery) (lyceum.BuyerListing, error) {

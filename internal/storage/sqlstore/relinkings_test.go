@@ -14,9 +14,9 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// soldBefore keeps n transactions of pricing plans 1 to 3, each of which sells the course with
-// its id, made by the author and brought by the affiliate with that id. It returns them in
-// the order of their time; several have the same.
+// soldBefore saves n transactions of pricing plans 1 to 3. Each plan sells the course with its
+// id, made by the author and referred by the affiliate with that id. It returns the transactions
+// in order of time; several have the same time.
 func soldBefore(t *testing.T, store *Store, n int) (lyceum.SchoolID, []lyceum.Transaction) {
 	t.Helper()
 	school := storetest.MakeSchool(t, store)
@@ -70,8 +70,8 @@ func soldBefore(t *testing.T, store *Store, n int) (lyceum.SchoolID, []lyceum.Tr
 	return school, sold
 }
 
-// Buyers are found part by part: each once, in order, however many transactions of others
-// lie between them, and none of those is looked at twice.
+// Buyers are found in parts: each once, in order, however many transactions of others are between
+// them, and no transaction is read twice.
 func TestBuyersAreFoundInParts(t *testing.T) {
 	t.Parallel()
 	const n = 3*lookedAt - 7
@@ -80,7 +80,7 @@ func TestBuyersAreFoundInParts(t *testing.T) {
 		for _, tc := range []struct {
 			plans []lyceum.PricingPlanID
 			limit int
-			parts int // no fewer than all transactions, or all that are found, take
+			parts int // at least as many as it takes to read all transactions, or to return all matches
 		}{
 			{[]lyceum.PricingPlanID{2}, lookedAt, 3},
 			{[]lyceum.PricingPlanID{1, 2, 3}, lookedAt, 3},
@@ -114,7 +114,7 @@ func TestBuyersAreFoundInParts(t *testing.T) {
 	})
 }
 
-// Buyers are looked for in the order of time, by an index.
+// Buyers are searched in order of time, by an index.
 func TestBuyersAreReadByAnIndex(t *testing.T) {
 	t.Parallel()
 	store, by := spied(t)

@@ -2,45 +2,45 @@ package sqlstore
 
 import "slices"
 
-// answers are rows that queries found, each as of some place in the log of a group.
+// answers are the results of queries, each as of some position in the log of a group.
 type answers map[asked]*answer
 
-// asked is a query with its arguments.
+// asked identifies a query with its arguments.
 type asked struct {
 	of   *statement
 	args string
 }
 
-// answer is what a query found.
+// answer is the result of a query.
 type answer struct {
 	text   string
 	args   []any
 	rows   [][]any
 	guess  [][]any
-	blind  bool // it was guessed blindly
-	wanted bool // it is among those that are missing
+	blind  bool // guessed without knowing an earlier result
+	wanted bool // it is in the list of missing results
 	known  bool
-	since  int   // the rows of the log that it may have found
+	since  int   // the number of log rows that it may have found
 	huge   bool  // there are too many rows to keep
-	single bool  // the first row is all that is wanted
-	width  int   // columns of a row
-	behind bool  // it is asked before rows that wait are written which it may find
-	number int   // of the change that asked
-	again  bool  // another change asked, too
+	single bool  // only the first row is needed
+	width  int   // number of columns of a row
+	behind bool  // queried before unwritten rows that it may find are written
+	number int   // of the change that ran the query
+	again  bool  // another change ran it, too
 	in     scope // of the query
-	stays  bool  // it was so in this group or one before
-	idle   int   // groups since
+	stays  bool  // it was again in this group or an earlier one
+	idle   int   // number of groups since
 }
 
 const (
-	maxAnswer = 1024 // rows that are kept of a query that was asked for many changes
-	// maxRemembered and maxRememberedRows are how many answers a group remembers, and how
-	// many rows of each.
+	maxAnswer = 1024 // rows that are kept of a query that was run for many changes
+	// maxRemembered is how many results a group remembers, and maxRememberedRows how many rows of
+	// each.
 	maxRemembered, maxRememberedRows = 512, 16
 )
 
-// fresh returns what a query finds, if that is known, or follows from what is and from what was
-// written since.
+// fresh returns the result of a query, if it is known or follows from a known result and from
+// what was written since.
 func (g *group) fresh(of *statement, in scope, args []any) (rows [][]any, known bool, err error) {
 	a := g.answers[askedOf(of, args)]
 	if a == nil || !a.known || a.huge || len(g.log)-a.since > maxLooked || g.settled && of.ofBooks() {
@@ -59,14 +59,14 @@ func (g *group) fresh(of *statement, in scope, args []any) (rows [][]any, known 
 	return g.catchUp(of, in, args, a.rows, a.since)
 }
 
-// since reports whether a query was answered after all rows of the log up to a place.
+// since reports whether a query was run after all rows of the log up to a position.
 func (a answers) since(of *statement, args []any, place int) bool {
 	found := a[askedOf(of, args)]
 	return found != nil && found.known && found.since >= place
 }
 
-// keep takes an answer that is known now. Each row is the answer to the query by its key,
-// too.
+// keep stores a result that is now known. Each of its rows is also stored as the result of the
+// query by its key.
 func (a answers) keep(found *answer) {
 	found.known = true
 	a[askedOf(statementOf(found.text), found.args)] = found
@@ -87,7 +87,7 @@ func askedOf(of *statement, args []any) asked {
 	return asked{of, string(appendArgs(make([]byte, 0, 64), args...))}
 }
 
-// found are the rows, or those that are guessed.
+// found returns the rows, or the guess if they are not known.
 func (a *answer) found() [][]any {
 	if a.known {
 		return a.rows
@@ -95,7 +95,7 @@ func (a *answer) found() [][]any {
 	return a.guess
 }
 
-// visitRows scans rows into dest one after the other.
+// visitRows scans rows into dest one after the other and calls visit for each.
 func visitRows(s *session, rows [][]any, dest []any, visit func() error) error {
 	meter := s.meter(dest)
 	for _, row := range rows {
@@ -112,8 +112,8 @@ func visitRows(s *session, rows [][]any, dest []any, visit func() error) error {
 	return meter.settle()
 }
 
-// remember runs a query now and keeps what it found, if that is little, for when it is
-// asked again. It cannot have found the rows of the log from a place on.
+// remember runs a query now and keeps the result, if it is small, for the next time. The result
+// does not include the rows of the log from position since on.
 func (g *group) remember(in scope, text string, args, dest []any, visit func() error, since int) error {
 	a := &answer{
 		text: text, args: slices.Clone(args), in: in, since: since, number: g.number,
@@ -151,7 +151,7 @@ func (g *group) remember(in scope, text string, args, dest []any, visit func() e
 	return visitRows(g.session, a.rows, dest, visit)
 }
 
-// valueColumn is the destination of a column that is kept as it is.
+// valueColumn is the destination of a column whose value is stored as it is.
 type valueColumn struct{ value any }
 
 // Scan implements sql.Scanner.
@@ -163,7 +163,7 @@ func (c *valueColumn) Scan(src any) error {
 	return nil
 }
 
-// valueColumns are the destinations of a row that is kept as it is.
+// valueColumns returns destinations for a row whose values are stored as they are.
 func valueColumns(width int) (row []valueColumn, dest []any) {
 	row, dest = make([]valueColumn, width), make([]any, width)
 	for i := range dest {
@@ -172,7 +172,7 @@ func valueColumns(width int) (row []valueColumn, dest []any) {
 	return row, dest
 }
 
-// nowhere are the destinations of a row that nobody looks at.
+// nowhere returns destinations for a row that is ignored.
 func nowhere(width int) []any { _, dest := valueColumns(width); return dest }
 
 func valuesOf(row []valueColumn) []any {
@@ -183,8 +183,8 @@ func valuesOf(row []valueColumn) []any {
 	return values
 }
 
-// foundAny reports whether a query found a row, where it was asked before and nothing
-// that was written since can change that.
+// foundAny reports whether a query found a row. known is false unless the query was run before
+// and nothing written since can have changed that.
 func (g *group) foundAny(in scope, text string, args []any) (found, known bool, err error) {
 	if g == nil {
 		return false, false, nil

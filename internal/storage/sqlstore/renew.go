@@ -19,8 +19,8 @@ func (t *tx) RenewEmails(claimed []lyceum.QueuedEmail, until time.Time) ([]lyceu
 		func(e *lyceum.QueuedEmail) (lyceum.EmailID, lyceum.Opt[time.Time]) { return e.ID, e.NextAttemptAt })
 }
 
-// renew changes when rows are due that are due when they say. Those that were claimed
-// together are changed together.
+// renew postpones claimed rows that are still due at the time of their claim, and returns their
+// ids. Those that were claimed together are updated together.
 func renew[ID ~int32, T any](
 	t *tx, table *table[T], claimed []T, until time.Time, of func(*T) (ID, lyceum.Opt[time.Time]),
 ) (renewed []ID, err error) {

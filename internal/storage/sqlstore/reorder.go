@@ -9,7 +9,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Reorder implements lyceum.LearningChanges, with a statement for each readChunk rows.
+// Reorder implements lyceum.LearningChanges. It runs one statement per readChunk rows.
 func (t *tx) Reorder(seq lyceum.Sequence, positions map[int32]int32) error {
 	table, id := tableOf()[seq], string(seq)
 	updated := lyceum.EntryType(strings.TrimSuffix(id, "_id") + ".updated")
@@ -19,7 +19,7 @@ func (t *tx) Reorder(seq lyceum.Sequence, positions map[int32]int32) error {
 		w.and("school_id = $1")
 		among(w, id, ids)
 		var cases strings.Builder
-		for i := range len(w.args) - 2 { // as many as among has, so that there are few texts
+		for i := range len(w.args) - 2 { // as many as among adds, for few different texts
 			row := ids[min(i, len(ids)-1)]
 			cases.WriteString(" WHEN " + w.arg(int64(row)) + " THEN CAST(" + w.arg(int64(positions[row])) + " AS INTEGER)")
 		}

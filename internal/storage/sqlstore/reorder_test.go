@@ -7,7 +7,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// A new order of more rows than a statement takes is that of all, with an entry for each.
+// Reordering more rows than fit in one statement moves all of them, with an entry for each.
 func TestReorderOfMany(t *testing.T) {
 	t.Parallel()
 	for name, open := range map[string]func(*testing.T) *Store{
@@ -25,7 +25,7 @@ func TestReorderOfMany(t *testing.T) {
 			t.Parallel()
 			store := open(t)
 			school := storetest.MakeSchool(t, store)
-			const n = 2*readChunk + 44 // the last chunk is none of a power of two
+			const n = 2*readChunk + 44 // the size of the last chunk is not a power of two
 			storetest.Write(t, store, school, func(tx lyceum.Tx) error {
 				if _, err := tx.Courses.Save(tx, lyceum.Course{ID: 1, Name: "Bread", CreatedAt: storetest.Begin}); err != nil {
 					return err

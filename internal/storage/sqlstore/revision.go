@@ -7,9 +7,8 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// revisions tells the states of a SQLite file apart, by a connection that does
-// nothing else: SQLite tells it whether another one committed anything, in this
-// process or outside.
+// revisions numbers the states of a SQLite file, using a connection that does nothing else:
+// SQLite tells it whether another connection committed anything, in this process or another one.
 type revisions struct {
 	mu     sync.Mutex
 	conn   *direct // nil until it is needed
@@ -17,8 +16,8 @@ type revisions struct {
 	number int64
 }
 
-// Revision implements lyceum.Reader. PostgreSQL would take as long to tell as to
-// answer.
+// Revision implements lyceum.Reader. On PostgreSQL no revision is known, because finding it would
+// take as long as the request itself.
 func (s *Store) Revision(lyceum.SchoolID) (r lyceum.Revision, known bool) {
 	if s.reads.direct == nil {
 		return lyceum.Revision{}, false
@@ -48,7 +47,7 @@ func (r *readers) revision() (int64, error) {
 	if err != nil {
 		conn := v.conn
 		v.conn = nil
-		v.number++ // what comes until there is another connection is unknown
+		v.number++ // changes until the next connection is opened would go unnoticed
 		return 0, errors.Join(err, conn.close())
 	}
 	if version != v.told {

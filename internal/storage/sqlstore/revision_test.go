@@ -8,8 +8,8 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// TestRevisions: whatever is committed, by whomever, is another revision, and
-// nothing else is.
+// TestRevisions checks that every commit, by any connection, leads to another revision, and that
+// nothing else does.
 func TestRevisions(t *testing.T) {
 	dir := t.TempDir()
 	store, err := Open(t.Context(), dir, Options{})

@@ -10,48 +10,48 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// noun is the lyceum.Table of one noun. The sequence, the entry types and the
-// loader of the change feed follow from it.
+// noun is the lyceum.Table of one noun. Its sequence, its entry types and its loader for the
+// change feed are derived from it.
 type noun[ID lyceum.Key, T, F any] struct {
 	table[T]
 
-	entries string // what the journal calls it; empty for what it does not have
-	what    string // what a refusal calls it; entries, if empty
+	entries string // its name in the journal; empty if it has no entries
+	what    string // its name in error messages; derived from entries if empty
 	key     keyColumn[ID, T]
 	rest    []column[T]
 
 	narrow func(*where, F)
-	// narrowBy is narrow where conditions are others for a query that looks at all rows of
-	// a school.
+	// narrowBy replaces narrow where the conditions differ for a query that reads all rows of a
+	// school.
 	narrowBy func(w *where, f F, all bool)
-	order    func(F) string           // by the key, if nil
-	hint     func(*dialect, F) string // stands after the table's name; nothing, if nil
-	through  func(*view, F) *through  // of a view
-	count    func(F, *where) total    // counts the rows, or reads a counter, if nil
-	after    func(F) lyceum.Opt[ID]   // a list may go on after a key
-	secret   bool                     // the change feed does not show it
-	loose    setter[T]                // of all others
-	deletion string                   // of the row with a key
-	// show completes rows for the change feed, and weighShown returns how many
-	// bytes of JSON such a one takes at most; nil: rows are shown as they are.
+	order    func(F) string           // nil means by the key
+	hint     func(*dialect, F) string // appended to the table's name; nil for none
+	through  func(*view, F) *through  // for a view
+	count    func(F, *where) total    // how to count the rows; nil means a count or, without a filter, the counter
+	after    func(F) lyceum.Opt[ID]   // the key after which a list continues, if any
+	secret   bool                     // not shown in the change feed
+	loose    setter[T]                // sets all columns that are not fixed
+	deletion string                   // the statement that deletes the row with a key
+	// show completes rows for the change feed, and weighShown returns the largest size in bytes
+	// of one as JSON. If nil, rows are shown as they are.
 	show       func(*session, lyceum.SchoolID, map[int32]T) (map[int32]any, error)
 	weighShown func(any) int
-	largest    int                  // bytes of JSON that one takes at most, if fewer than hugeObject
-	byBytes    func(F) bool         // rows have no fixed size: a page ends at lyceum.AnswerBytes
-	saving     func(*tx, []T) error // before rows are saved
-	hides      string               // a column with a value in rows that are not found by their keys; all are, if empty
-	// indexed returns what becomes of a list when something is changed; false: no list
-	// of these is worth an index.
+	largest    int                  // bytes of one as JSON at most, if fewer than hugeObject
+	byBytes    func(F) bool         // rows vary in size: a page ends at lyceum.AnswerBytes
+	saving     func(*tx, []T) error // called before rows are saved
+	hides      string               // a row with a value here is not found by its key; empty if all are
+	// indexed returns how a list is updated when something changes; false means that no such list
+	// is worth an index.
 	indexed func(F) (follow, bool)
-	// kept: rows are kept in memory, see contents. clone copies what two copies of a
-	// row share, if they share anything that is ever changed.
+	// kept means that rows are kept in memory, see contents. clone copies what two copies of a
+	// row would share, if anything shared is ever changed.
 	kept      bool
-	keptLists func(F) bool // and short lists, which depend on nothing but what is kept
+	keptLists func(F) bool // short lists are kept, too; they must depend only on what is kept
 	clone     func(*T)
 }
 
-// define completes a noun and puts it in its place in tables, which is a
-// lyceum.Table or, for what is only read, lyceum.Rows.
+// define completes a noun and puts it in its place in tables, which is a lyceum.Table or, for a
+// read-only noun, a lyceum.Rows.
 func define[P, T, F any, ID lyceum.Key](place *P, n noun[ID, T, F]) *noun[ID, T, F] {
 	all := append([]column[T]{n.key.column}, n.rest...)
 	n.columns, n.bind = namesOf(all), binder(all)
@@ -76,7 +76,7 @@ func define[P, T, F any, ID lyceum.Key](place *P, n noun[ID, T, F]) *noun[ID, T,
 		}
 		return bytes
 	}
-	n.id = func(*T) int32 { return 0 } // the journal does not have what a hash names
+	n.id = func(*T) int32 { return 0 } // rows with hashes as keys are not in the journal
 	if n.key.numbered {
 		n.seq = lyceum.Sequence(n.key.name)
 		n.id = func(t *T) int32 { return int32(n.key.bind(t).(int64)) }
@@ -94,7 +94,7 @@ func define[P, T, F any, ID lyceum.Key](place *P, n noun[ID, T, F]) *noun[ID, T,
 	return &n
 }
 
-// feed returns how the change feed shows the noun, unless it does not.
+// feed returns how the change feed shows the noun. shown is false if it does not.
 func (n *noun[ID, T, F]) feed() (entries string, o feedObject, shown bool) {
 	if n.entries == "" || n.secret {
 		return "", feedObject{}, false
@@ -178,8 +178,8 @@ func (n *noun[ID, T, F]) Find(from lyceum.Source, ids ...ID) (map[ID]T, error) {
 		" IS NULL AND "+n.key.name+" IN ", v.school, wanted, r.dest, visit))
 }
 
-// wanted returns the keys to look for. A change with many of them, such as an import, leaves
-// out those that no row can have.
+// wanted returns the keys to look up. For a change with many of them, such as an import, it omits
+// those that cannot exist.
 func (n *noun[ID, T, F]) wanted(from lyceum.Source, ids []ID) ([]any, error) {
 	keys := make([]any, len(ids))
 	for i, id := range ids {
@@ -213,7 +213,7 @@ func (n *noun[ID, T, F]) Each(from lyceum.Source, f F, visit func(*T) error) err
 	}))
 }
 
-// all is the query of all rows that a filter passes.
+// all is the query of all rows that match a filter.
 func (n *noun[ID, T, F]) all(v *view, f F, w *where) string {
 	return "SELECT " + n.list() + " FROM " + n.from(v, f) + w.String() + n.ordered(f)
 }
@@ -231,8 +231,8 @@ func (n *noun[ID, T, F]) First(from lyceum.Source, f F) (row T, found bool, err 
 	return r.row, found, err
 }
 
-// List reads a page and its total in one statement, which sees one moment; a
-// page without rows asks for its total apart, unless it is the first one.
+// List reads a page and its total in one statement, and so from one snapshot. If the page has no
+// rows, its total is queried separately, unless it is the first page.
 func (n *noun[ID, T, F]) List(from lyceum.Source, f F, p lyceum.Page) (lyceum.Listing[T], error) {
 	v, begin := viewOf(from), time.Now()
 	w := n.whereAll(v, f)
@@ -253,7 +253,7 @@ func (n *noun[ID, T, F]) List(from lyceum.Source, f F, p lyceum.Page) (lyceum.Li
 		return listing, n.failed(v, err)
 	}
 	text := "SELECT " + count.text + ", " + n.list() + " FROM " + n.from(v, f) + w.String() + n.ordered(f) +
-		" LIMIT " + w.arg(size+1) + " OFFSET " + w.arg(offset) // one more tells whether there are more
+		" LIMIT " + w.arg(size+1) + " OFFSET " + w.arg(offset) // one more row shows whether there is a next page
 	var listing lyceum.Listing[T]
 	read := func(q *session) error {
 		listing = lyceum.Listing[T]{Page: p}
@@ -284,14 +284,14 @@ func (n *noun[ID, T, F]) List(from lyceum.Source, f F, p lyceum.Page) (lyceum.Li
 		err = v.atOnce(func(q *session) error {
 			var total int64
 			_, err := q.one("SELECT "+count.text, w.args[:count.args], scanInt(&total))
-			if err == nil && total > offset { // there may be many rows before a page that has none
+			if err == nil && total > offset { // only then: skipping the rows before an empty page may take long
 				err = read(q)
 			}
 			listing.Total = total
 			return err
 		})
 	}
-	v.wantIndex(r, true, listing.Total, begin) // also of a list that was given up: it is there next time
+	v.wantIndex(r, true, listing.Total, begin) // also after an error, so that the index exists next time
 	if err != nil {
 		return lyceum.Listing[T]{}, n.failed(v, err)
 	}
@@ -305,7 +305,7 @@ func (n *noun[ID, T, F]) failed(v *view, err error) error {
 	return v.public(fmt.Errorf("list %s: %w", n.name, err))
 }
 
-// ranking returns what an index of a list is about, or nil.
+// ranking returns the ranking of a list that is worth an index, or nil.
 func (n *noun[ID, T, F]) ranking(f F) *ranking {
 	if n.indexed == nil {
 		return nil
@@ -326,7 +326,7 @@ func (n *noun[ID, T, F]) ranking(f F) *ranking {
 	}
 }
 
-// listIndexed reads a page by the index of its list, if there is one.
+// listIndexed reads a page by the list's index. done is false if there is none.
 func (n *noun[ID, T, F]) listIndexed(
 	v *view, f F, p lyceum.Page, r *ranking,
 ) (listing lyceum.Listing[T], done bool, err error) {
@@ -354,7 +354,7 @@ func (n *noun[ID, T, F]) listIndexed(
 
 func (n *noun[ID, T, F]) where(v *view, f F) *where { return n.whereBy(v, f, false) }
 
-// whereAll is where for a query that looks at all rows of the school.
+// whereAll is where for a query that reads all rows of the school.
 func (n *noun[ID, T, F]) whereAll(v *view, f F) *where { return n.whereBy(v, f, true) }
 
 func (n *noun[ID, T, F]) whereBy(v *view, f F, all bool) *where {
@@ -364,7 +364,7 @@ func (n *noun[ID, T, F]) whereBy(v *view, f F, all bool) *where {
 	return w
 }
 
-// narrowTo narrows to the rows that a filter passes.
+// narrowTo narrows to the rows that match a filter.
 func (n *noun[ID, T, F]) narrowTo(w *where, f F, all bool) {
 	switch {
 	case n.narrowBy != nil:
@@ -374,16 +374,16 @@ func (n *noun[ID, T, F]) narrowTo(w *where, f F, all bool) {
 	}
 }
 
-// scope is what the conditions of a query say of the rows that it finds.
+// scope returns what the conditions of a query imply about the rows that it finds.
 func (n *noun[ID, T, F]) scope(w *where) scope {
 	var columns []string
-	if w.told == len(w.conds)-1 { // all but the school
+	if w.told == len(w.conds)-1 { // all except the school
 		columns = n.columns
 	}
 	if of, is := viewTables[n.name]; is {
 		return scope{tables: of[:1], equals: w.equals, columns: columns, tests: w.tests}
 	}
-	// A row of the table that another condition asks for need not be one that it finds.
+	// A row of this table that a condition's subquery reads need not be one that the query finds.
 	if slices.ContainsFunc(w.conds, func(cond string) bool { return strings.Contains(cond, " "+n.name+" ") }) {
 		return scope{byKey: n.byKey, likely: n.likely(w.args)}
 	}
@@ -393,7 +393,7 @@ func (n *noun[ID, T, F]) scope(w *where) scope {
 	}
 }
 
-// scopeOf is scope for a query of what a filter passes, in its order.
+// scopeOf is scope for a query of the rows that match a filter, in its order.
 func (n *noun[ID, T, F]) scopeOf(v *view, f F, w *where) scope {
 	in := n.scope(w)
 	if in.order = n.ordered(f); n.through != nil {

@@ -56,7 +56,7 @@ func (n *noun[ID, T, F]) Save(tx lyceum.Tx, rows ...T) (lyceum.Saved, error) {
 }
 
 func (n *noun[ID, T, F]) Update(tx lyceum.Tx, rows ...T) error {
-	if n.changed != nil { // which is told what the row was
+	if n.changed != nil { // it needs the old row
 		_, err := n.Save(tx, rows...)
 		return err
 	}
@@ -75,7 +75,7 @@ func (n *noun[ID, T, F]) Update(tx lyceum.Tx, rows ...T) error {
 	return nil
 }
 
-// saveSecret saves a row that is found by a hash.
+// saveSecret saves a row that is identified by a hash.
 func (n *noun[ID, T, F]) saveSecret(t *tx, row *T, saved *lyceum.Saved) error {
 	old, found, err := n.get(&t.view, *n.key.at(row))
 	switch {
@@ -106,7 +106,7 @@ func (n *noun[ID, T, F]) Delete(tx lyceum.Tx, id ID) error {
 	return n.delete(t, &row)
 }
 
-// delete deletes a row that was read.
+// delete deletes a row that has been read.
 func (n *noun[ID, T, F]) delete(t *tx, row *T) error {
 	w := edit{values: n.bind(row), update: n.deletion, takes: 1, gone: true}
 	if err := put(t, &n.table, w); err != nil {
@@ -124,7 +124,8 @@ func (n *noun[ID, T, F]) delete(t *tx, row *T) error {
 	return nil
 }
 
-// maxCleared is how many rows are deleted one by one at most: each waits with the others of the group.
+// maxCleared is how many rows are deleted one by one at most, so that each deletion waits with
+// the group's other writes.
 const maxCleared = chunk
 
 func (n *noun[ID, T, F]) Clear(tx lyceum.Tx, f F) (int, error) {
@@ -144,8 +145,8 @@ func (n *noun[ID, T, F]) Clear(tx lyceum.Tx, f F) (int, error) {
 	return len(some), nil
 }
 
-// some returns rows that a filter passes, so many at most, in the order of their ids. It asks nothing where it
-// is known what there is, as it is of many changes which look first.
+// some returns up to most rows that match a filter, in the order of their ids. It runs no query
+// if the result is already known, as it is for the many changes that look first.
 func (n *noun[ID, T, F]) some(v *view, f F, most int) (some []T, err error) {
 	w := n.where(v, f)
 	in, text := n.scopeOf(v, f, w), n.all(v, f, w)
@@ -169,7 +170,7 @@ func (n *noun[ID, T, F]) some(v *view, f F, most int) (some []T, err error) {
 	return some, err
 }
 
-// clear deletes rows by a statement.
+// clear deletes the rows that match a filter in one statement.
 func (n *noun[ID, T, F]) clear(t *tx, f F) (deleted int, err error) {
 	w := n.where(&t.view, f)
 	var row T
@@ -198,7 +199,8 @@ func (n *noun[ID, T, F]) clear(t *tx, f F) (deleted int, err error) {
 	return deleted, nil
 }
 
-// noteEach notes each row that a statement changes, which returns their ids, and counts them.
+// noteEach runs a statement that returns the ids of the rows it changes, notes each of them, and
+// returns their number.
 func (t *tx) noteEach(entry lyceum.EntryType, text string, args []any) (int, error) {
 	var id int32
 	var ids []int32
@@ -213,8 +215,8 @@ func (t *tx) noteEach(entry lyceum.EntryType, text string, args []any) (int, err
 	return len(ids), nil
 }
 
-// noteAll notes rows that one statement changed, the lowest id first: engines return them in
-// different orders.
+// noteAll notes rows that one statement changed, in ascending order of their ids, because the
+// engines return them in different orders.
 func (t *tx) noteAll(entry lyceum.EntryType, ids []int32) {
 	slices.Sort(ids)
 	for _, id := range ids {

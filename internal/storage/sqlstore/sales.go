@@ -52,7 +52,7 @@ var _ = define(&tables.Sales, noun[lyceum.SaleID, lyceum.Sale, lyceum.SaleFilter
 		switch {
 		case p.User.Present || p.Kind.Present || p.Product.Present || p.Method.Present || p.Recurring.Present ||
 			p.Active == lyceum.Some(false):
-			return "+purchased_at DESC, sale_id DESC" // by its index, SQLite would look at all for a few
+			return "+purchased_at DESC, sale_id DESC" // with the index on purchased_at, SQLite would scan all rows to find a few
 		case f.Purchases.Present:
 			return "purchased_at DESC, sale_id DESC"
 		case f.DueAt.Present:
@@ -67,7 +67,7 @@ var _ = define(&tables.Sales, noun[lyceum.SaleID, lyceum.Sale, lyceum.SaleFilter
 	indexed: followPurchases,
 })
 
-// followPurchases finds out what a list of purchases depends on besides sales.
+// followPurchases returns what a list of purchases depends on besides sales.
 func followPurchases(f lyceum.SaleFilter) (follow, bool) {
 	of := f.Purchases.Value
 	on := follow{rows: "sale"}
@@ -83,7 +83,8 @@ func followPurchases(f lyceum.SaleFilter) (follow, bool) {
 	return on, f.Purchases.Present && !of.User.Present
 }
 
-// unread is a column that finds sales by a moment, and follows from the others.
+// unread is a column by which sales are found by a time. It is derived from the other columns and
+// never read.
 func unread(name string, of func(*lyceum.Sale) lyceum.Opt[time.Time]) column[lyceum.Sale] {
 	return column[lyceum.Sale]{
 		name: name,
@@ -92,7 +93,7 @@ func unread(name string, of func(*lyceum.Sale) lyceum.Opt[time.Time]) column[lyc
 	}
 }
 
-// paidBy is lyceum.Sale.PaidBy.
+// paidBy is lyceum.Sale.PaidBy in SQL.
 const paidBy = "COALESCE(payment_method, CASE WHEN final_price IS NULL OR final_price <> 0 THEN 'external' " +
 	"WHEN coupon_id IS NOT NULL THEN 'coupon' ELSE 'free' END)"
 
@@ -122,7 +123,7 @@ func narrowPurchases(w *where, f lyceum.PurchaseFilter, all bool) {
 	}
 	bought := "purchased_at"
 	if f.User.Present {
-		bought = "+" + bought // by its index, all purchases of the period would be looked at for those of a user
+		bought = "+" + bought // with the index on it, all purchases of the period would be scanned for those of one user
 	}
 	w.within(bought, f.Purchased)
 	if f.Kind.Present || f.Recurring.Present {
@@ -144,9 +145,9 @@ func narrowPurchases(w *where, f lyceum.PurchaseFilter, all bool) {
 	}
 }
 
-// active holds for sales that are neither ended nor refunded in full nor lost to a dispute;
-// see rules/sales.Purchase. For all sales of a school, which is $1, the payments that were
-// taken back are looked for once; SQLite would look for those of each sale.
+// active is true for sales that have not ended, were not fully refunded and were not lost to a
+// dispute; see rules/sales.Purchase. For all sales of a school, whose id is $1, the payments that
+// were taken back are found once; otherwise SQLite would look for those of each sale.
 func active(all bool) string {
 	const kept = "sales.ended_at IS NULL AND sales.released = 0 AND "
 	if all {
@@ -157,8 +158,8 @@ func active(all bool) string {
 		"AND t.sale_id = sales.sale_id AND " + takenBack + ")"
 }
 
-// takenBack holds for transactions that were charged back for good. A chargeback without
-// a dispute took all that was left.
+// takenBack is true for transactions that were charged back for good. A chargeback without a
+// dispute took all that was left.
 const (
 	takenBack = "t.has_chargeback = 1 AND CASE WHEN EXISTS (SELECT 1" + ofDisputes + "<> 'won') " +
 		"THEN t.amount_refunded + (SELECT COALESCE(sum(d.amount - d.tax), 0)" + ofDisputes + "= 'lost') >= t.final_price " +

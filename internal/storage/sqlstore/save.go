@@ -12,12 +12,12 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// chunk is how many ids one statement carries at most. Smaller batches
-// go in powers of two, and up to fewRows at once, so that a table needs eleven
-// statements and not one per size.
+// chunk is how many ids one statement has at most. Smaller batches are split into powers of two,
+// or are one statement if there are up to fewRows, so that a table needs eleven statements rather
+// than one per size.
 const chunk, fewRows = 64, 8
 
-// chunkOf gives how many of n rows the next statement carries.
+// chunkOf returns how many of n rows the next statement has.
 func chunkOf(n int) int {
 	switch {
 	case n >= chunk:
@@ -28,8 +28,8 @@ func chunkOf(n int) int {
 	return 1 << (bits.Len(uint(n)) - 1)
 }
 
-// save inserts the rows that are new, updates those that differ and leaves the
-// same alone, by id. The last of two rows with one id wins.
+// save inserts rows with new ids, updates those that differ from the stored rows and skips those
+// that are equal. If two rows have the same id, the last one wins.
 func save[T any](t *tx, table *table[T], rows []T) (lyceum.Saved, error) {
 	var saved lyceum.Saved
 	if len(rows) == 0 {
@@ -44,7 +44,7 @@ func save[T any](t *tx, table *table[T], rows []T) (lyceum.Saved, error) {
 		return saved, err
 	}
 	fresh := make([]T, 0, len(rows)-len(kept))
-	at := make(map[int32]int, len(rows)-len(kept)) // id -> its place in fresh
+	at := make(map[int32]int, len(rows)-len(kept)) // id -> index in fresh
 	var highest int32
 	for i := range rows {
 		row := &rows[i]
@@ -100,9 +100,9 @@ func save[T any](t *tx, table *table[T], rows []T) (lyceum.Saved, error) {
 	return saved, t.raise(table.seq, highest)
 }
 
-// perhapsKept gives those of ids that a row may have: the sequence's counter is
-// never below one that was saved, and an id that was just given has no row yet. To look
-// for a few rows takes no longer than to ask for the counter.
+// perhapsKept returns the ids for which a row may exist: the sequence's counter is never lower
+// than the id of a saved row, and an id that was just assigned has no row yet. For a few ids the
+// counter is not read, because looking up the rows takes no longer.
 func (t *tx) perhapsKept(seq lyceum.Sequence, ids []int32) ([]int32, error) {
 	ids = slices.DeleteFunc(ids, func(id int32) bool { return t.unused[ticket{seq, id}] })
 	if len(ids) == 0 {
@@ -137,7 +137,7 @@ func equalValues(a, b any) bool {
 	return a == b
 }
 
-// touch keeps when a row was changed.
+// touch sets the time at which a row was last changed.
 func (table *table[T]) touch(t *tx, row *T) {
 	if table.touched == nil {
 		return
@@ -149,7 +149,7 @@ func (table *table[T]) touch(t *tx, row *T) {
 	*table.touched(row) = at
 }
 
-// insert adds rows that are not there and appends an entry for each.
+// insert inserts new rows and appends a journal entry for each.
 func insert[T any](t *tx, table *table[T], rows []T) error {
 	t.q.group.log = slices.Grow(t.q.group.log, len(rows))
 	t.entries = slices.Grow(t.entries, len(rows))
@@ -173,8 +173,7 @@ func insert[T any](t *tx, table *table[T], rows []T) error {
 	return nil
 }
 
-// insertTexts keeps the statements that insertText has put together: one for
-// each table and size of chunk.
+// insertTexts caches the results of insertText: one for each table and chunk size.
 var insertTexts sync.Map // insertKey -> string
 
 type insertKey struct {
@@ -199,12 +198,12 @@ func insertText(name, columns string, width, rows int) string {
 	return b.String()
 }
 
-// change is an update of a row that was read before.
+// change returns the update of a row that was read before.
 func (table *table[T]) change(before []any, row *T) edit {
 	return edit{values: table.set.bind(row), update: table.set.text, before: before}
 }
 
-// update writes a row by an edit of it.
+// update writes an edit of a row and appends a journal entry.
 func update[T any](t *tx, table *table[T], row *T, w edit) error {
 	if err := put(t, table, w); err != nil {
 		return err
@@ -215,7 +214,7 @@ func update[T any](t *tx, table *table[T], row *T, w edit) error {
 	return nil
 }
 
-// put is update without an entry.
+// put is update without a journal entry.
 func put[T any](t *tx, table *table[T], w edit) error {
 	w.table, w.columns, w.school = table.name, table.columns, int64(t.stamp.School)
 	if err := t.q.group.add(w); err != nil {
@@ -224,15 +223,15 @@ func put[T any](t *tx, table *table[T], w edit) error {
 	return nil
 }
 
-// setter is the statement that writes some columns of a row: $1 is the school,
-// and bind returns the rest.
+// setter is the statement that writes some columns of a row: $1 is the school, and bind returns
+// the other arguments.
 type setter[T any] struct {
 	text string
 	bind func(*T) []any
 }
 
-// setterOf writes the columns of a table but the first, which names the row, and
-// those that are fixed, which help to find it.
+// setterOf returns the setter of a table's columns, except the first, which identifies the row,
+// and the fixed ones, which help to find it.
 func setterOf[T any](name string, columns []column[T], fixed []string) setter[T] {
 	var set []string
 	where := "school_id = $1"
@@ -246,7 +245,7 @@ func setterOf[T any](name string, columns []column[T], fixed []string) setter[T]
 	return setter[T]{"UPDATE " + name + " SET " + strings.Join(set, ", ") + " WHERE " + where, binder(columns)}
 }
 
-// findByID gives those rows of a school that have one of the ids.
+// findByID returns the rows of a school that have one of the ids.
 func findByID[T any](q *session, school lyceum.SchoolID, table *table[T], ids []int32) (map[int32]T, error) {
 	found := map[int32]T{}
 	r := table.reader()
@@ -255,7 +254,7 @@ func findByID[T any](q *session, school lyceum.SchoolID, table *table[T], ids []
 	return found, err
 }
 
-// findRows visits those rows of a school that have one of the keys.
+// findRows calls visit for each row of a school that has one of the keys.
 func (t *table[T]) findRows(q *session, school lyceum.SchoolID, keys, dest []any, visit func()) error {
 	var err error
 	if q.group != nil {
@@ -278,7 +277,7 @@ func (t *table[T]) findRows(q *session, school lyceum.SchoolID, keys, dest []any
 	return nil
 }
 
-// keyed is what is known of whole rows that are found by their keys.
+// keyed is the scope of a query for whole rows by their keys.
 func (t *table[T]) keyed(keys ...any) scope {
 	in := scope{tables: []string{t.name}, equals: []equal{{t.columns[0], keys}}, byKey: t.byKey}
 	if len(keys) == 1 {
@@ -287,9 +286,9 @@ func (t *table[T]) keyed(keys ...any) scope {
 	return in
 }
 
-// joined finds rows by an index over their ids. For a list of ids SQLite reads a
-// school's whole table instead, which it takes for small; asked for one id
-// after the other it takes the index.
+// joined finds rows by an index on their ids. For a list of ids, SQLite would instead read all of
+// a school's rows, because it takes the table for small; with a join, it uses the index for one
+// id after the other.
 func joined[T any](q *session, table *table[T], school lyceum.SchoolID, ids []any, dest []any, visit func()) error {
 	in := table.keyed(ids...)
 	for len(ids) > 0 {
@@ -312,17 +311,17 @@ func joined[T any](q *session, table *table[T], school lyceum.SchoolID, ids []an
 	return nil
 }
 
-// readChunk is how many values one statement looks for at most: those of the largest page of a list.
+// readChunk is how many values one statement looks up at most: those of the largest page of a
+// list.
 const readChunk = 128
 
-// inChunks runs text followed by a list of values, chunk by chunk. $1 of text
-// is the school. A chunk is filled up to a power of two with its last value, which
-// finds nothing more.
+// inChunks runs text followed by a list of values, chunk by chunk. $1 of text is the school. A
+// chunk is padded to a power of two with its last value, which finds nothing more.
 func inChunks(q *session, text string, school lyceum.SchoolID, values []any, dest []any, visit func()) error {
 	return inGroups(q, scope{}, text, school, values, dest, visit)
 }
 
-// inGroups is inChunks for a query of which more is known.
+// inGroups is inChunks for a query with a scope.
 func inGroups(
 	q *session, in scope, text string, school lyceum.SchoolID, values []any, dest []any, visit func(),
 ) error {
@@ -331,8 +330,8 @@ func inGroups(
 	})
 }
 
-// eachChunk calls do with a list of placeholders for the next values, and the arguments of
-// the statement, of which the first is the school.
+// eachChunk calls do for each chunk of values, with a list of placeholders and the arguments of
+// the statement, the first of which is the school.
 func eachChunk(school lyceum.SchoolID, values []any, do func(list string, args []any) error) error {
 	for len(values) > 0 {
 		n := min(len(values), readChunk)

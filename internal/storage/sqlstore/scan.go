@@ -8,9 +8,8 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Values travel as the types both drivers hand over: int64, string and
-// []byte. The destinations below take them without the reflection and the
-// detour over text that database/sql would make.
+// Values have the types that both drivers return: int64, string and []byte. The destinations
+// below accept them without the reflection of database/sql and its conversions through strings.
 
 type scanFunc func(src any) error
 
@@ -18,8 +17,8 @@ func (f scanFunc) Scan(src any) error { return f(src) }
 
 func wrong(src any, want string) error { return fmt.Errorf("column holds %T, want %s", src, want) }
 
-// number is the destination of a column of whole numbers. Whoever has one at
-// hand calls take itself and spares the detour over an interface.
+// number is the destination of an integer column. Code that already has an int64 calls take
+// directly, which avoids boxing it in an interface.
 type number struct {
 	want string
 	take func(int64)
@@ -67,7 +66,8 @@ func scanOptTime(p *lyceum.Opt[time.Time]) sql.Scanner {
 	return optNumber(p, "microseconds", ofMicros)
 }
 
-// ofMicros bounds a time: an older lyceum stored ends after Latest.
+// ofMicros converts Unix microseconds to a time. It caps the time, because an older lyceum stored
+// ends after Latest.
 func ofMicros(v int64) time.Time { return lyceum.NotAfterLatest(time.UnixMicro(v).UTC()) }
 
 func scanOptFloat(p *lyceum.Opt[float64]) sql.Scanner {
@@ -77,7 +77,7 @@ func scanOptFloat(p *lyceum.Opt[float64]) sql.Scanner {
 		case nil:
 		case float64:
 			*p = lyceum.Some(v)
-		case int64: // an engine may keep 1.0 as 1
+		case int64: // an engine may store 1.0 as 1
 			*p = lyceum.Some(float64(v))
 		default:
 			return wrong(src, "float64")
@@ -93,8 +93,7 @@ func scanText[T ~string](p *T) sql.Scanner {
 	}}
 }
 
-// optional leaves destinations as they are where a column is NULL, as those of
-// an outer join are.
+// optional makes destinations ignore NULL, such as that of an outer join without a match.
 func optional(dest []any) []any {
 	for i, to := range dest {
 		dest[i] = scanFunc(func(src any) error {
@@ -147,7 +146,7 @@ func scanScopes(p *lyceum.Scopes) sql.Scanner {
 	})
 }
 
-// discard takes a column that only the database needs.
+// discard is the destination of a column that only the database needs.
 var discard = scanFunc(func(any) error { return nil })
 
 func micros(t time.Time) int64 { return t.UnixMicro() }

@@ -8,7 +8,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// What an older lyceum stored after the year 9999 can be written in responses.
+// Times after the year 9999 that an older lyceum stored are capped, so that responses can contain
+// them.
 func TestStoredTimesAreBounded(t *testing.T) {
 	t.Parallel()
 	store := openTest(t)

@@ -84,7 +84,7 @@ func sqliteSchema(t *testing.T, s *Store) (columns []schemaColumn, indexes []ind
 	for _, line := range lines(t, s, `SELECT m.name, i.name, i."unique", i.partial FROM sqlite_schema m JOIN pragma_index_list(m.name) i
 		WHERE m.type = 'table' AND m.name NOT LIKE 'goose%'`, 4) {
 		var names []string
-		// An expression has no name, in neither engine.
+		// An expression has no name, on either engine.
 		for _, c := range lines(t, s, `SELECT name, seqno FROM pragma_index_info('`+line[1]+`') WHERE name IS NOT NULL ORDER BY seqno`, 2) {
 			names = append(names, c[0])
 		}
@@ -110,7 +110,7 @@ func postgresSchema(t *testing.T, s *Store) (columns []schemaColumn, indexes []i
 	return columns, indexes
 }
 
-// kind maps an engine's type to what it holds.
+// kind maps an engine's type to a common name.
 func kind(name string) string {
 	switch strings.ToLower(name) {
 	case "integer", "bigint", "smallint":
@@ -139,15 +139,15 @@ func TestSchemasAreAlike(t *testing.T) {
 	if diff := cmp.Diff(sorted(wantColumns), sorted(columns)); diff != "" {
 		t.Errorf("columns differ (-postgres +sqlite):\n%s", diff)
 	}
-	// PostgreSQL checks foreign keys by the primary key, which is an index of its own.
+	// PostgreSQL checks foreign keys by the primary key, which is a separate index.
 	wantIndexes = append(wantIndexes, index{"users", "school_id,user_id", true, false})
 	if diff := cmp.Diff(sorted(wantIndexes), sorted(indexes)); diff != "" {
 		t.Errorf("indexes differ (-postgres +sqlite):\n%s", diff)
 	}
 }
 
-// A school's rows can move to an engine that spreads them by school only if
-// every key begins with the school.
+// A school's rows can move to an engine that distributes them by school only if every key begins
+// with the school.
 func TestKeysBeginWithSchool(t *testing.T) {
 	_, indexes := sqliteSchema(t, openTest(t))
 	if len(indexes) < 15 {
@@ -237,7 +237,7 @@ func TestOpenable(t *testing.T) {
 	}
 }
 
-// Check must see each thing that it says it looks for.
+// Check must find each kind of damage that it claims to look for.
 func TestCheckSeesDamage(t *testing.T) {
 	for what, damage := range map[string]string{
 		"more than the counter says":              "UPDATE counters SET value = value - 1 WHERE name = 'transactions'",

@@ -84,7 +84,7 @@ func (s *Store) CreateSchool(ctx context.Context, school lyceum.School, actor st
 	if school.TimeZone == "" {
 		school.TimeZone = lyceum.UTC
 	}
-	err := s.write(ctx, 0, func(q *session) error { // whose turn is that of the number of schools
+	err := s.write(ctx, 0, func(q *session) error { // school 0 locks the number of schools
 		school.ID = asked
 		all := s.newTx(q, lyceum.Stamp{})
 		if school.ID == 0 {
@@ -106,11 +106,11 @@ func (s *Store) CreateSchool(ctx context.Context, school lyceum.School, actor st
 		}
 		t := s.newTx(q, lyceum.Stamp{School: school.ID, At: school.CreatedAt, Actor: actor})
 		t.Note(lyceum.SchoolCreated, int32(school.ID))
-		var last int64 // nobody asks
+		var last int64 // unused
 		if err := t.finish(&last); err != nil {
 			return err
 		}
-		return all.finish(&last) // which has no entries, so that it cannot fail
+		return all.finish(&last) // it has no entries and so cannot fail
 	})
 	if err != nil {
 		return lyceum.School{}, err

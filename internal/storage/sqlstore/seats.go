@@ -7,13 +7,13 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// seatCounter counts the seats of a pricing plan that are taken.
+// seatCounter is the counter of the taken seats of a pricing plan.
 func seatCounter(plan lyceum.PricingPlanID) string { return "seats:" + strconv.Itoa(int(plan)) }
 
-// useCounter counts the uses of a coupon that are taken.
+// useCounter is the counter of the taken uses of a coupon.
 func useCounter(coupon lyceum.CouponID) string { return "uses:" + strconv.Itoa(int(coupon)) }
 
-// countHeld keeps the counters of sales and of what they take.
+// countHeld updates the counters of sales and of the seats and uses that they take.
 func countHeld(t *tx, old, row *lyceum.Sale) {
 	for _, side := range [...]struct {
 		sale *lyceum.Sale
@@ -31,7 +31,7 @@ func countHeld(t *tx, old, row *lyceum.Sale) {
 	}
 }
 
-// countReserved keeps the counters of what open orders take.
+// countReserved updates the counters of the seats and uses that open orders take.
 func countReserved(t *tx, old, row *lyceum.PurchaseOrder) {
 	for _, side := range [...]struct {
 		order *lyceum.PurchaseOrder
@@ -47,14 +47,14 @@ func countReserved(t *tx, old, row *lyceum.PurchaseOrder) {
 	}
 }
 
-// count adds to a counter of rows when the change ends.
+// count adds to a counter of rows at the end of the change.
 func (t *tx) count(counter string, by int64) {
 	if t.counts[counter] += by; t.counts[counter] == 0 {
 		delete(t.counts, counter)
 	}
 }
 
-// CountTaken has what the change has not written yet.
+// CountTaken includes what the change has not written yet.
 func (t *tx) CountTaken(plans []lyceum.PricingPlanID, coupons []lyceum.CouponID) (lyceum.Taken, error) {
 	return countTaken(plans, coupons, func(names []string) (map[string]int64, error) {
 		counts := map[string]int64{}
@@ -105,8 +105,8 @@ func countTaken(
 	return taken, nil
 }
 
-// takenInvariants are what the counters of seats and uses must agree on, and
-// which sales take none.
+// takenInvariants check the counters of seats, uses and sales, and which sales take no seat or
+// use.
 func takenInvariants() []invariant {
 	disagree := func(table, column, sale, prefix string) invariant {
 		return invariant{
@@ -139,7 +139,7 @@ func takenInvariants() []invariant {
 	}
 }
 
-// released is 1 for sales s whose payments are all refunded in full.
+// released is 1 for sales s whose payments were all refunded in full.
 const released = `CASE WHEN EXISTS (SELECT 1 FROM transactions t WHERE t.school_id = s.school_id
 	AND t.sale_id = s.sale_id AND t.paid = 1) AND NOT EXISTS (SELECT 1 FROM transactions t WHERE t.school_id = s.school_id
 	AND t.sale_id = s.sale_id AND t.paid = 1 AND (t.amount_refunded <= 0 OR t.amount_refunded < t.final_price))

@@ -19,14 +19,14 @@ import (
 type pool struct {
 	db       *sql.DB
 	dialect  *dialect
-	direct   *readers // read SQLite
-	writer   *writer  // writes SQLite
+	direct   *readers // for SQLite
+	writer   *writer  // for SQLite
 	ranks    ranks
-	combined sync.Map // text -> combination, of PostgreSQL
+	combined sync.Map // text -> combination; for PostgreSQL
 	types    columnTypes
-	keys     foreignKeys  // of SQLite
-	noted    atomic.Int64 // groups that kept which deliveries they changed
-	ahead    atomic.Int64 // groups that went ahead
+	keys     foreignKeys  // for SQLite
+	noted    atomic.Int64 // number of groups that recorded which deliveries they changed
+	ahead    atomic.Int64 // number of groups that went ahead
 	trace    func(string)
 }
 
@@ -41,25 +41,25 @@ func (p *pool) close() error {
 	return errors.Join(p.direct.close(), p.writer.close(), p.db.Close())
 }
 
-// session runs statements, all in one transaction when link is set. It belongs to
-// one goroutine.
+// session runs statements, all in one transaction if link is set. It must be used by one
+// goroutine only.
 type session struct {
 	ctx   context.Context //nolint:containedctx // a session lives as long as the call that opened it
 	pool  *pool
 	link  link
-	group *group // of changes, which decides when statements run
+	group *group // of changes; it decides when statements run
 }
 
-// link is a connection that goes past database/sql, in a transaction.
+// link is a connection in a transaction that bypasses database/sql.
 type link interface {
-	// each does as that of a session.
+	// each is session.each.
 	each(text string, args, dest []any, visit func() error) error
-	// later runs a statement without rows before the next one of each, if not at once.
+	// later runs a statement without rows immediately or before the next statement of each.
 	later(text string, args []any) error
 }
 
-// context gives the context that may end a statement midway, if the engine
-// survives that. A connection that goes past database/sql is given up then; see readers.
+// context returns a context that may end a statement midway, if the engine survives that. A
+// connection that bypasses database/sql is then closed; see readers.
 func (p *pool) context(ctx context.Context) context.Context {
 	if p.dialect.cancellable || p.direct != nil {
 		return ctx
@@ -67,8 +67,8 @@ func (p *pool) context(ctx context.Context) context.Context {
 	return context.WithoutCancel(ctx)
 }
 
-// last lets do have a connection that nobody uses afterwards, so that a context
-// may end its statements on every engine.
+// last calls do with a connection that is closed afterwards, so that a context may end its
+// statements on every engine.
 func (p *pool) last(ctx context.Context, do func(*sql.Conn) error) error {
 	conn, err := p.db.Conn(ctx)
 	if err != nil {
@@ -78,12 +78,12 @@ func (p *pool) last(ctx context.Context, do func(*sql.Conn) error) error {
 	return do(conn)
 }
 
-// single runs statements outside a transaction.
+// single returns a session that runs statements outside a transaction.
 func (p *pool) single(ctx context.Context) *session {
 	return &session{ctx: p.context(ctx), pool: p}
 }
 
-// snapshot runs read with a session whose statements all see one moment.
+// snapshot calls read with a session whose statements all see the same snapshot.
 func (p *pool) snapshot(ctx context.Context, read func(*session) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -95,13 +95,13 @@ func (p *pool) snapshot(ctx context.Context, read func(*session) error) error {
 		if err := d.run("BEGIN"); err != nil {
 			return err
 		}
-		defer func() { err = errors.Join(err, d.run("ROLLBACK")) }() // also when read panics
+		defer func() { err = errors.Join(err, d.run("ROLLBACK")) }() // also if read panics
 		return read(&session{ctx: p.context(ctx), pool: p, link: d})
 	})
 }
 
-// survey is snapshot for queries of most rows of a school, which are better planned for how
-// many those are.
+// survey is snapshot for queries of most rows of a school, which are planned better if the engine
+// plans them for the number of rows.
 func (p *pool) survey(ctx context.Context, read func(*session) error) error {
 	return p.snapshot(ctx, func(q *session) error {
 		if p.dialect.replan != "" {
@@ -113,10 +113,10 @@ func (p *pool) survey(ctx context.Context, read func(*session) error) error {
 	})
 }
 
-// began tells that the statements are those of one transaction.
+// began reports whether the statements run in a transaction.
 func (s *session) began() bool { return s.link != nil }
 
-// linked gives the connection that goes past database/sql, if there is one.
+// linked calls do with the connection that bypasses database/sql. done is false if there is none.
 func (s *session) linked(do func(link) error) (done bool, err error) {
 	switch {
 	case s.link != nil:
@@ -139,7 +139,7 @@ func (s *session) exec(text string, args ...any) error {
 	return s.run(text, args)
 }
 
-// run runs a statement without rows now, as the group wants it.
+// run runs a statement without rows immediately, bypassing the group.
 func (s *session) run(text string, args []any) error {
 	if s.link != nil {
 		return s.link.each(text, args, nil, func() error { return nil })
@@ -149,17 +149,17 @@ func (s *session) run(text string, args []any) error {
 	return err
 }
 
-// later runs a statement without rows before the next answer is needed, if not now.
+// later runs a statement without rows immediately or before the next result is needed.
 func (s *session) later(text string, args []any) error {
 	return s.link.later(text, args)
 }
 
-// one scans the only row of a query into dest and tells whether there was one.
+// one scans the first row of a query into dest and reports whether there was one.
 func (s *session) one(text string, args []any, dest ...any) (bool, error) {
 	return s.oneIn(scope{}, text, args, dest...)
 }
 
-// oneIn is one for a query of which more is known.
+// oneIn is one for a query with a scope.
 func (s *session) oneIn(in scope, text string, args []any, dest ...any) (bool, error) {
 	found := false
 	if s.group != nil {
@@ -190,13 +190,13 @@ func (s *session) oneIn(in scope, text string, args []any, dest ...any) (bool, e
 	return true, errors.Join(rows.Err(), rows.Close())
 }
 
-// each scans every row of a query into dest and calls visit after each. A row
-// is charged to the allowance of the session's context.
+// each scans every row of a query into dest and calls visit after each. Rows are charged to the
+// allowance of the session's context.
 func (s *session) each(text string, args, dest []any, visit func() error) error {
 	return s.eachIn(scope{}, text, args, dest, visit)
 }
 
-// eachIn is each for a query of which more is known.
+// eachIn is each for a query with a scope.
 func (s *session) eachIn(in scope, text string, args, dest []any, visit func() error) error {
 	if s.group != nil {
 		return s.group.each(in, text, args, dest, visit)
@@ -204,7 +204,7 @@ func (s *session) eachIn(in scope, text string, args, dest []any, visit func() e
 	return s.rows(text, args, dest, visit)
 }
 
-// rows is each, now, as the group wants it.
+// rows is each, run immediately, bypassing the group.
 func (s *session) rows(text string, args, dest []any, visit func() error) error {
 	meter := s.meter(dest)
 	done, err := s.linked(func(l link) error {
@@ -244,14 +244,14 @@ func (s *session) rows(text string, args, dest []any, visit func() error) error 
 	return meter.settle()
 }
 
-// where collects AND-ed conditions; the ? in a condition takes the next
+// where collects conditions that are joined with AND. Each ? in a condition stands for the next
 // argument.
 type where struct {
 	conds  []string
 	args   []any
-	equals []equal // those of the conditions that say so
-	tests  []test  // those that say so in this way
-	told   int     // how many conditions have one of the two
+	equals []equal // conditions in the form of equal
+	tests  []test  // conditions in the form of test
+	told   int     // number of conditions that have either form
 }
 
 func (w *where) and(cond string, args ...any) {
@@ -262,22 +262,22 @@ func (w *where) and(cond string, args ...any) {
 	w.conds = append(w.conds, cond)
 }
 
-// test is and for a condition that is told by the values of a row, too.
+// test is and for a condition that can also be evaluated on the values of a row.
 func (w *where) test(t test, cond string, args ...any) {
 	w.and(cond, args...)
 	w.tests = append(w.tests, t)
 	w.told++
 }
 
-// absent wants a column to have no value.
+// absent requires a column to be NULL.
 func (w *where) absent(column string) { w.test(absent(column), column+" IS NULL") }
 
-// absent is a test that a column has no value.
+// absent tests that a column is NULL.
 func absent(column string) test {
 	return test{[]string{column}, func(of []any) bool { return of[0] == nil }}
 }
 
-// lasts wants a column of times to be after a moment, or to have no value.
+// lasts requires a time column to be after at, or NULL.
 func (w *where) lasts(column string, at time.Time) {
 	moment := micros(at)
 	w.test(test{[]string{column}, func(of []any) bool {
@@ -286,7 +286,7 @@ func (w *where) lasts(column string, at time.Time) {
 	}}, "("+column+" IS NULL OR "+column+" > ?)", moment)
 }
 
-// above wants a column to be more than a number.
+// above requires a column to be greater than a number.
 func (w *where) above(column string, number int64) {
 	w.test(test{[]string{column}, func(of []any) bool {
 		n, there := of[0].(int64)
@@ -294,7 +294,7 @@ func (w *where) above(column string, number int64) {
 	}}, column+" > ?", number)
 }
 
-// within wants a column of times in a period.
+// within requires a time column to be in a period.
 func (w *where) within(column string, p lyceum.Period) {
 	if !p.After.IsZero() {
 		w.and(column+" > ?", micros(p.After))
@@ -304,21 +304,21 @@ func (w *where) within(column string, p lyceum.Period) {
 	}
 }
 
-// is wants a column to have a value, if there is one.
+// is requires a column to have a value, if the value is present.
 func is[N ~int32](w *where, column string, value lyceum.Opt[N]) {
 	if value.Present {
 		w.equal(column, int64(value.Value))
 	}
 }
 
-// equal wants a column to have a value.
+// equal requires a column to have a value.
 func (w *where) equal(column string, value any) {
 	w.and(column+" = ?", value)
 	w.equals = append(w.equals, equal{column, w.args[len(w.args)-1:]})
 	w.told++
 }
 
-// moments narrows a column to some moments.
+// moments requires a time column to be one of some times.
 func (w *where) moments(column string, at []time.Time) {
 	w.conds = append(w.conds, column+" IN "+placeholders(len(w.args)+1, len(at)))
 	for _, t := range at {
@@ -326,8 +326,8 @@ func (w *where) moments(column string, at []time.Time) {
 	}
 }
 
-// among wants a column to have one of the values; nil wants nothing. The list is
-// filled up with its last value, so that few statements serve all lengths.
+// among requires a column to have one of the values; nil means no condition. The list is padded
+// with its last value to a power of two, so that few statements cover all lengths.
 func among[N ~int32](w *where, column string, values []N) {
 	if values == nil {
 		return
@@ -348,14 +348,14 @@ func among[N ~int32](w *where, column string, values []N) {
 	w.told++
 }
 
-// truth wants a column to be true or false, if that is asked for.
+// truth requires a column to be true or false, if the value is present.
 func (w *where) truth(column string, value lyceum.Opt[bool]) {
 	if value.Present {
 		w.equal(column, flag(value.Value))
 	}
 }
 
-// archived wants a row to be archived or not, if either is asked for.
+// archived requires a row to be archived or not, if the value is present.
 func (w *where) archived(value lyceum.Opt[bool]) {
 	switch {
 	case !value.Present:
@@ -366,8 +366,7 @@ func (w *where) archived(value lyceum.Opt[bool]) {
 	}
 }
 
-// part wants one of some columns of text to have a text in it, whatever its
-// case.
+// part requires one of some text columns to contain a text, ignoring case.
 func (w *where) part(text lyceum.Opt[string], columns ...string) {
 	if !text.Present {
 		return
@@ -381,7 +380,7 @@ func (w *where) part(text lyceum.Opt[string], columns ...string) {
 	w.and("("+strings.Join(conds, " OR ")+")", args...)
 }
 
-// arg adds an argument and gives its placeholder.
+// arg adds an argument and returns its placeholder.
 func (w *where) arg(v any) string {
 	w.args = append(w.args, v)
 	return "$" + strconv.Itoa(len(w.args))
@@ -389,7 +388,7 @@ func (w *where) arg(v any) string {
 
 func (w *where) String() string { return " WHERE " + strings.Join(w.conds, " AND ") }
 
-// placeholders gives ($first, …, $first+n-1).
+// placeholders returns ($first, …, $first+n-1).
 func placeholders(first, n int) string {
 	var b strings.Builder
 	b.WriteByte('(')
@@ -404,9 +403,8 @@ func placeholders(first, n int) string {
 	return b.String()
 }
 
-// oneOf wants a column to have one of some values; without any it may have all.
-// The last one is repeated until their number is a power of two, so that lists
-// of any length need few statements.
+// oneOf requires a column to have one of some values; none means no condition. The list is padded
+// with its last value to a power of two, so that few statements cover all lengths.
 func oneOf[T ~string](w *where, column string, values []T) {
 	if len(values) == 0 {
 		return

@@ -14,8 +14,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// watched is a driver between database/sql and SQLite. It notes the statements that a
-// context could end midway.
+// watched is a driver between database/sql and SQLite. It records the statements that a context
+// could interrupt.
 type watched struct {
 	sqlite driver.Driver
 	dsn    string
@@ -81,7 +81,7 @@ func (s *watchedStmt) QueryContext(ctx context.Context, args []driver.NamedValue
 	return s.Stmt.(driver.StmtQueryContext).QueryContext(ctx, args)
 }
 
-// opened opens a store on a SQLite file by some connections of database/sql.
+// opened opens a store on a SQLite file with the connections that open returns.
 func opened(t *testing.T, o Options, open func(of *files, dsn string) (*sql.DB, error)) *Store {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), FileName)
@@ -108,7 +108,7 @@ func opened(t *testing.T, o Options, open func(of *files, dsn string) (*sql.DB, 
 	return s
 }
 
-// spy notes statements as SQLite gets them.
+// spy records statements as SQLite receives them.
 type spy struct {
 	mu   sync.Mutex
 	seen []string
@@ -120,7 +120,7 @@ func (s *spy) note(text string) {
 	s.seen = append(s.seen, sqliteText(text))
 }
 
-// asked gives the statements that a read asks, of which there is one at least.
+// asked returns the statements that a read runs, at least one.
 func (s *spy) asked(t *testing.T, name string, read func() error) []string {
 	t.Helper()
 	s.mu.Lock()
@@ -137,7 +137,7 @@ func (s *spy) asked(t *testing.T, name string, read func() error) []string {
 	return slices.Clone(s.seen)
 }
 
-// planOf gives the steps in which SQLite runs a statement.
+// planOf returns the steps of SQLite's plan for a statement.
 func planOf(t *testing.T, store *Store, text string) (plan []string) {
 	t.Helper()
 	for _, step := range lines(t, store, "EXPLAIN QUERY PLAN "+placeholder.ReplaceAllString(text, "1"), 4) {
@@ -146,15 +146,15 @@ func planOf(t *testing.T, store *Store, text string) (plan []string) {
 	return plan
 }
 
-// spied opens a store on a SQLite file, of which a spy notes the statements.
+// spied opens a store on a SQLite file whose statements a spy records.
 func spied(t *testing.T) (*Store, *spy) {
 	t.Helper()
 	by := &spy{}
 	return opened(t, Options{Trace: by.note}, (*files).open), by
 }
 
-// TestSQLiteIsNeverInterrupted: no context that can end reaches a connection of
-// database/sql to SQLite, which would be of no use to those who come after.
+// TestSQLiteIsNeverInterrupted checks that no context that can be canceled reaches a connection
+// of database/sql to SQLite, which would be unusable afterwards.
 func TestSQLiteIsNeverInterrupted(t *testing.T) {
 	t.Parallel()
 	known, err := sql.Open("sqlite", "")
@@ -168,7 +168,7 @@ func TestSQLiteIsNeverInterrupted(t *testing.T) {
 		return sql.OpenDB(by), nil
 	})
 	by.mu.Lock()
-	by.endable = nil // of the migration, after which a connection that was interrupted is closed
+	by.endable = nil // of the migration, after which an interrupted connection is closed
 	by.mu.Unlock()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -182,8 +182,8 @@ func TestSQLiteIsNeverInterrupted(t *testing.T) {
 	}
 }
 
-// TestR22_UnknownOutcomeSQLite: after an error at commit nobody is told that nothing was
-// changed.
+// TestR22_UnknownOutcomeSQLite checks that after an error at commit, it is not reported that
+// nothing was changed.
 func TestR22_UnknownOutcomeSQLite(t *testing.T) {
 	t.Parallel()
 	s, err := Open(t.Context(), t.TempDir(), Options{})
@@ -207,7 +207,7 @@ func TestR22_UnknownOutcomeSQLite(t *testing.T) {
 	}
 }
 
-// ranTexts are the statements that a store ran.
+// ranTexts records the statements that a store ran.
 type ranTexts struct {
 	mu    sync.Mutex
 	texts []string
@@ -219,7 +219,7 @@ func (r *ranTexts) note(text string) {
 	r.texts = append(r.texts, text)
 }
 
-// take gives those since it was called before.
+// take returns the statements since the last call.
 func (r *ranTexts) take() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()

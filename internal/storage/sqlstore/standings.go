@@ -6,7 +6,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// standings finds secrets of a noun with what they stand for.
+// standings finds the secrets of a noun with their grant, app and user.
 type standings[T, F any] struct {
 	secrets *noun[lyceum.KeyHash, T, F]
 	text    string

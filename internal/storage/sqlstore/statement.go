@@ -7,10 +7,10 @@ import (
 	"sync"
 )
 
-// statement is what a group needs to know of an SQL text.
+// statement is what a group needs to know about an SQL text.
 type statement struct {
-	words  map[string]bool // all in it, among them its tables; those of views, too
-	writes []string        // the tables that it changes; none for a query
+	words  map[string]bool // all words of the text, including its tables and those that its views read
+	writes []string        // the tables that it changes; nil for a query
 }
 
 // viewTables are the tables that the views read.
@@ -18,7 +18,7 @@ var viewTables = map[string][]string{
 	"reaching": {"entitlements", "collection_products", "tier_products"},
 }
 
-// statements keeps what was found out about a text: programs have few.
+// statements caches the statement of each text; there are few different texts.
 var statements = struct {
 	sync.RWMutex
 
@@ -57,91 +57,92 @@ func newStatement(text string) *statement {
 	return s
 }
 
-// reads reports whether a text does nothing but read.
+// reads reports whether a text only reads.
 func (s *statement) reads() bool { return s.writes == nil && s.words["SELECT"] }
 
-// equal wants a column to have one of some values.
+// equal requires a column to have one of some values.
 type equal struct {
 	column string
 	values []any
 }
 
-// scope is what is known of the rows that a query finds in some of its tables. They are of
-// the school that is its first argument.
+// scope is what is known about the rows that a query finds in some of its tables. They belong to
+// the school that is the query's first argument.
 type scope struct {
 	tables []string
 	equals []equal
-	byKey  string // finds one of the rows by its school and its first column; empty if no query does
+	byKey  string // query that finds one of the rows by its school and its first column; empty if there is none
 	likely likely
-	limit  int // so many rows are all that is wanted; 0 for no limit
+	limit  int // how many rows are needed; 0 means all
 
-	// columns are those of the first table where it gives whole rows of that, and equals and tests are
-	// all that decides which; nil otherwise.
+	// columns are those of the first table if the query returns whole rows of it and only equals
+	// and tests decide which ones; nil otherwise.
 	columns []string
 	tests   []test
-	order   string   // of the rows, as a statement has it; empty for none
-	through *through // of a view; nil for a table
+	order   string   // ORDER BY clause of the rows; empty for none
+	through *through // for a view; nil for a table
 
-	tallies []tally // it gives one row, of these; nil if it gives rows of a table
+	tallies []tally // the query returns one row, consisting of these; nil if it returns rows of a table
 }
 
-// told reports whether what the query finds may be told from rows that were written since.
+// told reports whether the result of the query can be brought up to date from rows that were
+// written since.
 func (in *scope) told() bool { return in.columns != nil || in.tallies != nil }
 
-// tally is a number of rows of a table, which conditions decide.
+// tally is the number of rows of a table that match conditions.
 type tally struct {
 	table  string
 	equals []equal
 	tests  []test
 }
 
-// test is a condition of the values of some columns.
+// test is a condition on the values of some columns.
 type test struct {
 	columns []string
 	holds   func(values []any) bool
 }
 
-// through is how rows of a view come from those of its first table.
+// through says how the rows of a view are derived from those of its first table.
 type through struct {
-	fills []string // the columns whose values need not be those of the row
-	// shown are the rows of the view that come from a new row, if nothing hides them; told is
-	// false where that changes others, too, or cannot be told.
+	fills []string // the columns whose values can differ from those of the row
+	// shown returns the rows of the view that result from a new row, if nothing hides them; told
+	// is false if the row affects other rows of the view, too, or if this is not known.
 	shown func(*edit) (rows [][]any, told bool, err error)
 	// hidden reports whether rows of another table hide them.
 	hidden func(*edit) (hidden, told bool, err error)
 }
 
-// likely is what a query may be guessed to find.
+// likely is what a query is guessed to find.
 type likely struct {
-	rows [][]any // if nothing is known of earlier groups
-	by   []any   // with these arguments it finds again what it found in an earlier group; nil if it does not
+	rows [][]any // used if nothing is known from earlier groups
+	by   []any   // with these arguments, the query finds what it found in an earlier group; nil if it does not
 
 	counters bool // it finds counters
 }
 
-// partly is the scope of a query that does not give whole rows.
+// partly returns the scope of a query that does not return whole rows.
 func (in scope) partly() scope { in.byKey, in.columns = "", nil; return in }
 
 // edit is a row that a change inserted, updated or deleted, or a statement of which only the
 // table is known.
 type edit struct {
 	table   string
-	columns []string // after the school; nil for a statement
-	list    string   // the columns as a statement lists them
+	columns []string // without the school; nil for a statement
+	list    string   // the columns, joined as in a statement
 	school  int64
 	values  []any    // of the columns
-	update  string   // the statement that changes the row, of the school and the values; empty for an insert
-	takes   int      // so many of the values are those that update takes; 0 for all
+	update  string   // the statement that changes the row, taking the school and the values; empty for an insert
+	takes   int      // update takes only the first this many values; 0 means all
 	gone    bool     // update deletes the row
-	before  []any    // the values of the row that is updated, if it was read
-	fixed   []string // columns that an update does not change, besides the first, if it was not
-	follows []string // the counters that values follow, which are distances then; nil if none does
+	before  []any    // the row's old values in an update, if it was read
+	fixed   []string // if the row was not read: columns besides the first that stay unchanged
+	follows []string // the counters that values follow; such values are distances; nil if there are none
 }
 
-// value gives that of a column of the row.
+// value returns the value of a column.
 func (w *edit) value(column string) any { return w.values[slices.Index(w.columns, column)] }
 
-// keeps reports whether a column had the value before that it has in an edit.
+// keeps reports whether the edit leaves a column's value unchanged.
 func (w *edit) keeps(column int) bool {
 	switch {
 	case w.update == "" || w.gone || column == 0:
@@ -152,7 +153,7 @@ func (w *edit) keeps(column int) bool {
 	return slices.Contains(w.fixed, w.columns[column])
 }
 
-// taken are the values that update takes.
+// taken returns the values that update takes.
 func (w *edit) taken() []any {
 	if w.takes > 0 {
 		return w.values[:w.takes]
@@ -160,8 +161,8 @@ func (w *edit) taken() []any {
 	return w.values
 }
 
-// versions are the values of the row before and after, nil where there is none. They are not told of an
-// update of a row that was not read.
+// versions returns the values of the row before and after the edit, nil if it does not exist
+// then. told is false for an update of a row that was not read.
 func (w *edit) versions() (was, is []any, told bool) {
 	switch {
 	case w.gone:
@@ -172,7 +173,8 @@ func (w *edit) versions() (was, is []any, told bool) {
 	return w.before, w.values, w.before != nil
 }
 
-// mayEqual reports whether the database may find two values equal. Of two types it may.
+// mayEqual reports whether the database may consider two values equal. It assumes so for values
+// of different types.
 func mayEqual(a, b any) bool {
 	if a == nil || b == nil {
 		return false
@@ -180,8 +182,7 @@ func mayEqual(a, b any) bool {
 	return reflect.TypeOf(a) != reflect.TypeOf(b) || equalValues(a, b)
 }
 
-// meets reports whether a query may find the row, or have found it before it was
-// changed.
+// meets reports whether a query may find the row, or may have found it before the edit.
 func (w *edit) meets(of *statement, in scope, args []any) bool {
 	if !of.words[w.table] {
 		return false

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestViewTables: a group knows which tables the views of the schema read.
+// TestViewTables checks that viewTables matches the views of the schema.
 func TestViewTables(t *testing.T) {
 	t.Parallel()
 	bothEngines(t, Options{}, func(t *testing.T, s *Store) {

@@ -5,26 +5,27 @@ import (
 	"sync"
 )
 
-// statistics let PostgreSQL count the rows of tables that grow fast. It plans with what it
-// knew last, and counts by itself only once a minute: until then it takes a table for small,
-// and reads all of a school's rows for each list of ids.
+// statistics makes PostgreSQL count the rows of tables that grow fast. It plans with the last
+// known numbers, and counts by itself only once a minute: until then it takes such a table for
+// small, and reads all of a school's rows for each list of ids.
 type statistics struct {
 	mu    sync.Mutex
-	known map[string]int // rows of a table that were inserted here before it was counted last
-	since map[string]int // and since then
+	known map[string]int // rows that were inserted here before the table was last counted
+	since map[string]int // rows that were inserted since then
 }
 
 const (
-	// manyAtOnce is how many rows one group inserts into a table at least for them to matter.
+	// manyAtOnce is the smallest number of rows that a group inserts into a table for them to be
+	// counted.
 	manyAtOnce = 500
-	// worthCounting is how many rows a table gains at least before it is counted.
+	// worthCounting is how many rows a table must gain before it is counted.
 	worthCounting = 4_000
-	// countedAt is how many times as many rows a table has when it is counted again. In
-	// between, PostgreSQL goes by the size of its file.
+	// countedAt is the factor by which a table must have grown to be counted again. In between,
+	// PostgreSQL extrapolates from the size of its file.
 	countedAt = 4
 )
 
-// add takes the rows that a group inserted, and returns the tables that are to be counted.
+// add adds the rows that a group inserted, and returns the tables to be counted.
 func (s *statistics) add(inserted map[string]int) (due []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -44,7 +45,7 @@ func (s *statistics) add(inserted map[string]int) (due []string) {
 	return due
 }
 
-// grown counts the tables into which a group inserted many rows.
+// grown makes PostgreSQL count the tables into which groups have inserted many rows.
 func (s *Store) grown(inserted map[string]int) {
 	if !s.dialect.pipelined {
 		return

@@ -9,8 +9,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// TestGrownTables: a table is counted once many rows came in large groups, and again when
-// there are four times as many.
+// TestGrownTables checks that a table is counted once many rows were inserted by large groups,
+// and again when it has four times as many.
 func TestGrownTables(t *testing.T) {
 	t.Parallel()
 	var s statistics
@@ -25,8 +25,8 @@ func TestGrownTables(t *testing.T) {
 	}
 }
 
-// TestGrownTablesAreAnalyzed: PostgreSQL knows of many new rows at once, not only within a
-// minute.
+// TestGrownTablesAreAnalyzed checks that PostgreSQL knows of many new rows immediately, not only
+// within a minute.
 func TestGrownTablesAreAnalyzed(t *testing.T) {
 	t.Parallel()
 	store, err := OpenPostgres(t.Context(), storetest.Postgres(t), Options{})

@@ -7,8 +7,8 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// SumSales reads every transaction of the school: which of them is a buyer's first
-// one or a renewal, only those before it tell.
+// SumSales reads every transaction of the school: whether one is a buyer's first or a renewal
+// depends on those before it.
 func (s *Store) SumSales(
 	ctx context.Context, school lyceum.SchoolID, queries ...lyceum.SalesSumQuery,
 ) ([][]lyceum.SalesSum, error) {

@@ -12,24 +12,23 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// sweep is a condition on which rows of a table are swept.
+// sweep is a condition for deleting expired rows of a table.
 type sweep struct {
 	kept  lyceum.Kept
 	table string
 	cond  string // ? is the time
 	until time.Time
-	// at is the column of the time, and key are the columns after the school of a key
-	// that grows with it; least is before all of them. Without them the table has another
-	// key, hash.
+	// at is the column of the time, and key the columns, after the school, of a key that grows
+	// with it; least sorts before all keys. Without them the key is hash.
 	at    string
 	key   []string
 	least []int64
-	spare string // condition on rows that have expired and go with a later sweep, if any
-	// swept is told of each deleted row, by the first column of its key; if anybody is.
+	spare string // condition on expired rows that are left to a later sweep, if any
+	// swept is called for each deleted row with the first column of its key, if it is not nil.
 	swept func(g *group, school lyceum.SchoolID, at time.Time, id int32)
 }
 
-// sweeps are what is swept out, and what is counted for that.
+// sweeps returns what Sweep deletes and CountKept counts.
 func (d *dialect) sweeps(e lyceum.Expired) []sweep {
 	waitedFor := "EXISTS (SELECT 1 FROM webhook_events w WHERE w.school_id = event_payloads.school_id " +
 		"AND w.number = event_payloads.number AND w.next_attempt_at IS NOT NULL)"
@@ -74,7 +73,8 @@ func (d *dialect) sweeps(e lyceum.Expired) []sweep {
 const (
 	// sweepSize is how many rows one write deletes at most.
 	sweepSize = 200
-	// sweepRest is how many times the time of a write passes before the next one.
+	// sweepRest is how long to wait before the next write, as a multiple of the time of the last
+	// one.
 	sweepRest = 4
 )
 
@@ -104,7 +104,7 @@ func (s *Store) Sweep(ctx context.Context, school lyceum.SchoolID, e lyceum.Expi
 	return nil
 }
 
-// sweepHashes returns what deletes the next rows.
+// sweepHashes returns a function that deletes the next rows of a table whose key is a hash.
 func (s *Store) sweepHashes(ctx context.Context, school lyceum.SchoolID, of *sweep) func() (more bool, err error) {
 	w := &where{}
 	w.and("school_id = ?", int64(school))
@@ -123,9 +123,9 @@ func (s *Store) sweepHashes(ctx context.Context, school lyceum.SchoolID, of *swe
 	}
 }
 
-// sweepKeys returns what deletes the next rows of a table whose key grows with time,
-// from the lowest on, until it finds none among as many. What comes later and has
-// expired all the same is found by another sweep.
+// sweepKeys returns a function that deletes the next rows of a table whose key grows with time.
+// It starts at the lowest key and stops after a batch without expired rows. Expired rows with
+// higher keys are left to a later sweep.
 func (s *Store) sweepKeys(ctx context.Context, school lyceum.SchoolID, of *sweep) func() (more bool, err error) {
 	last, until := slices.Clone(of.least), micros(of.until)
 	columns := strings.Join(of.key, ", ")
@@ -172,7 +172,7 @@ func (s *Store) sweepKeys(ctx context.Context, school lyceum.SchoolID, of *sweep
 					func() error { of.swept(q.group, school, s.clock(), id); return nil })
 			})
 		}
-		return n == sweepSize && (expired || last[0] < 0), err // tests are numbered downwards
+		return n == sweepSize && (expired || last[0] < 0), err // tests have decreasing negative numbers
 	}
 }
 
@@ -206,7 +206,7 @@ func (s *Store) CountKept(
 	return all, expired, nil
 }
 
-// FindSizes asks SQLite page by page, and PostgreSQL for what it knows.
+// FindSizes adds up the pages of a SQLite file; PostgreSQL reports what it already knows.
 func (s *Store) FindSizes(ctx context.Context) (lyceum.Sizes, error) {
 	var sizes lyceum.Sizes
 	var t lyceum.TableSize

@@ -14,8 +14,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// Of events and attempts what is older than a moment is swept, but not what a
-// delivery waits for; what is counted before is what goes.
+// Events and attempts older than a given time are swept, except those that a delivery waits for;
+// what was counted before is what is deleted.
 func TestOldEventsAreSwept(t *testing.T) {
 	t.Parallel()
 	for name, open := range map[string]func(*testing.T) *Store{"SQLite": openTest, "PostgreSQL": openTestPostgres} {
@@ -60,7 +60,7 @@ func TestOldEventsAreSwept(t *testing.T) {
 				})
 			}
 			e := lyceum.Expired{EventUntil: until, AttemptUntil: until}
-			want := map[lyceum.Kept]int64{lyceum.KeptEvents: old, lyceum.KeptAttempts: old} // one waits, and one is of a test
+			want := map[lyceum.Kept]int64{lyceum.KeptEvents: old, lyceum.KeptAttempts: old} // one waits, and one is a test
 			rows, expired, err := store.CountKept(t.Context(), school, e)
 			if err != nil || rows[lyceum.KeptEvents] != all+2 || rows[lyceum.KeptAttempts] != all {
 				t.Fatalf("there are %v: %v", rows, err)
@@ -121,7 +121,7 @@ func TestOldEventsAreSwept(t *testing.T) {
 	}
 }
 
-// The tables take what the whole takes, nearly.
+// The sizes of the tables add up to nearly the whole size.
 func TestSizes(t *testing.T) {
 	t.Parallel()
 	for name, open := range map[string]func(*testing.T) *Store{"SQLite": openTest, "PostgreSQL": openTestPostgres} {
@@ -186,7 +186,7 @@ func TestSweepsReadByIndex(t *testing.T) {
 	}
 }
 
-// Deliveries go with their events, unless they wait, have an attempt, or were made by
+// Deliveries are swept with their events, unless they wait, have an attempt, or were made by
 // another server.
 func TestOldDeliveriesAreSwept(t *testing.T) {
 	t.Parallel()
@@ -239,8 +239,8 @@ func TestOldDeliveriesAreSwept(t *testing.T) {
 	}
 }
 
-// A file becomes smaller when much of it is free, and a backup of one whose pages
-// cannot be moved is one whose pages can.
+// A file shrinks if much of it is free, and the backup of a file whose pages cannot be moved has
+// pages that can.
 func TestFilesShrink(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -321,7 +321,7 @@ func TestFilesShrink(t *testing.T) {
 	}
 }
 
-// noise is a text that cannot be made small.
+// noise returns a text that cannot be compressed.
 func noise(seed int64, size int) string {
 	source := rand.New(rand.NewPCG(uint64(seed), 1))
 	text := make([]byte, size)
@@ -331,7 +331,7 @@ func noise(seed int64, size int) string {
 	return string(text)
 }
 
-// Check unpacks what is packed.
+// Check unpacks packed texts.
 func TestCheckSeesDamagedPackedTexts(t *testing.T) {
 	t.Parallel()
 	store := openTest(t)

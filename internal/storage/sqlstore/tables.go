@@ -10,46 +10,48 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// table says how rows of T are kept: the columns after school_id, the first of
-// which is the id, and how a row goes into them and comes out.
+// table describes how rows of T are stored: the columns after school_id, the first of which is
+// the id, and the conversion from and to a T.
 type table[T any] struct {
 	name    string
-	seq     lyceum.Sequence // also the id's column
+	seq     lyceum.Sequence // also the name of the id's column
 	columns []string
-	joined  string    // the columns as a statement lists them
+	joined  string    // the columns as a list for statements
 	byKey   string    // the query that finds a row by its school and its first column
-	set     setter[T] // of all columns
-	fixed   []string  // columns that never change: Update finds the row by them, too
-	counter string    // of the table's rows in one school; empty when nobody asks for it
-	// wide: an index besides the primary key has its columns, by which foreign keys are checked.
+	set     setter[T] // for all columns
+	fixed   []string  // columns that never change: Update also finds the row by them
+	counter string    // counts the table's rows in a school; empty if their number is not needed
+	// wide means that an index other than the primary key contains the primary key's columns.
+	// Foreign keys are checked with it.
 	wide bool
-	// lasting: a query is likely to find again what it found, which is of no person.
+	// lasting means that a query is likely to find the same again, because the rows do not belong
+	// to a user.
 	lasting bool
-	// byIndex: the rows are not in the order of their ids.
+	// byIndex means that the rows are not stored in the order of their ids.
 	byIndex bool
 	id      func(*T) int32
 	bind    func(*T) []any // in the order of columns
 	scan    func(*T) []any // in the order of columns
 	readers *sync.Pool     // of *reader[T]
-	weigh   func(*T) int   // how many bytes a row takes in JSON, at most
+	weigh   func(*T) int   // bytes of a row as JSON, at most
 	created lyceum.EntryType
 	updated lyceum.EntryType
-	// touched is when a row was last changed, which a save sets. It is not before
-	// born: what is imported or made up may be later than the change that saves it.
+	// touched is the time of a row's last change, which saving sets. It is never before born,
+	// which may be later than the time of the change if the row was imported or made up.
 	touched func(*T) *time.Time
 	born    func(*T) time.Time
-	// changed is called with each row that is changed, as it was and as it is:
-	// old is nil for one that is inserted, row for one that is deleted.
+	// changed is called for each changed row with its old and new version. old is nil for an
+	// insert, row for a delete.
 	changed func(t *tx, old, row *T)
 }
 
-// reader takes rows one after the other. Readers are used again: a row's
-// destinations are two small objects a column.
+// reader reads rows one by one. Readers are pooled, because the destinations of a row are two
+// small objects per column.
 type reader[T any] struct {
 	row   T
-	dest  []any // the row's columns
+	dest  []any // destinations of the row's columns
 	total int64
-	paged []any // the total before the row's columns
+	paged []any // destinations of the total and the row's columns
 }
 
 func (t *table[T]) newReader() any {
@@ -59,7 +61,7 @@ func (t *table[T]) newReader() any {
 	return r
 }
 
-// likely is what a query with arguments is likely to find.
+// likely returns what a query with some arguments is likely to find.
 func (t *table[T]) likely(args []any) likely {
 	if !t.lasting {
 		return likely{}
@@ -67,7 +69,7 @@ func (t *table[T]) likely(args []any) likely {
 	return likely{by: args}
 }
 
-// reader returns a reader whose row is empty; done takes it back.
+// reader returns a reader with an empty row; done returns it to the pool.
 func (t *table[T]) reader() *reader[T] { return t.readers.Get().(*reader[T]) }
 
 func (t *table[T]) done(r *reader[T]) {
@@ -78,7 +80,7 @@ func (t *table[T]) done(r *reader[T]) {
 
 func (t *table[T]) list() string { return t.joined }
 
-// whole is where a statement finds whole rows by their keys.
+// whole is the FROM clause of statements that find whole rows by their keys.
 func (t *table[T]) whole() string {
 	if t.wide {
 		return t.name + byPrimaryKey
@@ -86,7 +88,7 @@ func (t *table[T]) whole() string {
 	return t.name
 }
 
-// list of columns behind an alias.
+// of lists the columns, qualified with an alias.
 func (t *table[T]) of(alias string) string {
 	names := slices.Clone(t.columns)
 	for i := range names {
@@ -95,7 +97,7 @@ func (t *table[T]) of(alias string) string {
 	return strings.Join(names, ", ")
 }
 
-// tableOf names the table that a sequence numbers.
+// tableOf maps each sequence to the table that it numbers.
 var tableOf = sync.OnceValue(func() map[lyceum.Sequence]string {
 	named := map[lyceum.Sequence]string{lyceum.QuizSequence: attachments.name}
 	for _, table := range reflect.ValueOf(&tables).Elem().Fields() {
@@ -110,13 +112,11 @@ var tableOf = sync.OnceValue(func() map[lyceum.Sequence]string {
 	return named
 })
 
-// numbers returns the name of the table and the sequence that numbers it, if one
-// does.
+// numbers returns the name of the table and the sequence that numbers it, if any.
 func (t *table[T]) numbers() (name string, seq lyceum.Sequence) { return t.name, t.seq }
 
-// emailKey is what makes an address unique whatever its case.
+// emailKey is the form of an address that must be unique, regardless of case.
 func emailKey(email string) string { return strings.ToLower(email) }
 
-// tables are the nouns of a school. Each stands in the file of its name, where
-// it is defined.
+// tables are the nouns of a school. Each is defined in the file of its name.
 var tables lyceum.Tables

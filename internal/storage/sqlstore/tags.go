@@ -62,7 +62,7 @@ func (t *tx) SetTags(user lyceum.UserID, tags []string) (changed bool, err error
 
 const deleteTag = "DELETE FROM user_tags WHERE school_id = $1 AND user_id = $2 AND name = $3"
 
-// tag is a tag of a user that is inserted.
+// tag returns the edit that inserts a tag of a user.
 func (t *tx) tag(user lyceum.UserID, name string) edit {
 	return edit{
 		table: "user_tags", list: "user_id, name", columns: []string{"user_id", "name"},

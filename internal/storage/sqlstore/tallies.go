@@ -11,12 +11,12 @@ import (
 )
 
 const (
-	// tallyConnections is how many connections count. They are others than those that
-	// read and write, so that requests are counted while the database is busy.
+	// tallyConnections is how many connections count. They are separate from those that read and
+	// write, so that requests are counted while the database is busy.
 	tallyConnections = 2
-	// tallyPatience is how long a statement that counts may take.
+	// tallyPatience is how long a counting statement may take.
 	tallyPatience = 2 * time.Second
-	// sweptTallies is how many tallies one statement drops.
+	// sweptTallies is how many tallies one statement deletes at most.
 	sweptTallies = 1000
 )
 
@@ -33,24 +33,24 @@ func (s *Store) Tallies() lyceum.Tallies {
 	return s.tallies
 }
 
-// tallyRows are the arguments of a statement about tallies. Rows are always locked in
-// the order of their keys, so that two processes cannot deadlock.
+// tallyRows are the arguments of a statement about tallies. Rows are always locked in the order
+// of their keys, so that two processes cannot deadlock.
 const tallyRows = `unnest($1::INTEGER[], $2::BYTEA[], $3::BYTEA[], $4::BIGINT[], $5::BIGINT[], $6::BIGINT[],
 	$7::BIGINT[]) WITH ORDINALITY v (school_id, topic, name, length, begin, added, wanted, n)`
 
-// tallyOver tells that the window of a row is over for one that begins at w.begin. It is
-// also over if it is far ahead: then the database's clock was set back.
+// tallyOver is true if the window of a row has ended before one that begins at w.begin. It has
+// also ended if it is far in the future, because then the database's clock was set back.
 const tallyOver = "(w.begin >= t.begin + t.length OR w.begin < t.begin - t.length)"
 
-// givenOf is what of wanted is given where used were counted already.
+// givenOf returns how much of wanted is granted if used were counted before.
 func givenOf(used, added, wanted string) string {
 	left := "$8::BIGINT - (" + used + ") - " + added
 	return "GREATEST(0, LEAST(" + wanted + ", GREATEST(1, (" + left + ") / 8), " + left + "))"
 }
 
-// countTallies keeps in given what the last one was given, because a statement
-// returns nothing else of a row than what is stored. What stands there before is what
-// a new row was given, which is never less.
+// countTallies stores in given what the last caller was granted, because a statement can return
+// only what it stores. For a conflicting row, excluded.given is what a new row would have been
+// granted, which is never less than what is granted.
 var countTallies = `INSERT INTO tallies AS t (school_id, topic, name, length, begin, used, given)
 	SELECT school_id, topic, name, length, begin, added + ` + givenOf("0", "added", "wanted") + ", " +
 	givenOf("0", "added", "wanted") + ` FROM ` + tallyRows + ` ORDER BY n
@@ -73,7 +73,7 @@ const giveBackTallies = `UPDATE tallies t SET used = GREATEST(0, t.used - l.adde
 		WHERE $8::BIGINT IS NOT NULL ORDER BY t.school_id, t.topic, t.name, t.length FOR UPDATE OF t) l
 	WHERE t.school_id = l.school_id AND t.topic = l.topic AND t.name = l.name AND t.length = l.length`
 
-// tallyArgs are the arguments of a statement, and the order in which it returns rows.
+// tallyArgs returns the arguments of a statement, and the order in which it returns rows.
 func tallyArgs(most int64, rows []lyceum.Tally) (args []any, order []int) {
 	order = make([]int, len(rows))
 	for i := range order {
@@ -126,7 +126,7 @@ func (t *tallies) Forget(ctx context.Context, school lyceum.SchoolID, topic lyce
 		int64(school), topic[:]))
 }
 
-// Sweep passes over what is being counted.
+// Sweep skips rows that are being counted.
 func (t *tallies) Sweep(ctx context.Context, at time.Time) error {
 	for more := true; more; {
 		var n int64

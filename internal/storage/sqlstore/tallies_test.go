@@ -12,8 +12,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// TestTallies: a count goes on in its window and begins again after it, and parts
-// become smaller the less is left.
+// TestTallies checks that a count continues in its window and starts again after it, and that
+// granted parts become smaller the less is left.
 func TestTallies(t *testing.T) {
 	t.Parallel()
 	shared := openTestPostgres(t).Tallies()
@@ -47,8 +47,8 @@ func TestTallies(t *testing.T) {
 	}
 }
 
-// TestTalliesTogether: several are counted, looked at, given back and forgotten at a
-// time, each for itself.
+// TestTalliesTogether checks that several tallies can be counted, looked up, given back and
+// forgotten in one call, independently.
 func TestTalliesTogether(t *testing.T) {
 	t.Parallel()
 	shared := openTestPostgres(t).Tallies()
@@ -77,7 +77,7 @@ func TestTalliesTogether(t *testing.T) {
 	}
 	used("1 2 3 4 5 6 ")
 	back := []lyceum.Tally{rows[5], rows[1], rows[3]}
-	back[0].Add, back[1].Add, back[2].Begin = 2, 100, storetest.Begin.Add(-time.Second) // of a window that is over
+	back[0].Add, back[1].Add, back[2].Begin = 2, 100, storetest.Begin.Add(-time.Second) // of a window that has ended
 	if err := shared.GiveBack(t.Context(), back); err != nil {
 		t.Fatal(err)
 	}
@@ -96,8 +96,8 @@ func TestTalliesTogether(t *testing.T) {
 	used("0 0 0 0 0 0 ")
 }
 
-// TestTalliesAtOnce: what many ask for at once is given once, whatever the order in
-// which they name it.
+// TestTalliesAtOnce checks that concurrent callers are never granted the same, whatever the order
+// in which they name the tallies.
 func TestTalliesAtOnce(t *testing.T) {
 	t.Parallel()
 	shared := openTestPostgres(t).Tallies()
@@ -127,7 +127,7 @@ func TestTalliesAtOnce(t *testing.T) {
 	}
 }
 
-// TestTalliesOfSQLite: one process serves it.
+// TestTalliesOfSQLite checks that SQLite has no tallies, because one process serves it.
 func TestTalliesOfSQLite(t *testing.T) {
 	t.Parallel()
 	if openTest(t).Tallies() != nil {

@@ -11,8 +11,8 @@ import (
 	"zombiezen.com/go/sqlite"
 )
 
-// change runs do in a transaction that may write, and commits when do says so.
-// On SQLite it may be unkeyed: no foreign keys are enforced.
+// change calls do in a transaction that may write, and commits if do returns true. On SQLite,
+// unkeyed turns off the enforcement of foreign keys.
 func (p *pool) change(ctx context.Context, unkeyed bool, do func(*session) (commit bool, err error)) error {
 	if p.dialect.pipelined {
 		return p.changePostgres(ctx, do)
@@ -20,8 +20,8 @@ func (p *pool) change(ctx context.Context, unkeyed bool, do func(*session) (comm
 	return p.changeSQLite(ctx, unkeyed, do)
 }
 
-// writer is the connection that writes a SQLite file, past database/sql. It is opened
-// when it is needed first, and used by one goroutine.
+// writer is the connection that writes a SQLite file, bypassing database/sql. It is opened on
+// first use, and used by one goroutine.
 type writer struct {
 	files   *files
 	pragmas []string
@@ -57,7 +57,7 @@ func (p *pool) changeSQLite(ctx context.Context, unkeyed bool, do func(*session)
 	if err := d.run("BEGIN IMMEDIATE"); err != nil {
 		return err
 	}
-	defer func() { // also when do panics; some errors end a transaction
+	defer func() { // also if do panics; some errors end the transaction themselves
 		_ = d.inserting.wait()
 		if !d.conn.AutocommitEnabled() {
 			err = errors.Join(err, d.run("ROLLBACK"))
@@ -76,7 +76,7 @@ func (p *pool) changeSQLite(ctx context.Context, unkeyed bool, do func(*session)
 	return nil
 }
 
-// onPostgres lets do have a connection that begins a transaction with the first statement.
+// onPostgres calls do with a connection that begins a transaction with its first statement.
 func (p *pool) onPostgres(ctx context.Context, begin string, do func(*pipeline) error) error {
 	conn, err := p.db.Conn(ctx)
 	if err != nil {
@@ -85,7 +85,7 @@ func (p *pool) onPostgres(ctx context.Context, begin string, do func(*pipeline) 
 	defer func() { _ = conn.Close() }()
 	return conn.Raw(func(raw any) error {
 		q := &pipeline{ctx: ctx, conn: raw.(*stdlib.Conn).Conn(), trace: p.trace, queue: &pgx.Batch{}, combined: &p.combined}
-		defer func() { // also when do panics
+		defer func() { // also if do panics
 			q.rollBack()
 			q.learn()
 			q.prepare()
@@ -120,8 +120,8 @@ func (p *pool) changePostgres(ctx context.Context, do func(*session) (commit boo
 	})
 }
 
-// rollBack ends a transaction that was not committed. Without an answer the
-// connection is not used again.
+// rollBack ends a transaction that was not committed. If there is no response, the connection is
+// not used again.
 func (p *pipeline) rollBack() {
 	_ = p.copying.wait()
 	p.abandon()
@@ -133,8 +133,8 @@ func (p *pipeline) rollBack() {
 	_, _ = p.conn.Exec(ctx, "ROLLBACK")
 }
 
-// commit commits, after what waits. An error of that is a queuedError where the
-// database says so: then nothing is kept.
+// commit sends the queued statements and commits. If the database rejected a queued statement,
+// the error is a queuedError, and nothing was saved.
 func (p *pipeline) commit() error {
 	if p.outstanding != nil {
 		return p.commitOutstanding()
@@ -163,7 +163,7 @@ func (p *pipeline) commit() error {
 	return nil
 }
 
-// committed gives the error of commit for the answer to one of n statements, of which the last one is
+// committed returns the error of commit for the result of statement i of n, the last of which is
 // the commit.
 func committed(i, n int, tag pgconn.CommandTag, err error) error {
 	switch _, answered := errors.AsType[*pgconn.PgError](err); {

@@ -60,7 +60,7 @@ var transactions = define(&tables.Transactions, noun[lyceum.TransactionID, lyceu
 		switch {
 		case q.RefundedElsewhere.Present:
 			return "refunded_at, transaction_id"
-		case q.LastOf != nil: // by time, all of the school's would be looked at
+		case q.LastOf != nil: // with the index by time, all of the school's would be scanned
 			return "transaction_id"
 		case ofSales(q):
 			return strings.TrimPrefix(unindexed(q.Order), " ORDER BY ")
@@ -69,12 +69,11 @@ var transactions = define(&tables.Transactions, noun[lyceum.TransactionID, lyceu
 	},
 })
 
-// transactionColumns are the columns of a transaction behind the alias t.
+// transactionColumns are the columns of a transaction, qualified with the alias t.
 var transactionColumns = transactions.of("t")
 
-// FindTransactions reads the total as a column of the page's rows, so that one
-// statement, which sees one moment, returns both. Only a page without rows has
-// to ask for its total apart.
+// FindTransactions reads the total as a column of the page's rows, so that both come from one
+// statement and one snapshot. Only for a page without rows is the total queried separately.
 func (s *Store) FindTransactions(
 	ctx context.Context, school lyceum.SchoolID, f lyceum.TransactionFilter, o lyceum.Order, p lyceum.Page,
 ) (lyceum.TransactionListing, error) {
@@ -105,10 +104,10 @@ func findPage(
 	count, _ := countTransactions(school, f) // its arguments are those of the page
 	text := "SELECT " + count + ", " + transactionColumns + " FROM transactions t"
 	if f.CourseID.Present {
-		// The rows of a course lie in several parts of the index by pricing
-		// plan. Left to itself an engine walks the list until it has met
-		// enough of them, which for a course that hardly sells is all of it.
-		// The + takes that way from it; the index alone gives the ids.
+		// The rows of a course are in several parts of the index by pricing plan. By itself, an
+		// engine would scan the list in order until it found enough of them, which for a course
+		// that hardly sells means all of it. The + prevents that: the ids are found by the index
+		// alone.
 		text += " WHERE t.school_id = $1 AND t.transaction_id IN (SELECT t.transaction_id FROM transactions t" +
 			w.String() + unindexed(o) +
 			" LIMIT " + w.arg(int64(p.Size)) + " OFFSET " + w.arg(p.Offset()) + ")" + unindexed(o)
@@ -126,11 +125,11 @@ func findPage(
 	return listing, err
 }
 
-// ofSales tells a query of the few transactions of sales.
+// ofSales reports whether a query is for the few transactions of some sales.
 func ofSales(q lyceum.TransactionQuery) bool { return q.Sale.Present || q.Sales != nil }
 
-// orderFound is orderBy, except for the few of a user: an engine may look for them among all of
-// the school, in the order in which they are wanted.
+// orderFound is orderBy, except for the few transactions of a user: with an index in that order,
+// an engine might look for them among all transactions of the school.
 func orderFound(f lyceum.TransactionFilter, o lyceum.Order) string {
 	if f.UserID.Present {
 		return unindexed(o)
@@ -138,7 +137,7 @@ func orderFound(f lyceum.TransactionFilter, o lyceum.Order) string {
 	return orderBy(o)
 }
 
-// unindexed is orderBy in a form that no index serves.
+// unindexed is orderBy in a form for which no index can be used.
 func unindexed(o lyceum.Order) string {
 	if o == lyceum.OldestFirst {
 		return " ORDER BY +created_at, +transaction_id"
@@ -153,8 +152,8 @@ func orderBy(o lyceum.Order) string {
 	return " ORDER BY created_at DESC, transaction_id DESC"
 }
 
-// countTransactions gives the exact total as an expression with its arguments.
-// That of the whole school is kept as a counter; every other is counted.
+// countTransactions returns the exact total as an expression with its arguments. The total of the
+// whole school is read from a counter; any other is counted.
 func countTransactions(school lyceum.SchoolID, f lyceum.TransactionFilter) (text string, args []any) {
 	if f == (lyceum.TransactionFilter{}) {
 		return "COALESCE((SELECT c.value FROM counters c WHERE c.school_id = $1 AND c.name = '" + transactions.counter +
@@ -164,7 +163,7 @@ func countTransactions(school lyceum.SchoolID, f lyceum.TransactionFilter) (text
 	return "(SELECT count(*) FROM transactions t" + w.String() + ")", w.args
 }
 
-// transactionWhere serves the page and the total alike, so that they agree.
+// transactionWhere returns the conditions of both the page and the total, so that they agree.
 func transactionWhere(school lyceum.SchoolID, f lyceum.TransactionFilter) *where {
 	w := &where{}
 	w.and("t.school_id = ?", int64(school))
@@ -184,7 +183,7 @@ func narrowTransactions(w *where, f lyceum.TransactionFilter) {
 			int64(f.CourseID.Value))
 	}
 	if f.FullyRefunded.Present {
-		// The first part is what the partial index of full refunds is made of.
+		// The first condition matches the partial index of full refunds.
 		if f.FullyRefunded.Value {
 			w.and("amount_refunded > 0")
 			w.and("amount_refunded >= final_price")

@@ -15,14 +15,13 @@ import (
 // scanPart is how many rows a part of a scan has.
 const scanPart = 2000
 
-// walk is a way through the transactions of a school, in parts of scanPart
-// rows.
+// walk is a way to read all transactions of a school, in parts of scanPart rows.
 type walk struct {
-	end  string // gives where the part after $2 ends; $2 itself when there is none
-	part string // gives the transactions of school $1 after $2 up to $3
+	end  string // query of the end of the part after $2; $2 itself if there are no more
+	part string // query of the transactions of school $1 after $2, up to $3
 }
 
-// byID goes through a school's own part of the primary key.
+// byID reads a school's part of the primary key.
 var byID = walk{
 	end: "SELECT COALESCE(max(p.transaction_id), $2) FROM (SELECT transaction_id FROM transactions WHERE school_id = " +
 		"$1 AND transaction_id > $2 ORDER BY transaction_id LIMIT $3) p",
@@ -30,16 +29,16 @@ var byID = walk{
 		"t.transaction_id <= $3",
 }
 
-// byRow goes through a SQLite file as the rows lie there, those of other
-// schools too.
+// byRow reads a SQLite file in the order in which rows are stored, skipping those of other
+// schools.
 var byRow = walk{
 	end: "SELECT min($2 + $3, (SELECT COALESCE(max(rowid), 0) FROM transactions))",
 	part: "SELECT " + transactionColumns + " FROM transactions t NOT INDEXED WHERE t.school_id = $1 AND t.rowid > $2 " +
 		"AND t.rowid <= $3",
 }
 
-// walkOf gives the quickest way through a school: where it is most of a file,
-// the primary key would be a detour for every row.
+// walkOf returns the fastest way to read a school: if it is most of the file, looking up every
+// row by the primary key would be a detour.
 func (s *Store) walkOf(ctx context.Context, school lyceum.SchoolID) (walk, error) {
 	if s.files == nil {
 		return byID, nil
@@ -54,8 +53,8 @@ func (s *Store) walkOf(ctx context.Context, school lyceum.SchoolID) (walk, error
 	return byRow, nil
 }
 
-// ScanTransactions has each processor take parts, because handing rows over
-// costs more than finding them.
+// ScanTransactions reads and converts parts on all processors, because handing rows from one
+// goroutine to another costs more than finding them.
 func (s *Store) ScanTransactions(
 	ctx context.Context, school lyceum.SchoolID, visit func([]lyceum.Transaction) error,
 ) error {
@@ -64,7 +63,7 @@ func (s *Store) ScanTransactions(
 		return s.public(fmt.Errorf("scan transactions: %w", err))
 	}
 	var finding, visiting sync.Mutex
-	var last int64 // where the last part ends that somebody has taken
+	var last int64 // end of the last part that was taken
 	next := func(q reading) (from, to int64, err error) {
 		finding.Lock()
 		defer finding.Unlock()
@@ -113,7 +112,7 @@ type reading interface {
 	each(text string, args, dest []any, visit func() error) error
 }
 
-// reading calls do with the quickest connection there is for many rows.
+// reading calls do with the fastest connection for reading many rows.
 func (s *Store) reading(ctx context.Context, do func(reading) error) (err error) {
 	if s.files == nil {
 		return do(s.reads.single(ctx))
@@ -123,6 +122,6 @@ func (s *Store) reading(ctx context.Context, do func(reading) error) (err error)
 		return err
 	}
 	defer func() { err = errors.Join(err, q.close()) }()
-	q.conn.SetInterrupt(ctx.Done()) // nobody uses it afterwards
+	q.conn.SetInterrupt(ctx.Done()) // the connection is not used afterwards
 	return do(q)
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// TestTurns lets two stores of one database, as two processes have them, each
-// add to what they read: no addition is lost.
+// TestTurns has two stores of one database, like two processes, each add to what they read, and
+// checks that no addition is lost.
 func TestTurns(t *testing.T) {
 	const writers, additions = 4, 25
 	for engine, open := range map[string]func(t *testing.T) func() (*sqlstore.Store, error){

@@ -7,14 +7,14 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// schoolSequence numbers the schools of a server. Its counter stands under
-// school 0, which is no school.
+// schoolSequence numbers the schools of a server. Its counter is stored under school 0, which
+// does not exist.
 const schoolSequence lyceum.Sequence = "school_id"
 
-// journalCounter holds the number of a school's last entry.
+// journalCounter is the counter with the number of a school's last entry.
 const journalCounter = "journal"
 
-// tx is one change of one school on its way into the database.
+// tx is one change of one school before it is written.
 type tx struct {
 	view
 
@@ -22,12 +22,12 @@ type tx struct {
 	entries  []lyceum.Entry
 	plain    int                       // how many of the entries announce nothing
 	counts   map[string]int64          // what the change adds to counters
-	given    map[lyceum.Sequence]int32 // the last id that nextID gave
-	unused   map[ticket]bool           // ids that nextID gave and no row has yet
-	reserved map[lyceum.Sequence]span  // ids that nextID gives without asking
+	given    map[lyceum.Sequence]int32 // the last id that nextID returned
+	unused   map[ticket]bool           // ids that nextID returned and that no row has yet
+	reserved map[lyceum.Sequence]span  // ids that nextID can return without a query
 }
 
-// span is ids from the first to the last.
+// span is a range of ids, both ends included.
 type span struct{ first, last int32 }
 
 func (s span) len() int {
@@ -58,7 +58,7 @@ func (t *tx) At() time.Time { return t.stamp.At }
 func (t *tx) Entries() []lyceum.Entry { return t.entries }
 
 func (t *tx) Note(kind lyceum.EntryType, id int32) {
-	if kind == "" { // the journal does not have the noun
+	if kind == "" { // the noun is not in the journal
 		return
 	}
 	t.entries = append(t.entries, lyceum.Entry{Type: kind, ObjectID: id})
@@ -72,9 +72,9 @@ func (t *tx) NoteDetail(kind lyceum.EntryType, id int32, detail string) {
 	t.plain++
 }
 
-// finish hands the change's entries and what it counted to the group. By the end of the
-// group, last has the number of the last entry; 0 without entries. It comes last: a
-// change that fails leaves neither.
+// finish hands the entries and counts of the change to the group. By the end of the group, last
+// is set to the number of the change's last entry; 0 if it has none. It must be called last, so
+// that a change that fails leaves nothing.
 func (t *tx) finish(last *int64) error {
 	*last = 0
 	err := t.q.group.keep(t.stamp, t.counts, t.entries, last)
@@ -82,7 +82,7 @@ func (t *tx) finish(last *int64) error {
 	return err
 }
 
-// counter returns a counter as this change has it.
+// counter returns the value of a counter as this change sees it.
 func (t *tx) counter(name string) (int64, error) {
 	n, err := t.q.group.counter(t.stamp.School, name)
 	return n + t.counts[name], err
@@ -93,7 +93,7 @@ func (t *tx) LastEntry() (int64, error) {
 	return last, t.public(err)
 }
 
-// raise makes sure that id and all below it are never given out again.
+// raise makes sure that id and all lower ids are never assigned again.
 func (t *tx) raise(seq lyceum.Sequence, id int32) error {
 	if id <= t.given[seq] {
 		return nil
@@ -105,7 +105,7 @@ func (t *tx) raise(seq lyceum.Sequence, id int32) error {
 	if above := int64(id) - last; above > 0 {
 		t.count(string(seq), above)
 	}
-	delete(t.reserved, seq) // the next ones would not follow them
+	delete(t.reserved, seq) // the next ids would not follow them
 	return nil
 }
 
@@ -126,12 +126,12 @@ func (t *tx) Reserve(n int, seqs ...lyceum.Sequence) error {
 		if err != nil {
 			return err
 		}
-		t.reserved[seq] = span{last - int32(n) + 1, last} // with what was left: nobody else took any
+		t.reserved[seq] = span{last - int32(n) + 1, last} // includes the rest of the last span, because no one else took ids
 	}
 	return nil
 }
 
-// take adds to a sequence and returns the last id that is taken then.
+// take adds n to a sequence and returns the last id that is now taken.
 func (t *tx) take(seq lyceum.Sequence, n int) (int32, error) {
 	last, err := t.counter(string(seq))
 	if err != nil {

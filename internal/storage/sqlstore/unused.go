@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// When SQLite distributes the rows of a full page, it leaves the bytes of those that it moves where they
-// were, in what is then the unused part of the page. secure_delete overwrites a row where it is when it is
-// deleted, and nothing of it elsewhere.
+// When SQLite distributes the rows of a full page, it leaves the old bytes of the rows that it
+// moves in what is then the unused part of the page. secure_delete overwrites a deleted row only
+// where it is stored, not in such leftovers.
 
-// pagesAtOnce is how many pages of a SQLite file are read, and changed, at once.
+// pagesAtOnce is how many pages of a SQLite file are read or changed at a time.
 const pagesAtOnce = 256
 
 const (
@@ -21,8 +21,8 @@ const (
 	setPageText = "UPDATE sqlite_dbpage SET data = $2 WHERE pgno = $1"
 )
 
-// overwriteUnused overwrites the unused parts of the pages of a SQLite file with zeros. It reads the whole
-// file, and holds up those who write it for a few milliseconds at a time.
+// overwriteUnused overwrites the unused parts of the pages of a SQLite file with zeros. It reads
+// the whole file, and blocks other writers for a few milliseconds at a time.
 func (s *Store) overwriteUnused(ctx context.Context) error {
 	return s.reading(ctx, func(q reading) error {
 		var layout pageLayout
@@ -49,7 +49,7 @@ func (s *Store) overwriteUnused(ctx context.Context) error {
 	})
 }
 
-// blankPages overwrites the unused parts of some pages.
+// blankPages overwrites the unused parts of some pages with zeros.
 func (s *Store) blankPages(ctx context.Context, layout pageLayout, numbers []int64) error {
 	if len(numbers) == 0 {
 		return nil
@@ -85,7 +85,7 @@ func (s *Store) blankPages(ctx context.Context, layout pageLayout, numbers []int
 	}
 }
 
-// eachPage visits the pages of a SQLite file that there are from one to another.
+// eachPage calls visit with the existing pages of a SQLite file from first to last.
 func eachPage(q reading, first, last int64, visit func(number int64, page []byte) error) error {
 	var number int64
 	var page valueColumn
@@ -98,25 +98,25 @@ func eachPage(q reading, first, last int64, visit func(number int64, page []byte
 	})
 }
 
-// pageLayout is what the first page of a SQLite file says of all of them; see
+// pageLayout is what the header of a SQLite file says about its pages; see
 // https://sqlite.org/fileformat2.html.
 type pageLayout struct {
-	usable int  // bytes of a page
-	mapped bool // some pages are a map of what the others are for
+	usable int  // usable bytes of a page
+	mapped bool // some pages are pointer maps
 }
 
 const (
-	fileHeader  = 100     // bytes before the first page's own
-	lockedBytes = 1 << 30 // where the page begins that is never used
+	fileHeader  = 100     // bytes of the file header, at the beginning of the first page
+	lockedBytes = 1 << 30 // offset of the lock-byte page, which is never used
 )
 
-// layoutOf reads it from the header of the file.
+// layoutOf reads the layout from the first page.
 func layoutOf(first []byte) pageLayout {
 	return pageLayout{len(first) - int(first[20]), binary.BigEndian.Uint32(first[52:]) != 0}
 }
 
-// unused gives the unused part of a page between its list of rows and the rows: nothing where it is
-// of no table or index.
+// unused returns the unused part of a page between its cell pointers and its rows, or nil if the
+// page does not belong to a table or an index.
 func (l pageLayout) unused(number int64, page []byte) []byte {
 	if l.isMap(number, len(page)) {
 		return nil
@@ -129,7 +129,7 @@ func (l pageLayout) unused(number int64, page []byte) []byte {
 	list := at + 8
 	switch header[0] {
 	case 2, 5:
-		list += 4 // the page that continues after the last row
+		list += 4 // interior pages also have a right-most pointer
 	case 10, 13:
 	default:
 		return nil
@@ -144,13 +144,13 @@ func (l pageLayout) unused(number int64, page []byte) []byte {
 	}
 	for place := page[list:begin]; len(place) > 0; place = place[2:] {
 		if of := int(binary.BigEndian.Uint16(place)); of < end || of >= l.usable {
-			return nil // a page of a long text that begins as one of rows does
+			return nil // an overflow page whose text happens to look like the header of a page with rows
 		}
 	}
 	return page[begin:end]
 }
 
-// isMap reports whether a page is a map of what others are for.
+// isMap reports whether a page is a pointer map.
 func (l pageLayout) isMap(number int64, size int) bool {
 	if !l.mapped || number < 2 {
 		return false

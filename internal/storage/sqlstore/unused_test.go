@@ -15,8 +15,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// TestCleanErasedLeavesNoByte: what people were called is in no byte of SQLite's files after they were
-// erased, wherever their rows were moved while others came, and the file is sound.
+// TestCleanErasedLeavesNoByte checks that the names of erased users are in no byte of SQLite's
+// files, wherever their rows were moved while others were inserted, and that the file is intact.
 func TestCleanErasedLeavesNoByte(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -76,7 +76,7 @@ func TestCleanErasedLeavesNoByte(t *testing.T) {
 	}
 }
 
-// TestCleanErasedStops: it stops when it is told to.
+// TestCleanErasedStops checks that it stops when its context is canceled.
 func TestCleanErasedStops(t *testing.T) {
 	t.Parallel()
 	store := openTest(t)
@@ -87,7 +87,7 @@ func TestCleanErasedStops(t *testing.T) {
 	}
 }
 
-// A page of 512 bytes of a table, with some rows of two bytes at its end.
+// rowPage returns a page of 512 bytes, with some rows of two bytes at its end.
 func rowPage(kind byte, rows int, unused byte) []byte {
 	page := bytes.Repeat([]byte{unused}, 512)
 	page[0] = kind
@@ -106,7 +106,7 @@ func rowPage(kind byte, rows int, unused byte) []byte {
 	return page
 }
 
-// TestUnusedOfAPage: where a page is unused, by what its first bytes say.
+// TestUnusedOfAPage checks which part of a page is unused, according to its header.
 func TestUnusedOfAPage(t *testing.T) {
 	t.Parallel()
 	plain, mapped := pageLayout{usable: 512}, pageLayout{usable: 512, mapped: true}
@@ -147,11 +147,12 @@ func TestUnusedOfAPage(t *testing.T) {
 	}
 }
 
-// TestMapBesideTheLockedPage: a map is not on the page that is never used, but on the next one.
+// TestMapBesideTheLockedPage checks that a pointer map is not on the lock-byte page, which is
+// never used, but on the next one.
 func TestMapBesideTheLockedPage(t *testing.T) {
 	t.Parallel()
 	const size, locked = 512, 1<<30/512 + 1
-	layout := pageLayout{usable: 240, mapped: true} // with a map on each 49th page
+	layout := pageLayout{usable: 240, mapped: true} // every 49th page is a pointer map
 	for number, want := range map[int64]bool{locked - 49: true, locked: false, locked + 1: true, locked + 49: true, locked + 50: false} {
 		if got := layout.isMap(number, size); got != want {
 			t.Errorf("page %d: %t", number, got)
@@ -159,7 +160,7 @@ func TestMapBesideTheLockedPage(t *testing.T) {
 	}
 }
 
-// FuzzUnused: whatever a page has, what is unused of it is within it.
+// FuzzUnused checks that the unused part is within the page, whatever the page contains.
 func FuzzUnused(f *testing.F) {
 	f.Add(int64(1), true, rowPage(13, 2, 0))
 	f.Add(int64(105), false, rowPage(2, 60, 1))

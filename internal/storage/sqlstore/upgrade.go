@@ -13,36 +13,36 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// UpgradeOptions are the choices of an upgrade.
+// UpgradeOptions are the options of an upgrade.
 type UpgradeOptions struct {
-	// Backup is the file that the backup is written to; it must not exist. For
-	// SQLite it may be left out: then the backup goes into the data folder.
+	// Backup is the file to write the backup to; it must not exist. For SQLite it may be empty:
+	// then the backup is written to the data folder.
 	Backup string
-	// DryRun only finds out what the upgrade would do.
+	// DryRun only reports what the upgrade would do.
 	DryRun bool
 	Now    time.Time
-	Told   func(progress string) // hears what is about to be done
+	Told   func(progress string) // called before each step
 }
 
-// Upgraded is what an upgrade did, or would do.
+// Upgraded is the result of an upgrade or a dry run.
 type Upgraded struct {
-	From, To int64 // versions of the schema
-	Empty    bool  // the database has no school, and gets today's schema when it is opened
+	From, To int64 // schema versions
+	Empty    bool  // the database has no school, and gets the newest schema when it is opened
 	Backup   string
-	Bytes    int64 // of the backup
+	Bytes    int64 // size of the backup
 	Steps    []Step
 	Schools  []UpgradedSchool
-	// Differing are the first users whose access differs, and Differ is how many
-	// there are. An upgrade that finds one changes nothing.
+	// Differing are the first users whose access differs, and Differ is the number of all of
+	// them. An upgrade that finds any changes nothing.
 	Differing []Differing
 	Differ    int64
-	// Refunded are the first transactions of which another amount counts as
-	// refunded, and Refunds is how many there are.
+	// Refunded are the first transactions whose refunded amount differs, and Refunds is the
+	// number of all of them.
 	Refunded []Refunded
 	Refunds  int64
 }
 
-// Refunded is a transaction of which another amount counts as refunded.
+// Refunded is a transaction whose refunded amount differs after the upgrade.
 type Refunded struct {
 	School        lyceum.SchoolID
 	Transaction   lyceum.TransactionID
@@ -50,41 +50,41 @@ type Refunded struct {
 	Before, After lyceum.Minor
 }
 
-// UpgradedSchool is what an upgrade does to one school.
+// UpgradedSchool says what an upgrade does to one school.
 type UpgradedSchool struct {
 	ID           lyceum.SchoolID
 	Name         string
-	Learners     int64 // who have an open enrollment, before
-	Before       int64 // open enrollments
+	Learners     int64 // with an open enrollment, before the upgrade
+	Before       int64 // open enrollments before
 	After        int64
-	Sold         int64 // open enrollments with a sale behind them, after
-	Imported     int64 // with no sale, but an import
-	Entitlements int64 // made by the upgrade
+	Sold         int64 // open enrollments after that come from a sale
+	Imported     int64 // open enrollments after that come from an import but no sale
+	Entitlements int64 // created by the upgrade
 	Blocks       int64
 }
 
-// Differing is a user whose access to a course would differ.
+// Differing is a user whose access to a course would change.
 type Differing struct {
 	School      lyceum.SchoolID
 	User        lyceum.UserID
 	Course      lyceum.CourseID
-	Email, Name string // of the user and of the course
+	Email, Name string // of the user and of the course, respectively
 }
 
-// upgrade is a change of the schema that keeps everybody's access.
+// upgrade is a schema change that must not change anyone's access.
 type upgrade struct {
 	*schemaChange
 
 	o      *UpgradeOptions
 	result Upgraded
-	last   func() error // looks before the commit whether nobody uses the database; may be nil
+	last   func() error // checks before the commit that no one else uses the database; may be nil
 }
 
-// errNothing ends an upgrade that has nothing to do.
+// errNothing ends an upgrade if there is nothing to do.
 var errNothing = errors.New("there is nothing to upgrade")
 
-// beginUpgrade begins the transaction of an upgrade. The error is errNothing when
-// the schema is current or there is no school.
+// beginUpgrade begins the transaction of an upgrade. It returns errNothing if the schema is
+// current or there is no school.
 func (d *dialect) beginUpgrade(ctx context.Context, db *sql.DB, o *UpgradeOptions) (*upgrade, error) {
 	c, err := d.beginSchema(ctx, db, patience)
 	if err != nil {
@@ -106,8 +106,8 @@ func (d *dialect) beginUpgrade(ctx context.Context, db *sql.DB, o *UpgradeOption
 	return u, err
 }
 
-// ended returns what an upgrade that did not begin has found out: that there is
-// nothing to do is no error.
+// ended returns the result of an upgrade that did not begin. errNothing is not returned as an
+// error.
 func (u *upgrade) ended(err error) (Upgraded, error) {
 	if errors.Is(err, errNothing) {
 		return u.result, nil
@@ -115,7 +115,7 @@ func (u *upgrade) ended(err error) (Upgraded, error) {
 	return Upgraded{}, err
 }
 
-// backedUp keeps in mind where the backup is.
+// backedUp records the path and the size of the backup.
 func (u *upgrade) backedUp(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -125,7 +125,7 @@ func (u *upgrade) backedUp(path string) error {
 	return nil
 }
 
-// run migrates, and rolls everything back if that would change anybody's access.
+// run migrates, and rolls everything back if that would change anyone's access.
 func (u *upgrade) run() error {
 	defer func() { _ = u.tx.Rollback() }()
 	if u.result.Backup == "" && !u.o.DryRun {
@@ -183,7 +183,7 @@ func (u *upgrade) commit() error {
 	}
 }
 
-// undone is the error of an upgrade that was rolled back.
+// undone returns the error of an upgrade that was rolled back.
 func (u *upgrade) undone(err error) error {
 	if _, ok := errors.AsType[*lyceum.Error](err); err == nil || ok {
 		return err
@@ -206,7 +206,7 @@ func (u *upgrade) undone(err error) error {
 	return &lyceum.Error{Kind: lyceum.Unavailable, Detail: detail + todo, Err: err}
 }
 
-// note writes the upgrade into the journal of each school.
+// note appends an entry about the upgrade to the journal of each school.
 func (u *upgrade) note() error {
 	_, err := u.tx.ExecContext(u.ctx, `UPDATE counters SET value = value + 1 WHERE name = 'journal' AND school_id > 0`)
 	if err != nil {
@@ -219,7 +219,7 @@ func (u *upgrade) note() error {
 	return err
 }
 
-// room fails when a disk has less free space than an upgrade takes.
+// room returns an error if a disk has less free space than an upgrade needs.
 func room(folder string, bytes int64) error {
 	var fs syscall.Statfs_t
 	if err := syscall.Statfs(folder, &fs); err != nil {
@@ -235,7 +235,7 @@ func room(folder string, bytes int64) error {
 
 func megabytes(bytes int64) int64 { return (bytes + 1<<20 - 1) >> 20 }
 
-// sameDisk reports whether two files or folders are on one disk.
+// sameDisk reports whether two files or folders are on the same disk.
 func sameDisk(a, b string) bool {
 	of, errA := os.Stat(a)
 	with, errB := os.Stat(b)
@@ -247,7 +247,7 @@ func sameDisk(a, b string) bool {
 	return !okX || !okY || x.Dev == y.Dev
 }
 
-// newFile fails when a file exists, or its folder does not.
+// newFile returns an error if a file exists, or if its folder does not.
 func newFile(path string) error {
 	if _, err := os.Lstat(path); err == nil {
 		return lyceum.Errorf(lyceum.Conflict, "%s already exists; choose another name for the backup", path)

@@ -6,14 +6,15 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// The versions of the schema that brought what an upgrade counts.
+// The schema versions that introduced what an upgrade counts.
 const (
 	enrollmentsVersion  = 3
 	entitlementsVersion = 16
 )
 
-// remember keeps the open enrollments and the refunded amounts, to compare them
-// with those after the upgrade, and counts what the upgrade adds to.
+// remember saves the open enrollments and the refunded amounts in temporary tables, to compare
+// them with those after the upgrade, and subtracts the existing entitlements and blocks from the
+// counts of new ones.
 func (u *upgrade) remember() error {
 	for _, text := range []string{
 		"CREATE TEMPORARY TABLE upgrade_open (school_id INTEGER, user_id INTEGER, course_id INTEGER, expires_at BIGINT)",
@@ -59,11 +60,10 @@ func (u *upgrade) findSchools() error {
 	return rows.Err()
 }
 
-// openNow is the condition of an enrollment that has not ended; $1 is the time.
+// openNow is the condition that an enrollment has not expired; $1 is the time.
 const openNow = "(expires_at IS NULL OR expires_at > $1)"
 
-// compare counts the open enrollments of each school before and after, and finds
-// those that differ.
+// compare counts the open enrollments of each school before and after, and finds the differences.
 func (u *upgrade) compare() error {
 	now := micros(u.o.Now)
 	const count = "SELECT school_id, count(*), count(DISTINCT user_id) FROM "
@@ -122,7 +122,8 @@ func (u *upgrade) findRefunded() error {
 	return rows.Err()
 }
 
-// countMade adds how many entitlements and blocks there are, times a factor.
+// countMade adds the number of entitlements and blocks, multiplied by times, to each school's
+// counts.
 func (u *upgrade) countMade(times int64) error {
 	return u.count(`SELECT school_id, sum(CASE WHEN kind = 1 THEN 1 ELSE 0 END), sum(CASE WHEN kind = 2 THEN 1 ELSE 0 END)
 		FROM (SELECT school_id, 1 AS kind FROM entitlements UNION ALL SELECT school_id, 2 FROM blocks) made
@@ -132,7 +133,7 @@ func (u *upgrade) countMade(times int64) error {
 	})
 }
 
-// count sets two figures of each school.
+// count runs a query that returns two numbers for each school, and calls set with them.
 func (u *upgrade) count(text string, set func(s *UpgradedSchool, a, b int64), args ...any) error {
 	rows, err := u.tx.QueryContext(u.ctx, u.dialect.rebind(text), args...)
 	if err != nil {
@@ -153,10 +154,9 @@ func (u *upgrade) count(text string, set func(s *UpgradedSchool, a, b int64), ar
 	return rows.Err()
 }
 
-// findDiffering finds enrollments that were open and are not, or were not and
-// are, or end at another time, and those that are open longer than the
-// entitlements behind them. Where a product was added or removed, enrollments
-// may still follow.
+// findDiffering finds enrollments that were opened or closed or whose end has changed, and those
+// that stay open longer than the entitlements behind them. The latter are ignored in a school
+// where a product was added or removed and enrollments have yet to follow.
 func (u *upgrade) findDiffering() error {
 	const never = "9223372036854775807"
 	rows, err := u.tx.QueryContext(u.ctx, `WITH reached AS (

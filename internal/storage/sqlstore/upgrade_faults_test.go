@@ -11,7 +11,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// failing begins an upgrade that has its backup, and runs one more migration.
+// failing begins an upgrade that has its backup and runs one more migration.
 func failing(t *testing.T, a *aged, statements ...string) *upgrade {
 	t.Helper()
 	db := a.db(t)
@@ -27,7 +27,7 @@ func failing(t *testing.T, a *aged, statements ...string) *upgrade {
 	return u
 }
 
-// An upgrade that fails says what became of the database and of the backup.
+// A failed upgrade reports the state of the database and of the backup.
 func TestUpgradeThatFails(t *testing.T) {
 	t.Parallel()
 	for name, statement := range map[string]string{
@@ -51,7 +51,7 @@ func TestUpgradeThatFails(t *testing.T) {
 	}
 }
 
-// Nobody knows what became of an upgrade whose commit was not confirmed.
+// The outcome of an upgrade whose commit was not confirmed is unknown.
 func TestUpgradeThatIsNotConfirmed(t *testing.T) {
 	t.Parallel()
 	a := makeAged(t, true, 14, fernwood...)
@@ -64,12 +64,12 @@ func TestUpgradeThatIsNotConfirmed(t *testing.T) {
 	}
 }
 
-// A server that comes back while the database is upgraded keeps it from being
-// committed. One that starts waits, and is refused by itself.
+// A server that comes back during an upgrade prevents the commit. One that starts waits, and is
+// rejected by its own checks.
 func TestUpgradeWhileAServerComesBack(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		does   string // in the database, when the migrations have run
+		does   string // in the database, after the migrations have run
 		waits  bool
 		refuse string
 	}{
@@ -117,7 +117,7 @@ func TestUpgradeWhileAServerComesBack(t *testing.T) {
 	}
 }
 
-// The refunded amounts that a migration changes are listed.
+// Refunded amounts that a migration changes are listed.
 func TestUpgradeListsRefunds(t *testing.T) {
 	t.Parallel()
 	onBothEngines(t, func(t *testing.T, postgres bool) {
@@ -131,8 +131,8 @@ func TestUpgradeListsRefunds(t *testing.T) {
 	})
 }
 
-// A dry run at work is left alone, and what a killed one left is removed, in
-// this folder only.
+// Files of a running dry run are kept, and those that a killed one left are removed, in this
+// folder only.
 func TestWhatIsLeftOfDryRuns(t *testing.T) {
 	t.Parallel()
 	base := t.TempDir()
@@ -158,7 +158,7 @@ func TestWhatIsLeftOfDryRuns(t *testing.T) {
 	}
 }
 
-// A program that reads the database while it is upgraded is named as such.
+// A program that reads the database during an upgrade is reported.
 func TestUpgradeBesideAReader(t *testing.T) {
 	t.Parallel()
 	a := makeAged(t, false, 14, fernwood...)

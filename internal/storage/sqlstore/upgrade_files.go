@@ -12,17 +12,17 @@ import (
 	"syscall"
 )
 
-// The names of what an upgrade writes into a data folder: backups, and copies
-// that an upgrade or a dry run has not finished.
+// The names of the files that an upgrade writes to a data folder: backups, and unfinished copies
+// of an upgrade or a dry run.
 const (
 	upgradeBackups = "lyceum-v%d-%s.db"
 	leftBackups    = "lyceum-v*.db.partial*"
 	rehearsals     = "lyceum-dry-run-*.partial"
 )
 
-// Upgrade brings the SQLite database of a data folder to this program's schema,
-// all of it or nothing, after it has made a backup. It refuses one that is in
-// use. A dry run works on a copy, while others use the database.
+// Upgrade upgrades the SQLite database in a data folder to this program's schema, completely or
+// not at all, after making a backup. It returns an error if the database is in use. A dry run
+// works on a copy while others use the database.
 func Upgrade(ctx context.Context, dir string, o UpgradeOptions) (Upgraded, error) {
 	d := sqliteDialect()
 	if o.DryRun {
@@ -40,8 +40,8 @@ func Upgrade(ctx context.Context, dir string, o UpgradeOptions) (Upgraded, error
 	return result, d.public(err)
 }
 
-// upgradeFile lets nobody else read or write the database from the backup to the
-// end.
+// upgradeFile prevents others from reading or writing the database from the backup to the end of
+// the upgrade.
 func upgradeFile(ctx context.Context, d *dialect, path string, o *UpgradeOptions) (Upgraded, error) {
 	db, err := openAlone(path)
 	if err != nil {
@@ -55,7 +55,7 @@ func upgradeFile(ctx context.Context, d *dialect, path string, o *UpgradeOptions
 	if err != nil {
 		return u.ended(err)
 	}
-	if err := u.tx.Rollback(); err != nil { // a backup is made outside of transactions; the lock stays
+	if err := u.tx.Rollback(); err != nil { // a backup is made outside of a transaction; the file stays locked
 		return u.result, err
 	}
 	backup := o.Backup
@@ -106,8 +106,8 @@ func (u *upgrade) backUpFile(db *sql.DB, path, backup string) error {
 	return u.backedUp(backup)
 }
 
-// upgradeRoom is how many times the size of the database an upgrade takes in
-// its folder: what it writes, and what a rollback needs.
+// upgradeRoom is how much space an upgrade needs in the database's folder, as a multiple of its
+// size: for what it writes and for what a rollback needs.
 const upgradeRoom = 2
 
 // rehearse upgrades a copy of a database.
@@ -143,7 +143,7 @@ func rehearse(ctx context.Context, dir string, o *UpgradeOptions) (Upgraded, err
 	return upgradeCopy(ctx, copied, o)
 }
 
-// upgradeCopy upgrades a copy of a database, of which no backup is made.
+// upgradeCopy upgrades a copy of a database, without a backup.
 func upgradeCopy(ctx context.Context, path string, o *UpgradeOptions) (Upgraded, error) {
 	d := sqliteDialect()
 	db, err := openAlone(path)
@@ -170,9 +170,8 @@ func copyDatabase(ctx context.Context, from, to string, o *UpgradeOptions) error
 	return errors.Join(store.vacuumInto(ctx, to), store.Close())
 }
 
-// openAlone opens a database that nobody else can read or write then. It keeps
-// no log beside the file: what it has not committed is rolled back by whoever
-// opens the file next.
+// openAlone opens a database so that no one else can read or write it. It uses no write-ahead
+// log: whoever opens the file next rolls back what was not committed.
 func openAlone(path string) (*sql.DB, error) {
 	db, err := sql.Open("sqlite", fileDSN(path, "_pragma=busy_timeout(1000)&_pragma=locking_mode(EXCLUSIVE)"+
 		"&_pragma=journal_mode(DELETE)&_pragma=synchronous(FULL)&_pragma=foreign_keys(1)&_pragma=temp_store(file)"+
@@ -184,8 +183,8 @@ func openAlone(path string) (*sql.DB, error) {
 	return db, nil
 }
 
-// removeLeft removes what upgrades and dry runs that were killed left behind,
-// by patterns of names. What a dry run is working on stays.
+// removeLeft removes what killed upgrades and dry runs left behind, by file name patterns. Files
+// of a running dry run are kept.
 func removeLeft(dir string, patterns ...string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -221,7 +220,7 @@ func removeUnlessHeld(name string) error {
 	return nil
 }
 
-// holdFolder locks a folder, or a file, for as long as it is open.
+// holdFolder locks a folder or a file until it is closed.
 func holdFolder(name string) (*os.File, error) {
 	folder, err := os.Open(name)
 	if err != nil {

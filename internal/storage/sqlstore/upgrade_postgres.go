@@ -17,9 +17,9 @@ import (
 	"github.com/pressly/goose/v3"
 )
 
-// UpgradePostgres brings a PostgreSQL database to this program's schema, all of
-// it or nothing, after pg_dump has made a backup. It refuses one that is in use.
-// A dry run is rolled back.
+// UpgradePostgres upgrades a PostgreSQL database to this program's schema, completely or not at
+// all, after pg_dump has made a backup. It returns an error if the database is in use. A dry run
+// is rolled back.
 func UpgradePostgres(ctx context.Context, address string, o UpgradeOptions) (Upgraded, error) {
 	config, err := postgresConfig(address)
 	if err != nil {
@@ -49,9 +49,8 @@ func UpgradePostgres(ctx context.Context, address string, o UpgradeOptions) (Upg
 	return u.result, d.public(err)
 }
 
-// alone makes the backup, and sees that nobody changes the database from before
-// the backup to the end. An older lyceum that starts meanwhile cannot read which
-// schema the database has.
+// alone makes the backup, and ensures that no one else changes the database from before the
+// backup to the end. An older lyceum that starts meanwhile cannot read the schema version.
 func (u *upgrade) alone(address, password string) error {
 	if u.o.Backup == "" && !u.o.DryRun {
 		return lyceum.Invalidf("set --backup to the file that pg_dump writes the backup to")
@@ -73,12 +72,12 @@ func (u *upgrade) alone(address, password string) error {
 	return unusedPostgres(u.ctx, u.tx)
 }
 
-// quiet is how long an upgrade watches for others at least. A server that lost its
-// connections opens one again within this time.
+// quiet is the shortest time for which an upgrade watches for others. A server that lost its
+// connections opens a new one within this time.
 const quiet = 2 * time.Second
 
-// stillAlone fails when a server has come back since the upgrade began: it read
-// the older schema when it started, and would go on with the new one.
+// stillAlone fails if a server has come back since the upgrade began: it read the older schema
+// version when it started, and would continue with the new schema.
 func (u *upgrade) stillAlone(begin time.Time) error {
 	for {
 		if err := unusedPostgres(u.ctx, u.tx); err != nil || time.Since(begin) >= quiet {
@@ -92,8 +91,7 @@ func (u *upgrade) stillAlone(begin time.Time) error {
 	}
 }
 
-// lockTables lets others only read. It leaves tables alone that are not
-// Lyceum's.
+// lockTables locks Lyceum's tables so that others can only read them.
 func (u *upgrade) lockTables() error {
 	var names string
 	err := u.tx.QueryRowContext(u.ctx, `SELECT string_agg(c.oid::regclass::text, ', ') FROM pg_class c
@@ -106,7 +104,7 @@ func (u *upgrade) lockTables() error {
 	return err
 }
 
-// dump lets pg_dump write the backup, and pg_restore read all of it.
+// dump makes the backup with pg_dump, and checks it by having pg_restore read all of it.
 func (u *upgrade) dump(address, password string) error {
 	backup := u.o.Backup
 	if err := newFile(backup); err != nil {
@@ -123,7 +121,7 @@ func (u *upgrade) dump(address, password string) error {
 	if err != nil {
 		return err
 	}
-	// No other server knows the snapshot, if the address leads to several.
+	// pg_dump fails if the address leads it to another server, which does not have the snapshot.
 	var snapshot string
 	if err := u.tx.QueryRowContext(u.ctx, "SELECT pg_export_snapshot()").Scan(&snapshot); err != nil {
 		return err
@@ -151,9 +149,8 @@ func (u *upgrade) dump(address, password string) error {
 	return u.backedUp(backup)
 }
 
-// withoutPassword returns an address that the list of processes may show. It
-// reads the address as PostgreSQL's programs do, which net/url does not, and
-// leaves the rest of it as it is.
+// withoutPassword returns a database URL that may appear in the list of processes. It parses the
+// URL as PostgreSQL's programs do, unlike net/url, and leaves the rest of it as it is.
 func withoutPassword(address string) (string, error) {
 	scheme, rest, _ := strings.Cut(address, "://")
 	user := ""
@@ -184,7 +181,7 @@ func withoutPassword(address string) (string, error) {
 	return plain, nil
 }
 
-// runProgram runs a program of PostgreSQL to its end.
+// runProgram runs a PostgreSQL program and waits for it to end.
 func runProgram(ctx context.Context, password, name string, args ...string) error {
 	command := exec.CommandContext(ctx, name, args...) //nolint:gosec // names are in this file
 	command.Env = os.Environ()

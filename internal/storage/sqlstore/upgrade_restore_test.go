@@ -10,10 +10,10 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// A backup is not restored either where that would change somebody's access.
+// A backup is not restored either if that would change anyone's access.
 func TestRestoreThatChangesAccess(t *testing.T) {
 	t.Parallel()
-	old := makeAged(t, false, entitlementsVersion, fernwood...) // whose enrollments have no entitlements
+	old := makeAged(t, false, entitlementsVersion, fernwood...) // its enrollments have no entitlements
 	dir := t.TempDir()
 	done, err := Restore(t.Context(), filepath.Join(old.place, FileName), dir, restoring(func(*Store) error {
 		t.Error("it is changed")
@@ -27,7 +27,7 @@ func TestRestoreThatChangesAccess(t *testing.T) {
 	}
 }
 
-// What a killed upgrade leaves beside a database belongs to that one alone.
+// What a killed upgrade leaves next to a database belongs only to that database.
 func TestRestoreBesideAHotJournal(t *testing.T) {
 	t.Parallel()
 	killed := makeAged(t, false, 14, fernwood...)
@@ -47,7 +47,7 @@ func TestRestoreBesideAHotJournal(t *testing.T) {
 	}
 	defer tx.Rollback()
 	for _, statement := range []string{
-		"PRAGMA cache_size = 1", // so that pages reach the file, after their journal
+		"PRAGMA cache_size = 1", // so that pages are written to the file, after their journal
 		"UPDATE schools SET name = 'Broken'",
 		"CREATE TABLE filler AS WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000) SELECT hex(randomblob(500)) FROM n",
 	} {

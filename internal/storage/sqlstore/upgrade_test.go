@@ -14,19 +14,19 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// upgradeTime is when the upgrades of these tests take place.
+// upgradeTime is the time of the upgrades in these tests.
 var upgradeTime = time.Date(2026, 11, 22, 15, 4, 5, 0, time.UTC)
 
 // aged is a closed database with an older schema.
 type aged struct {
 	dialect *dialect
-	place   string // a data folder, or an address
+	place   string // a data folder, or a URL
 	driver  string
-	address string // of the driver
-	inUse   string // what an upgrade says of a database that is in use
+	address string // for the driver
+	inUse   string // how an upgrade reports that the database is in use
 }
 
-// makeAged makes a database with the schema of a version.
+// makeAged creates a database with the schema of a version.
 func makeAged(t *testing.T, postgres bool, version int64, statements ...string) *aged {
 	t.Helper()
 	a := &aged{dialect: sqliteDialect(), place: t.TempDir(), driver: "sqlite", inUse: "a program is using the database"}
@@ -78,7 +78,7 @@ func options(o UpgradeOptions) UpgradeOptions {
 	return o
 }
 
-// onBothEngines runs a test on each.
+// onBothEngines runs a test on each engine.
 func onBothEngines(t *testing.T, test func(t *testing.T, postgres bool)) {
 	t.Helper()
 	for name, postgres := range map[string]bool{"SQLite": false, "PostgreSQL": true} {
@@ -89,8 +89,8 @@ func onBothEngines(t *testing.T, test func(t *testing.T, postgres bool)) {
 	}
 }
 
-// fernwood is a school of version 14: Ann bought a course and was enrolled in
-// another, Ben's time in the first is over.
+// fernwood is a school of version 14: Ann bought a course and was enrolled in another; Ben's
+// enrollment in the first has expired.
 var fernwood = []string{
 	"INSERT INTO schools (school_id, name, created_at) VALUES (7, 'Fernwood', 0)",
 	"INSERT INTO users (school_id, user_id, email, email_key, role, created_at) VALUES (7, 1, 'ann@x', 'ann@x', 'student', 0), (7, 2, 'ben@x', 'ben@x', 'student', 0)",
@@ -103,7 +103,7 @@ var fernwood = []string{
 	"INSERT INTO counters (school_id, name, value) VALUES (0, 'school_id', 7), (7, 'journal', 1), (7, 'user_id', 2), (7, 'users', 2), (7, 'course_id', 2), (7, 'pricing_plan_id', 1), (7, 'sale_id', 1), (7, 'transaction_id', 1), (7, 'transactions', 1), (7, 'enrollment_id', 3), (7, 'enrollments:1', 1), (7, 'enrollments:2', 1)",
 }
 
-// A database with a school is upgraded by the command alone; it can be backed up.
+// A database with a school is upgraded only by the command; it can be backed up before.
 func TestOlderSchemaIsRefused(t *testing.T) {
 	t.Parallel()
 	onBothEngines(t, func(t *testing.T, postgres bool) {
@@ -130,7 +130,7 @@ func TestOlderSchemaIsRefused(t *testing.T) {
 	})
 }
 
-// A database without a school gets today's schema when it is opened.
+// A database without a school gets the newest schema when it is opened.
 func TestOlderSchemaWithoutSchools(t *testing.T) {
 	t.Parallel()
 	onBothEngines(t, func(t *testing.T, postgres bool) {
@@ -147,7 +147,7 @@ func TestOlderSchemaWithoutSchools(t *testing.T) {
 	})
 }
 
-// While another process changes the schema, one that starts says so.
+// A process that starts while another one is changing the schema reports that.
 func TestSchemaIsChangedByOneProcess(t *testing.T) {
 	t.Parallel()
 	a := makeAged(t, true, 14, fernwood...)
@@ -181,7 +181,7 @@ func (a *aged) upgrade(t *testing.T, o UpgradeOptions) (Upgraded, error) {
 	return UpgradePostgres(t.Context(), a.place, o)
 }
 
-// A dry run finds out what an upgrade does, and does nothing.
+// A dry run finds out what an upgrade would do, and changes nothing.
 func TestUpgrade(t *testing.T) {
 	t.Parallel()
 	onBothEngines(t, func(t *testing.T, postgres bool) {
@@ -245,8 +245,8 @@ func TestUpgrade(t *testing.T) {
 	})
 }
 
-// A migration that would change somebody's access is rolled back, and reports who
-// that is.
+// A migration that would change anyone's access is rolled back, and the users concerned are
+// reported.
 func TestUpgradeThatChangesAccess(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -324,7 +324,7 @@ func TestUpgradeWithoutSchools(t *testing.T) {
 	}
 }
 
-// What an upgrade cannot do without.
+// An upgrade refuses to run if a requirement is not met.
 func TestUpgradeRefuses(t *testing.T) {
 	t.Parallel()
 	onBothEngines(t, func(t *testing.T, postgres bool) {

@@ -24,7 +24,7 @@ var users = define(&tables.Users, noun[lyceum.UserID, lyceum.User, lyceum.UserFi
 	rest: []column[lyceum.User]{
 		textColumn("email", func(u *lyceum.User) *string { return &u.Email }),
 		{
-			name: "email_key", // what makes an address unique whatever its case
+			name: "email_key", // must be unique, regardless of case
 			bind: func(u *lyceum.User) any { return emailKey(u.Email) },
 			scan: func(*lyceum.User) sql.Scanner { return discard },
 		},
@@ -38,7 +38,7 @@ var users = define(&tables.Users, noun[lyceum.UserID, lyceum.User, lyceum.UserFi
 		optTextColumn("last_sign_in_ip", func(u *lyceum.User) *lyceum.Opt[string] { return &u.LastSignInIP }),
 		boolColumn("must_change_password", func(u *lyceum.User) *bool { return &u.MustChangePassword }),
 		{
-			name: "name_key", // by which names are found and sorted
+			name: "name_key", // names are found and sorted by it
 			bind: func(u *lyceum.User) any { return strings.ToLower(u.Name.Value) },
 			scan: func(*lyceum.User) sql.Scanner { return discard },
 		},
@@ -79,7 +79,8 @@ var _ = define(&tables.UserSummaries, noun[lyceum.UserID, lyceum.UserSummary, ly
 // userCounter counts the users who are not erased.
 const userCounter = "users"
 
-// erased is the column of when a user was erased. Those without are there for all but imports.
+// erased is the column with the time at which a user was erased. Erased users are visible only to
+// imports.
 const (
 	erased    = "erased_at"
 	notErased = erased + " IS NULL"
@@ -110,7 +111,7 @@ func narrowUsers(w *where, f lyceum.UserFilter) {
 		narrowHolders(w, f.Product.Value, f.AccessAt)
 	}
 	if f.Owners {
-		w.and("role = 'owner'") // in the words of an index
+		w.and("role = 'owner'") // worded as in the condition of an index
 	}
 	if f.Enabled {
 		w.absent("disabled_at")
@@ -132,7 +133,7 @@ func narrowUsers(w *where, f lyceum.UserFilter) {
 	}
 }
 
-// narrowBeginning narrows users to those whose address or name begins with a text in
+// narrowBeginning narrows users to those whose address or name begins with text, which is in
 // lower case, or whose id it is.
 func narrowBeginning(w *where, text string) {
 	const of = "SELECT user_id FROM (SELECT b.user_id FROM users b WHERE b.school_id = $1 AND b.erased_at IS NULL"
@@ -147,7 +148,8 @@ func narrowBeginning(w *where, text string) {
 	w.and("user_id IN ("+cond+")", args...)
 }
 
-// narrowNeverBegan reads rows of one user at a time, each by a key.
+// narrowNeverBegan narrows users to recent ones who bought a course and have not begun it. It
+// reads the rows of one user at a time, each by a key.
 func narrowNeverBegan(w *where, at time.Time) {
 	w.and(`created_at >= COALESCE((SELECT n.created_at FROM users n WHERE n.school_id = $1
 		ORDER BY n.created_at DESC, n.user_id DESC LIMIT 1 OFFSET ?), ?)`,
@@ -163,7 +165,8 @@ func narrowNeverBegan(w *where, at time.Time) {
 			WHERE q.school_id = $1 AND q.user_id = e.user_id AND l.course_id = e.course_id))`, micros(at))
 }
 
-// narrowRole finds all but students in the words of an index.
+// narrowRole narrows users to a role. Except for students, the conditions are worded as in the
+// index.
 func narrowRole(w *where, role lyceum.Opt[lyceum.Role]) {
 	switch {
 	case !role.Present:
@@ -178,8 +181,8 @@ func narrowRole(w *where, role lyceum.Opt[lyceum.Role]) {
 	}
 }
 
-// hintUsers finds the few users of a role by their index, and those of a time by theirs, whatever
-// their order.
+// hintUsers makes queries use the index of the few users of a role, or the index by time for a
+// period, whatever the order.
 func hintUsers(d *dialect, f lyceum.UserFilter) string {
 	role, period := f.Role.Value, f.Created != (lyceum.Period{})
 	switch {
@@ -208,7 +211,7 @@ func orderUsers(f lyceum.UserFilter) string {
 		lyceum.UserByUpdated: "updated_at", lyceum.UserBySignIn: "COALESCE(last_sign_in_at, 0)",
 	}[f.Order.By]
 	if by == "created_at" && f.Begins.Present {
-		by += " + 0" // the few who are found are sorted; their index has everybody
+		by += " + 0" // sorts the few matches; the index has all users
 	}
 	if by != "" {
 		by += direction + ", "
@@ -216,7 +219,7 @@ func orderUsers(f lyceum.UserFilter) string {
 	return by + "user_id" + direction
 }
 
-// totalUsers reads a counter for all users, and for all of a role.
+// totalUsers reads a counter for the total of all users and of a role; it counts all others.
 func totalUsers(f lyceum.UserFilter, w *where) total {
 	role := f.Role
 	f.Role, f.After, f.Order = lyceum.None[lyceum.Role](), lyceum.None[lyceum.UserID](), lyceum.UserOrder{}
@@ -233,8 +236,7 @@ func totalUsers(f lyceum.UserFilter, w *where) total {
 	return kept(roleCounter(role.Value))
 }
 
-// roleCounter counts the users of a role; those that a school named itself are
-// counted together.
+// roleCounter is the counter of the users of a role; all custom roles share one.
 func roleCounter(role lyceum.Role) string {
 	if role.Custom() {
 		role = lyceum.CustomRole
@@ -242,7 +244,7 @@ func roleCounter(role lyceum.Role) string {
 	return "users:" + string(role)
 }
 
-// countRoles keeps the counters of users who are not erased.
+// countRoles updates the counters of users who are not erased.
 func countRoles(t *tx, old, row *lyceum.User) {
 	for _, side := range []struct {
 		user *lyceum.User
@@ -257,8 +259,8 @@ func countRoles(t *tx, old, row *lyceum.User) {
 	}
 }
 
-// narrowHolders narrows users to those who may use a product at a moment. Those
-// who hold it, or what it comes with, are found by indexes: they can be few beside
+// narrowHolders narrows users to those who may use a product at a given time. Those who hold it,
+// or a product that it comes with, are found by indexes, because they may be few compared with
 // all entitlements of a school.
 func narrowHolders(w *where, p lyceum.Product, at time.Time) {
 	kind, id := string(p.Kind), int64(p.ID)
@@ -283,12 +285,11 @@ func narrowHolders(w *where, p lyceum.Product, at time.Time) {
 		kind, id, micros(at))
 }
 
-// held are entitlements h to products that are no courses, in the words of an
-// index.
+// held are entitlements h to products other than courses, worded as in the condition of an index.
 const held = "h.school_id = $1 AND h.product_type <> 'course' AND "
 
-// followUsers finds out whether a list depends on users and their tags alone. No entry
-// of the journal tells that somebody signed in.
+// followUsers reports whether a list depends only on users and their tags. Sign-ins are not in
+// the journal.
 func followUsers(f lyceum.UserFilter) (follow, bool) {
 	others := f.After.Present || f.Email.Present || f.Emails != nil || f.Answered.Present || f.Product.Present ||
 		f.IDs != nil || f.Begins.Present || f.NeverBegan || f.Order.By == lyceum.UserBySignIn
@@ -307,7 +308,7 @@ func loadTags(q *session, school lyceum.SchoolID, found map[int32]lyceum.User) (
 		[]any{scanInt(&user), scanText(&name)}, func() { tags[user] = append(tags[user], name) })
 	tagged := make(map[int32]any, len(found))
 	for id, row := range found {
-		slices.Sort(tags[id]) // in one order on every engine
+		slices.Sort(tags[id]) // the same order on every engine
 		tagged[id] = lyceum.TaggedUser{User: row, Tags: tags[id]}
 	}
 	return tagged, err

@@ -6,15 +6,15 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// view is one school as it is read.
+// view reads one school.
 type view struct {
 	ctx    context.Context //nolint:containedctx // it lives as long as the call that opened it
 	store  *Store
 	q      *session
 	school lyceum.SchoolID
-	// moment: all statements see the same moment.
+	// moment means that all statements see the same snapshot.
 	moment bool
-	marked *mark // at that moment, once it was read
+	marked *mark // mark of that snapshot, once it was read
 }
 
 func (s *Store) In(ctx context.Context, school lyceum.SchoolID) lyceum.View {
@@ -37,7 +37,7 @@ func (v *view) Context() context.Context { return v.ctx }
 
 func (v *view) Session() any { return v }
 
-// viewOf returns the view that rows are read from.
+// viewOf returns the view to read rows from.
 func viewOf(from lyceum.Source) *view {
 	if t, ok := from.Session().(*tx); ok {
 		return &t.view
@@ -45,13 +45,13 @@ func viewOf(from lyceum.Source) *view {
 	return from.Session().(*view)
 }
 
-// seen is a view as rules have it.
+// seen wraps a view for the rules.
 func seen(v *view) lyceum.View { return lyceum.View{Tables: &tables, Reads: v} }
 
-// txOf returns the change that rows are written in.
+// txOf returns the change to write rows in.
 func txOf(t lyceum.Tx) *tx { return t.Session().(*tx) }
 
-// atOnce runs read with a session whose statements all see the same moment.
+// atOnce calls read with a session whose statements all see the same snapshot.
 func (v *view) atOnce(read func(*session) error) error {
 	if v.moment {
 		return read(v.q)
@@ -59,8 +59,8 @@ func (v *view) atOnce(read func(*session) error) error {
 	return v.store.reads.snapshot(v.ctx, read)
 }
 
-// public returns an error as a caller is to see it. The error of a change is
-// made public when the change ends: it may be a reason to run it again.
+// public returns the form of an error that callers see. The error of a change is converted only
+// when the change ends, because it may be a reason to run the change again.
 func (v *view) public(err error) error {
 	if v.q.began() {
 		return err

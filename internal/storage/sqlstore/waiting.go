@@ -61,8 +61,7 @@ func (s *Store) FindNext(
 	return next, s.public(err)
 }
 
-// moment is when the first of what waits is due, which is so long after what is
-// kept.
+// moment is the earliest time in a column. What it concerns is due a pause after it.
 type moment struct {
 	what  lyceum.Waiting
 	pause time.Duration

@@ -11,8 +11,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// TestFindInAChange: a change finds what there is, what it saved and what others saved
-// before it, and does not look for what cannot be there.
+// TestFindInAChange checks that a change finds existing rows, rows that it saved and rows that
+// others saved before it, and does not look for rows that cannot exist.
 func TestFindInAChange(t *testing.T) {
 	var looked atomic.Int64
 	trace := func(text string) {

@@ -6,7 +6,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// watch tells those who wait for a school that it has changed.
+// watch notifies those who wait for a change of a school.
 type watch struct {
 	mu      sync.Mutex
 	waiting map[lyceum.SchoolID]chan struct{}

@@ -6,8 +6,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// A webhook of a database that knew no bounds has no limit, and what was kept of
-// its attempts is.
+// A webhook from before limits has none, and what was stored of its attempts is still there.
 func TestWebhooksFromBeforeBounds(t *testing.T) {
 	t.Parallel()
 	for name, postgres := range map[string]bool{"SQLite": false, "PostgreSQL": true} {

@@ -46,7 +46,7 @@ var _ = define(&tables.Webhooks, noun[lyceum.WebhookID, lyceum.Webhook, lyceum.W
 	},
 })
 
-// CountUsage begins again at 0 with each minute and each day.
+// CountUsage starts again from 0 with each minute and each day.
 func (t *tx) CountUsage(
 	webhook lyceum.WebhookID, now time.Time, more lyceum.WebhookUsage,
 ) (sums lyceum.WebhookUsage, err error) {

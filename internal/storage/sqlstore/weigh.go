@@ -6,17 +6,17 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// entriesAtOnce is how many entries of a journal are read at a time.
+// entriesAtOnce is how many journal entries are read at a time.
 const entriesAtOnce = 1000
 
-// objectsAtOnce is how many bytes the objects may have that are read at a time.
+// objectsAtOnce is the size in bytes that the objects read at a time may have.
 const objectsAtOnce = 8 << 20
 
-// hugeObject is how many bytes an object takes whose noun names no bound.
+// hugeObject is the assumed size in bytes of an object whose noun sets no limit.
 const hugeObject = 64 << 10
 
-// affordable gives how many of the first entries, of which there is one, can
-// have their objects read at a time.
+// affordable returns how many of the first entries can have their objects read at the same time,
+// at least one. entries must not be empty.
 func affordable(entries []lyceum.ChangeRecord) int {
 	bytes := 0
 	for i := range entries {
@@ -27,14 +27,14 @@ func affordable(entries []lyceum.ChangeRecord) int {
 	return len(entries)
 }
 
-// The bytes that a change, and an object without its texts, take in JSON.
+// Sizes in bytes, as JSON, of a change and of an object without its texts.
 const (
 	bareChange      = 200
 	bareObject      = 450
 	bareTransaction = 560
 )
 
-// weigh returns how many bytes a change takes in JSON at most.
+// weigh returns the largest size in bytes of a change as JSON.
 func weigh(c *lyceum.ChangeRecord) int {
 	bytes := bareChange + lyceum.Weight(c.Actor)
 	if c.Object != nil {

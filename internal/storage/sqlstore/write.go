@@ -16,23 +16,22 @@ import (
 const (
 	// maxGroup is how many changes share one commit at most.
 	maxGroup = 256
-	// groupBudget is how long a group works before it commits. What it has not
-	// begun by then comes first in the next group.
+	// groupBudget is how long a group works before it commits. Changes that it has not begun by
+	// then come first in the next group.
 	groupBudget = 20 * time.Millisecond
-	// maxTries is how often a group is run when other transactions are in the
-	// way; the pauses between add up to about two seconds.
+	// maxTries is how often a group is tried if other transactions conflict with it; the pauses
+	// in between add up to about two seconds.
 	maxTries = 9
-	// yields is how often a writer lets others run at least before it takes a group, so that
-	// those who were just answered are in it with their next change.
+	// yields is how often a writer yields at least before it takes a group, so that the next
+	// changes of callers that were just answered are in it.
 	yields = 3
-	// lull is how long nobody comes before a writer stops waiting for them.
+	// lull is the time without new changes after which a writer stops waiting for them.
 	lull = 50 * time.Microsecond
-	// patience is how long a change waits for its turn, and then again how long
-	// its group may take. Both together are less than a server's time for an
-	// answer.
+	// patience is how long a change waits for its turn, and then how long its group may take.
+	// Together they are less than the server's time limit for a response.
 	patience = 10 * time.Second
-	// hasty is which part of its patience a group waits for a school that another
-	// transaction keeps, before that one goes alone.
+	// hasty limits how long a group waits for a school that another transaction has locked, to
+	// its patience divided by hasty. Then the school goes alone.
 	hasty = 40
 )
 
@@ -53,13 +52,13 @@ func (s *Store) Write(ctx context.Context, stamp lyceum.Stamp, do func(lyceum.Tx
 	return err
 }
 
-// write submits a change.
+// write submits a change without a stamp.
 func (s *Store) write(ctx context.Context, school lyceum.SchoolID, run func(*session) error) error {
 	return s.submit(ctx, &change{school: school, run: run})
 }
 
-// submit hands a change to the writers and waits until it is on disk or has failed.
-// When it returns, the change is not being run any more.
+// submit passes a change to the writers and waits until it is on disk or has failed. When it
+// returns, the change is no longer running.
 func (s *Store) submit(ctx context.Context, c *change) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, s.patience, errNoTurn)
 	defer cancel()
@@ -80,7 +79,7 @@ func (s *Store) submit(ctx context.Context, c *change) error {
 	if s.queue.withdraw(c) {
 		return s.outcome(err)
 	}
-	<-c.done // it is being run: only its outcome is the truth
+	<-c.done // it is running: only its outcome counts
 	return s.outcome(c.result)
 }
 
@@ -90,7 +89,7 @@ var (
 		"changed; try again")
 )
 
-// work commits what waits, group by group, until the store closes.
+// work commits waiting changes, group by group, until the store closes.
 func (s *Store) work() {
 	for {
 		for n := 0; n < yields || s.queue.gathers(time.Now()); n++ {
@@ -108,8 +107,9 @@ func (s *Store) work() {
 	}
 }
 
-// commit runs a group in one transaction, and reports the outcome to every caller whose
-// change was begun. What another transaction keeps from its turn waits again, alone.
+// commit runs a group in one transaction, and reports the outcome to every caller whose change
+// was begun. The changes of a school whose turn another transaction blocks are put back in the
+// queue, to go alone.
 func (s *Store) commit(l *queue, h *hand) {
 	begin := time.Now()
 	begun, err := s.run(l, h)
@@ -135,7 +135,7 @@ func (s *Store) commit(l *queue, h *hand) {
 	}
 }
 
-// stillWaiting answers the callers who gave up, and gives the other changes.
+// stillWaiting completes the changes whose callers have given up, and returns the others.
 func (s *Store) stillWaiting(changes []*change) (rest []*change) {
 	for _, c := range changes {
 		if c.ctx.Err() == nil {
@@ -148,8 +148,8 @@ func (s *Store) stillWaiting(changes []*change) (rest []*change) {
 	return rest
 }
 
-// run runs a group, again while other transactions are in the way, and tells how many of
-// its changes have the outcome err.
+// run runs a group, again if other transactions conflict with it. It returns how many of its
+// changes have the outcome err.
 func (s *Store) run(l *queue, h *hand) (begun int, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), s.patience)
 	defer cancel()
@@ -179,7 +179,7 @@ func (s *Store) run(l *queue, h *hand) (begun int, err error) {
 			break
 		}
 	}
-	if errors.Is(err, errKeys) { // there was no time to run it with keys
+	if errors.Is(err, errKeys) { // there was no time left to run it with foreign keys
 		if err = ctx.Err(); err == nil {
 			err = errNoTurn
 		}
@@ -191,16 +191,15 @@ func (s *Store) run(l *queue, h *hand) (begun int, err error) {
 	return begun, err
 }
 
-// manner is how a group is tried.
+// manner is how a group is run.
 type manner struct {
 	alone     bool // see group
 	unkeyed   bool // see group
-	presuming bool // what it asks may be presumed to be guessed right
+	presuming bool // guesses may be presumed to be right
 }
 
-// try runs a group once, as far as its budget goes, and reports how many
-// changes it has begun. An error is one of the whole transaction; what a single
-// change returned is its result.
+// try runs a group once, within its budget, and returns how many changes it has begun. An error
+// concerns the whole transaction; the outcome of a single change is in its result.
 func (s *Store) try(ctx context.Context, l *queue, h *hand, as manner) (begun int, err error) {
 	members := h.changes
 	var g *group
@@ -251,7 +250,7 @@ func (s *Store) try(ctx context.Context, l *queue, h *hand, as manner) (begun in
 			return false, err
 		}
 		if sent = g.wentAhead() && begun == len(h.changes) && len(schoolsOf(members)) == 1; sent {
-			s.guesses.learn(g) // for those who follow
+			s.guesses.learn(g) // for the group that follows
 			l.sent(h)
 		}
 		return true, nil
@@ -273,7 +272,7 @@ func (s *Store) try(ctx context.Context, l *queue, h *hand, as manner) (begun in
 	return begun, err
 }
 
-// members runs the changes of a group in their order, as far as a budget goes.
+// members runs the changes of a group in order, within a budget.
 func (s *Store) members(g *group, members []*change, budget time.Duration) (begun int, err error) {
 	for begin := s.clock(); begun < len(members) && (begun == 0 || s.clock().Sub(begin) < budget); {
 		begun++
@@ -284,8 +283,8 @@ func (s *Store) members(g *group, members []*change, budget time.Duration) (begu
 	return begun, nil
 }
 
-// rehearse takes the turns of the schools of a group, and runs it without the database
-// until all is known that it asks. It is done when it needed nothing else.
+// rehearse takes the turns of the group's schools, and runs the group without the database until
+// everything that it queries is known. done is true if it needed nothing else.
 func (s *Store) rehearse(g *group, members []*change, presuming bool) (begun int, done bool, err error) {
 	g.answers = answers{}
 	begun, budget, turns := len(members), groupBudget, true
@@ -335,8 +334,8 @@ func (s *Store) rehearse(g *group, members []*change, presuming bool) (begun int
 	return begun, done, nil
 }
 
-// turns keeps other processes from changing the schools of a group, and asks what is
-// missing as soon as it can.
+// turns prevents other processes from changing the schools of a group, and sends the missing
+// queries with the same message.
 func (s *Store) turns(q *session, group []*change, missing []*answer) error {
 	if s.dialect.turn == "" {
 		return nil
@@ -345,8 +344,8 @@ func (s *Store) turns(q *session, group []*change, missing []*answer) error {
 	return s.turned(schools, len(missing) > 0, q.link.(*pipeline).fetch(missing))
 }
 
-// takeTurns lets the turns of the schools of a group go with the next message, and lists them.
-// Two processes that lock schools in the same order cannot deadlock.
+// takeTurns queues the turns of the group's schools for the next message, and returns the
+// schools. Two processes that lock schools in the same order cannot deadlock.
 func (s *Store) takeTurns(g *group, members []*change) []lyceum.SchoolID {
 	schools, turn := schoolsOf(members), s.turnOf(g)
 	for _, school := range schools {
@@ -355,7 +354,7 @@ func (s *Store) takeTurns(g *group, members []*change) []lyceum.SchoolID {
 	return schools
 }
 
-// turnOf is the statement that takes a turn for a group.
+// turnOf returns the statement that takes a school's turn for a group.
 func (s *Store) turnOf(g *group) string {
 	if g.patient {
 		return s.dialect.turn
@@ -363,7 +362,7 @@ func (s *Store) turnOf(g *group) string {
 	return s.hastyTurn
 }
 
-// schoolsOf lists the schools of changes, each once, in their order.
+// schoolsOf returns the schools of changes in ascending order, each once.
 func schoolsOf(members []*change) []lyceum.SchoolID {
 	schools := make([]lyceum.SchoolID, len(members))
 	for i, c := range members {
@@ -373,13 +372,13 @@ func schoolsOf(members []*change) []lyceum.SchoolID {
 	return slices.Compact(schools)
 }
 
-// turned tells what an error of the message that takes turns says.
+// turned interprets the error of the message that takes turns.
 func (s *Store) turned(schools []lyceum.SchoolID, asked bool, err error) error {
 	queued, ok := errors.AsType[*queuedError](err)
 	switch {
 	case err == nil:
 		return nil
-	case !ok || queued.at == 0 && asked: // the first one begins the transaction, or a query cannot be prepared
+	case !ok || queued.at == 0 && asked: // the first statement begins the transaction, or a query could not be prepared
 		return &lostError{err}
 	case queued.at > 0 && s.dialect.fault(err) == faultBusy:
 		return &heldError{schools[queued.at-1], fmt.Errorf("take the school's turn: %w", queued.err)}
@@ -387,7 +386,7 @@ func (s *Store) turned(schools []lyceum.SchoolID, asked bool, err error) error {
 	return fmt.Errorf("begin a change: %w", queued.err)
 }
 
-// heldError tells that another transaction holds a school for too long.
+// heldError means that another transaction has locked a school for too long.
 type heldError struct {
 	school lyceum.SchoolID
 	err    error
@@ -396,7 +395,7 @@ type heldError struct {
 func (e *heldError) Error() string { return e.err.Error() }
 func (e *heldError) Unwrap() error { return e.err }
 
-// split gives the changes of the school that is held, and the others.
+// split separates the changes of the locked school from the others.
 func (e *heldError) split(changes []*change) (held, rest []*change) {
 	for _, c := range changes {
 		if c.school == e.school {
@@ -408,8 +407,7 @@ func (e *heldError) split(changes []*change) (held, rest []*change) {
 	return held, rest
 }
 
-// member runs one change of a group. It returns an error when the whole transaction
-// is lost.
+// member runs one change of a group. It returns an error only if the whole transaction is lost.
 func (s *Store) member(g *group, c *change) error {
 	if c.result = nil; c.ctx.Err() != nil {
 		c.result = context.Cause(c.ctx)
@@ -433,8 +431,8 @@ func (s *Store) member(g *group, c *change) error {
 	return nil
 }
 
-// lost gives err when it ends the whole transaction, and nil when the
-// savepoint can be gone back to.
+// lost returns err if it ends the whole transaction, and nil if it is enough to roll back to the
+// savepoint.
 func (s *Store) lost(err error) error {
 	if err == nil {
 		return nil
@@ -450,8 +448,8 @@ func (s *Store) lost(err error) error {
 	}
 }
 
-// guard runs a change and turns a panic in it into its error, so that it takes
-// neither the writer nor its neighbours with it.
+// guard runs a change and turns a panic into an error, so that it stops neither the writer nor
+// the other changes.
 func guard(q *session, run func(*session) error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
