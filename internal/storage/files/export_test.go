@@ -2,8 +2,8 @@ package files
 
 import "time"
 
-// Hurry makes a store wait no longer than this for an answer.
+// Hurry sets the time limit of a store's requests.
 func (s *S3) Hurry(d time.Duration) { s.patience = d }
 
-// Cut makes a store send files in parts of a mebibyte.
+// Cut makes a store send files in parts of 1 MiB.
 func (s *S3) Cut() { s.partSize = 1 << 20 }

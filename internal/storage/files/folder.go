@@ -1,6 +1,6 @@
-// Package files keeps the contents of files in a folder, or in an S3-compatible store.
+// Package files stores the contents of files in a folder or in an S3-compatible store.
 //
-// It must not know what the files are for, nor who may have them.
+// It must not know what the files are for or who may have them.
 package files
 
 import (
@@ -16,13 +16,13 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Folder keeps files in a folder of the file system, which it makes when the first
-// file comes. Several processes may share one.
+// Folder stores files in a folder of the file system, which is created when the first file
+// arrives. Several processes may share one.
 type Folder struct{ dir string }
 
 var _ lyceum.FileStore = (*Folder)(nil)
 
-// NewFolder returns the store in a folder.
+// NewFolder returns the store for a folder.
 func NewFolder(dir string) *Folder { return &Folder{dir} }
 
 // Part implements lyceum.FileStore.
@@ -88,8 +88,7 @@ func (f *Folder) Remove(_ context.Context, name lyceum.FileName) error {
 	return nil
 }
 
-// RemoveParts removes what has come of contents that are not complete. Nobody may be
-// adding to one.
+// RemoveParts removes all incomplete files. No one may be adding to one at the same time.
 func (f *Folder) RemoveParts() error {
 	root, err := os.OpenRoot(f.dir)
 	if err == nil {
@@ -102,7 +101,7 @@ func (f *Folder) RemoveParts() error {
 	return nil
 }
 
-// removeAll removes those files that are there.
+// removeAll removes the files that exist.
 func removeAll(root *os.Root, names ...string) error {
 	for _, name := range names {
 		if err := root.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -150,7 +149,7 @@ func unavailable(err error) error {
 	return &lyceum.Error{Kind: lyceum.Unavailable, Detail: "files cannot be kept or read now; try again later", Err: err}
 }
 
-// check refuses what is no name of a content.
+// check returns an error if a string is not a valid file name.
 func check(name lyceum.FileName) error {
 	for word := range strings.SplitSeq(string(name), "/") {
 		odd := strings.ContainsFunc(word, func(r rune) bool {

@@ -35,7 +35,7 @@ func kept(t *testing.T, dir string) (names []string) {
 	return names
 }
 
-// put keeps a content that comes in one go.
+// put stores a file in one go.
 func put(ctx context.Context, store lyceum.FileStore, name lyceum.FileName, body io.Reader, most int64) (sum lyceum.FileSum, err error) {
 	part, err := store.Part(ctx, name)
 	if err != nil {
@@ -91,7 +91,7 @@ func TestFilesAreKept(t *testing.T) {
 	}
 }
 
-// What came before a body failed stays, and the rest is added to it later.
+// What was received before a body failed is kept, and the rest is added later.
 func TestPartsGoOn(t *testing.T) {
 	t.Parallel()
 	torn := errors.New("torn")
@@ -149,7 +149,7 @@ func read(t *testing.T, folder *files.Folder) string {
 	return string(text)
 }
 
-// What a power failure left of a part is used as far as its state is on disk.
+// After a power failure, as much of a part is used as its state on disk covers.
 func TestPartsAfterAPowerFailure(t *testing.T) {
 	t.Parallel()
 	for what, tc := range map[string]struct {
@@ -189,7 +189,7 @@ func TestPartsAfterAPowerFailure(t *testing.T) {
 	}
 }
 
-// A part that is dropped, not accepted, or removed begins again.
+// A part that is restarted, rejected or removed begins again from scratch.
 func TestPartsBeginAgain(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -212,7 +212,7 @@ func TestPartsBeginAgain(t *testing.T) {
 	if sum, err := put(t.Context(), folder, name, strings.NewReader("right"), 5); err != nil || sum.Size != 5 {
 		t.Errorf("%+v, %v", sum, err)
 	}
-	if part, err = folder.Part(t.Context(), name); err != nil || part.Size() != 5 { // the server was killed before it noted that all came
+	if part, err = folder.Part(t.Context(), name); err != nil || part.Size() != 5 { // as if the server was killed before it recorded that the file is complete
 		t.Fatal(part.Size(), err)
 	}
 	if sum, err := part.Keep(t.Context(), func(lyceum.FileSum) error { return nil }); err != nil || sum.SHA256 != sha256.Sum256([]byte("right")) || sum.Name != name {
@@ -223,7 +223,7 @@ func TestPartsBeginAgain(t *testing.T) {
 	}
 }
 
-// Where nothing can be written the store says so, and that it may pass.
+// If nothing can be written, the store returns Unavailable.
 func TestFolderThatCannotBeWritten(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "file")
@@ -242,15 +242,15 @@ func TestFolderThatCannotBeWritten(t *testing.T) {
 	}
 }
 
-// Whatever of the file system fails, nothing is acknowledged then, and what was goes on
-// when it works again.
+// If any file system operation fails, nothing is acknowledged, and the part resumes once it works
+// again.
 func TestFolderFaults(t *testing.T) {
 	t.Parallel()
 	part := "incoming/" + strings.ReplaceAll(string(name), "/", "_")
 	first, _, _ := strings.Cut(string(name), "/")
 	for what, tc := range map[string]struct {
-		inTheWay string // a folder, with a file in it
-		keeps    bool   // all has come
+		inTheWay string // a folder that contains a file
+		keeps    bool   // all has been received
 	}{
 		"the part":                {part, true},
 		"a state":                 {part + ".new", false},
@@ -272,7 +272,7 @@ func TestFolderFaults(t *testing.T) {
 			at := filepath.Join(dir, filepath.FromSlash(tc.inTheWay))
 			aside := filepath.Join(t.TempDir(), "aside")
 			moved := os.Rename(at, aside) == nil
-			if tc.inTheWay == first { // in which folders are made
+			if tc.inTheWay == first { // a folder of folders
 				err = os.WriteFile(at, nil, 0o600)
 			} else {
 				err = os.MkdirAll(filepath.Join(at, "x"), 0o700)
@@ -312,7 +312,7 @@ func TestFolderFaults(t *testing.T) {
 	}
 }
 
-// A name never leads out of the folder, nor to a file that is still coming.
+// A name never leads out of the folder or to an incomplete file.
 func TestNamesOfFiles(t *testing.T) {
 	t.Parallel()
 	folder := files.NewFolder(t.TempDir())

@@ -9,7 +9,7 @@ import (
 	"github.com/minio/minio-go/v7"
 )
 
-// object reads a content of an S3-compatible store from where it is sought.
+// object reads a file from an S3-compatible store, from any offset.
 type object struct {
 	store *S3
 	ctx   context.Context //nolint:containedctx // that of the call that opened it
@@ -18,11 +18,11 @@ type object struct {
 	tag   string
 
 	at   int64
-	body io.ReadCloser // begins at at; nil: nothing is asked for
+	body io.ReadCloser // begins at offset at; nil if nothing was requested
 	stop context.CancelFunc
 }
 
-// Read fails with Unavailable if the store does not send anything for too long.
+// Read fails with Unavailable if the store sends nothing for too long.
 func (o *object) Read(b []byte) (int, error) {
 	if o.at >= o.size {
 		return 0, io.EOF
@@ -67,7 +67,7 @@ func (o *object) ask() error {
 	return nil
 }
 
-// Seek asks the store for nothing.
+// Seek sends no request.
 func (o *object) Seek(offset int64, whence int) (int64, error) {
 	switch whence {
 	case io.SeekCurrent:
@@ -85,13 +85,13 @@ func (o *object) Seek(offset int64, whence int) (int64, error) {
 	return offset, o.Close()
 }
 
-// Close ends what is asked for.
+// Close ends the request in progress, if any.
 func (o *object) Close() error {
 	if o.body == nil {
 		return nil
 	}
 	o.stop()
-	_ = o.body.Close() // what it has is not wanted any more
+	_ = o.body.Close() // the rest of the body is not needed
 	o.body = nil
 	return nil
 }

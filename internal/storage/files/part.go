@@ -17,39 +17,38 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// incoming is the folder of what has come of files, until all of it has: beside each
-// part is its state.
+// incoming is the folder of incomplete files. Each one is stored there with its state next to it.
 const (
 	incoming = "incoming"
-	stateOf  = ".state" // ends its name
-	freshOf  = ".new"   // ends the name of a state that is being written
+	stateOf  = ".state" // suffix of a state's name
+	freshOf  = ".new"   // suffix of a state that is being written
 )
 
-// bufferSize is the memory of one file on its way, in bytes.
+// bufferSize is the size in bytes of the buffer for one incoming file.
 const bufferSize = 128 << 10
 
-// What a server that is killed forgets of a file on its way at most.
+// What is lost at most of an incoming file when the server is killed.
 const (
 	unsavedBytes = 64 << 20
 	unsavedTime  = 10 * time.Second
 )
 
-// partOf is the name of the part of a content.
+// partOf returns the name of the incomplete version of a file.
 func partOf(name lyceum.FileName) string {
 	return path.Join(incoming, strings.ReplaceAll(string(name), "/", "_"))
 }
 
-// partFiles are the files of a part.
+// partFiles returns the names of all files of a part.
 func partFiles(part string) []string { return []string{part + stateOf, part + freshOf, part} }
 
-// state is what is known of the first bytes of a part, all of which are on disk.
+// state describes the first bytes of an incomplete file, all of which are on disk.
 type state struct {
 	Size int64  `json:"size"`
 	Head []byte `json:"head"`
-	Hash []byte `json:"hash"` // a SHA-256 that is not complete
+	Hash []byte `json:"hash"` // intermediate state of a SHA-256
 }
 
-// tally follows a content that comes.
+// tally accumulates the size, head and hash of an incoming file.
 type tally struct {
 	size int64
 	head []byte
@@ -77,32 +76,32 @@ func (t *tally) sum() (s lyceum.FileSum) {
 	return s
 }
 
-// restore takes up a state, and reports whether it is one.
+// restore continues from a state, and reports whether the state is valid.
 func (t *tally) restore(s state) bool {
 	*t = newTally()
 	t.size, t.head = s.Size, s.Head
 	return s.Size >= 0 && t.hash.(encoding.BinaryUnmarshaler).UnmarshalBinary(s.Hash) == nil
 }
 
-// folderPart is a file on its way into a folder.
+// folderPart is a file that is being received into a folder.
 type folderPart struct {
 	tally
 
 	root  *os.Root
-	name  string // of the content
-	at    string // of the part
-	whole bool   // the content is in its place
+	name  string // of the complete file
+	at    string // name of the part
+	whole bool   // the file is complete and in its place
 	file  *os.File
 
-	saved   int64      // bytes that the state on disk has
-	savedAt time.Time  // when it was last begun to be written
-	saving  chan error // gets the outcome of one that is being written; nil: none is
+	saved   int64      // bytes that the state on disk covers
+	savedAt time.Time  // when saving it last began
+	saving  chan error // receives the outcome of the save in progress; nil if there is none
 }
 
 var _ lyceum.FilePart = (*folderPart)(nil)
 
-// load takes up what has come. A part without a state, or shorter than it says, is
-// nothing.
+// load resumes from what has been received. A part without a state, or shorter than its state
+// says, counts as empty.
 func (p *folderPart) load() error {
 	p.tally, p.saved = newTally(), 0
 	info, err := p.root.Lstat(p.name)
@@ -141,7 +140,7 @@ func (p *folderPart) Size() int64 { return p.size }
 // Head implements lyceum.FilePart.
 func (p *folderPart) Head() []byte { return p.head }
 
-// open opens the part for what comes next.
+// open opens the part for appending.
 func (p *folderPart) open() error {
 	if p.file != nil {
 		return nil
@@ -196,8 +195,8 @@ func (p *folderPart) Append(ctx context.Context, body io.Reader, most int64) err
 	}
 }
 
-// goBack drops what came after the state was last saved, which a full disk has no
-// room for.
+// goBack drops what was received after the state was last saved, because a full disk has no room
+// for it.
 func (p *folderPart) goBack() error {
 	err := p.saveEnds()
 	if failed := p.load(); failed != nil {
@@ -208,7 +207,7 @@ func (p *folderPart) goBack() error {
 	return errors.Join(err, file.Truncate(p.size), file.Close())
 }
 
-// saveAside begins to save the state, unless that is going on already.
+// saveAside begins to save the state in the background, unless a save is in progress.
 func (p *folderPart) saveAside() error {
 	if p.saving != nil {
 		select {
@@ -233,7 +232,7 @@ func (p *folderPart) saveAside() error {
 	return nil
 }
 
-// saveEnds waits until no state is being saved.
+// saveEnds waits for a save in progress.
 func (p *folderPart) saveEnds() (err error) {
 	if p.saving != nil {
 		err = <-p.saving
@@ -242,7 +241,7 @@ func (p *folderPart) saveEnds() (err error) {
 	return err
 }
 
-// save brings the part to disk, and then its state.
+// save syncs the part to disk, and then its state.
 func (p *folderPart) save(now state) error {
 	if err := p.file.Sync(); err != nil {
 		return err
@@ -312,7 +311,7 @@ func (p *folderPart) Keep(ctx context.Context, accept func(lyceum.FileSum) error
 	}
 	err := p.saveEnds()
 	if err == nil {
-		err = p.open() // all of it may have come before
+		err = p.open() // all of it may have been received before
 	}
 	if err == nil {
 		err = p.file.Sync()
@@ -330,10 +329,11 @@ func (p *folderPart) Keep(ctx context.Context, accept func(lyceum.FileSum) error
 	return sum, nil
 }
 
-// Forget implements lyceum.FilePart: a content in its place is enough.
+// Forget implements lyceum.FilePart. It does nothing, because no part remains of a file in its
+// place.
 func (*folderPart) Forget(context.Context) error { return nil }
 
-// read finds out what is known of a content that is in its place.
+// read computes the sum of a file that is in its place.
 func (p *folderPart) read(ctx context.Context) (sum lyceum.FileSum, err error) {
 	file, err := p.root.Open(p.name)
 	if err != nil {
@@ -355,7 +355,7 @@ func (p *folderPart) read(ctx context.Context) (sum lyceum.FileSum, err error) {
 	return sum, ctx.Err()
 }
 
-// move gives what has come its name, and returns when that is on disk.
+// move renames the part to its final name, and returns once that is on disk.
 func (p *folderPart) move() error {
 	dir := path.Dir(p.name)
 	if err := p.root.MkdirAll(dir, 0o700); err != nil {

@@ -17,31 +17,30 @@ import (
 	"github.com/minio/minio-go/v7/pkg/credentials"
 )
 
-// S3 keeps files in a bucket of an S3-compatible store. Several processes may share
-// one.
+// S3 stores files in a bucket of an S3-compatible store. Several processes may share one.
 type S3 struct {
 	core     *minio.Core
 	bucket   string
 	prefix   string        // ends with a slash, or is empty
-	patience time.Duration // for one request
-	partSize int64         // bytes of a file that are sent at once
+	patience time.Duration // time limit of a request
+	partSize int64         // bytes of a file that are sent in one request
 }
 
 var _ lyceum.FileStore = (*S3)(nil)
 
 const (
 	s3Patience = 2 * time.Minute
-	s3Retries  = 2 // of a request that failed
+	s3Retries  = 2 // of a failed request
 	s3PartSize = 16 << 20
 )
 
-// NewS3 returns the store at an address such as
-// https://KEY:SECRET@s3.example.com/bucket/prefix?region=eu-central-1. It fails with
-// Invalid for another form, and does not ask the store.
+// NewS3 returns the store at a URL such as
+// https://KEY:SECRET@s3.example.com/bucket/prefix?region=eu-central-1. It fails with Invalid if
+// the URL has another form. It does not connect to the store.
 func NewS3(address string) (*S3, error) {
 	u, err := url.Parse(address)
 	if err != nil {
-		return nil, errS3Address // which err would show
+		return nil, errS3Address // err would show the URL
 	}
 	secret, has := u.User.Password()
 	bucket, prefix, _ := strings.Cut(strings.TrimPrefix(u.Path, "/"), "/")
@@ -93,7 +92,7 @@ func (s *S3) Ping(ctx context.Context) error {
 	return nil
 }
 
-// Place says where the store is, without its secret: two stores with the same place
+// Place returns the location of the store, without its secret: two stores with the same place
 // have the same contents.
 func (s *S3) Place() string { return s.core.EndpointURL().JoinPath(s.bucket, s.prefix).String() }
 
@@ -136,7 +135,7 @@ func (s *S3) Remove(ctx context.Context, name lyceum.FileName) error {
 	}
 	listing, stop := context.WithCancel(ctx)
 	defer stop()
-	// A store that failed, or a server that was killed, may have left more than the state says.
+	// A failure of the store or a killed server may have left more than the state lists.
 	for object := range s.list(listing, p.at) {
 		if object.Err != nil {
 			return unavailable(object.Err)
@@ -171,7 +170,7 @@ func (s *S3) Each(ctx context.Context, prefix lyceum.FileName, visit func(lyceum
 			return unavailable(object.Err)
 		}
 		name := lyceum.FileName(strings.TrimPrefix(object.Key, s.prefix))
-		if check(name) != nil { // it is somebody else's, or has not all come
+		if check(name) != nil { // a foreign or incomplete file
 			continue
 		}
 		if err := visit(lyceum.StoredFile{Name: name, Size: object.Size, At: object.LastModified}); err != nil {
@@ -181,7 +180,7 @@ func (s *S3) Each(ctx context.Context, prefix lyceum.FileName, visit func(lyceum
 	return ctx.Err()
 }
 
-// put keeps a small object, or one that is not large.
+// put stores a small or moderately large object in one request.
 func (s *S3) put(ctx context.Context, name string, body io.ReaderAt, size int64) error {
 	ctx, done := s.wait(ctx)
 	defer done()
@@ -198,7 +197,7 @@ func (s *S3) put(ctx context.Context, name string, body io.ReaderAt, size int64)
 	return nil
 }
 
-// get reads an object that is not large; there is none if found is false.
+// get reads an object that is not large. found is false if it does not exist.
 func (s *S3) get(ctx context.Context, name string, to io.Writer, most int64) (size int64, found bool, err error) {
 	ctx, done := s.wait(ctx)
 	defer done()
@@ -235,12 +234,12 @@ func (s *S3) Part(ctx context.Context, name lyceum.FileName) (lyceum.FilePart, e
 	return p, nil
 }
 
-// contentKey names a content that was sent in one request, by what it is.
+// contentKey returns the key of a file that was sent in one request, which includes its hash.
 func contentKey(name string, sum *lyceum.FileSum) string {
 	return name + "-" + hex.EncodeToString(sum.SHA256[:16])
 }
 
-// spool makes a file that nobody else sees.
+// spool creates a temporary file that no one else can see.
 func spool() (*os.File, error) {
 	file, err := os.CreateTemp("", "lyceum-upload-*")
 	if err != nil {
@@ -253,8 +252,8 @@ func spool() (*os.File, error) {
 	return file, nil
 }
 
-// place keeps a content of any size under exactly its name. It fails with Unavailable
-// if the store does not take anything for too long.
+// place stores a file of any size under exactly its name. It fails with Unavailable if the store
+// accepts no data for too long.
 func (s *S3) place(ctx context.Context, want *lyceum.FileSum, body io.ReaderAt) error {
 	if err := check(want.Name); err != nil {
 		return err
@@ -276,7 +275,7 @@ func (s *S3) place(ctx context.Context, want *lyceum.FileSum, body io.ReaderAt) 
 	return s.placed(ctx, want)
 }
 
-// placed fails unless the store has an object of the size that it should have.
+// placed returns an error unless the store has an object of the expected size.
 func (s *S3) placed(ctx context.Context, sum *lyceum.FileSum) error {
 	ctx, done := s.wait(ctx)
 	defer done()

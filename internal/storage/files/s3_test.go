@@ -22,7 +22,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/files"
 )
 
-// bucket is an S3-compatible store in the test, which can have a fault.
+// bucket is an S3-compatible store in the test that can be made to fail.
 type bucket struct {
 	address string
 	kept    gofakes3.Backend
@@ -90,14 +90,14 @@ func names(t *testing.T, store lyceum.FileStore, prefix lyceum.FileName) (found 
 	return found
 }
 
-// A file of any size is kept as it came, in one go and in parts with restarts between.
+// Files of any size are stored unchanged, in one go and in parts with restarts in between.
 func TestS3KeepsFiles(t *testing.T) {
 	t.Parallel()
 	b := newBucket(t)
 	if err := b.open(t).Ping(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	content := noise(5 << 19) // of which a mebibyte is sent at once
+	content := noise(5 << 19) // it is sent in parts of 1 MiB
 	for what, ends := range map[string][]int{
 		"small": {1000}, "in small parts": {10, 700, 1000}, "one part": {1 << 20}, "large": {5 << 19},
 		"in large parts": {1, 1 << 20, 5 << 18, 2<<20 + 5, 5 << 19},
@@ -108,7 +108,7 @@ func TestS3KeepsFiles(t *testing.T) {
 			from := 0
 			var sum lyceum.FileSum
 			for n, to := range ends {
-				store := b.open(t) // as a server that starts again
+				store := b.open(t) // like a restarted server
 				part, err := store.Part(t.Context(), name)
 				if err != nil || part.Size() != int64(from) {
 					t.Fatal(part, err)
@@ -125,7 +125,7 @@ func TestS3KeepsFiles(t *testing.T) {
 					if sum, err = part.Keep(t.Context(), func(lyceum.FileSum) error { return nil }); err != nil {
 						t.Fatal(err)
 					}
-					again, err := b.open(t).Part(t.Context(), name) // as a server that starts after it was killed
+					again, err := b.open(t).Part(t.Context(), name) // like a server that starts after it was killed
 					if err != nil || again.Size() < int64(from) {
 						t.Fatalf("%d bytes were acknowledged, and %v have come: %v", from, again, err)
 					}
@@ -167,8 +167,8 @@ func TestS3KeepsFiles(t *testing.T) {
 	}
 }
 
-// While the store is down, or answers nonsense, nothing is acknowledged, and what was
-// goes on afterwards.
+// While the store is down or returns nonsense, nothing is acknowledged, and the part resumes
+// afterwards.
 func TestS3Faults(t *testing.T) {
 	t.Parallel()
 	faults := map[string]http.HandlerFunc{
@@ -229,7 +229,7 @@ func TestS3Faults(t *testing.T) {
 			if err != nil {
 				t.Error(err)
 			}
-			_ = part.Close() // cannot save it
+			_ = part.Close() // cannot be saved
 			works()
 			if part, err = store.Part(t.Context(), name); err != nil {
 				t.Fatal(err)
@@ -256,7 +256,8 @@ func TestS3Faults(t *testing.T) {
 	}
 }
 
-// Two servers that take parts of one file at once, which differ, leave one that is whole.
+// If two servers concurrently receive different parts of the same file, one complete file
+// remains.
 func TestS3TwoServers(t *testing.T) {
 	t.Parallel()
 	b := newBucket(t)
@@ -293,7 +294,7 @@ func TestS3TwoServers(t *testing.T) {
 	}
 }
 
-// What a store kept of a part that it failed to remove is removed with the file.
+// What a store still has of a part because removing it failed is removed with the file.
 func TestS3RemovesLeftovers(t *testing.T) {
 	t.Parallel()
 	b := newBucket(t)
@@ -331,7 +332,7 @@ func TestS3RemovesLeftovers(t *testing.T) {
 	}
 }
 
-// A server that is killed between the store's last answer and its own finds the file.
+// A server that was killed between the store's last response and its own finds the file.
 func TestS3AfterAKill(t *testing.T) {
 	t.Parallel()
 	b := newBucket(t)
@@ -351,7 +352,7 @@ func TestS3AfterAKill(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, err := b.open(t).Part(t.Context(), name) // another server has the same
+	second, err := b.open(t).Part(t.Context(), name) // another server has the same part
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -370,7 +371,7 @@ func TestS3AfterAKill(t *testing.T) {
 	_ = errors.Join(first.Close(), second.Close())
 }
 
-// An address that is not one of S3 is refused, without its secret.
+// A URL that is not one of an S3 store is rejected, without showing its secret.
 func TestS3Addresses(t *testing.T) {
 	t.Parallel()
 	for _, odd := range []string{

@@ -16,34 +16,34 @@ import (
 	"github.com/minio/minio-go/v7"
 )
 
-// objectState is what the store knows of a part: parts of one size, and the rest
-// as an object of its own.
+// objectState is the state of an incomplete file, as saved in the store: S3 parts of equal size,
+// and the rest as a separate object.
 type objectState struct {
 	state
 
-	Key    string   `json:"key"`    // that the content will have
-	Upload string   `json:"upload"` // of several parts; empty: it has not begun
+	Key    string   `json:"key"`    // of the complete file
+	Upload string   `json:"upload"` // id of the multipart upload; empty if it has not begun
 	Parts  []string `json:"parts"`  // ETags
-	Tail   string   `json:"tail"`   // ends the name of the object with the rest; empty: the size does
+	Tail   string   `json:"tail"`   // suffix of the key of the object with the rest; empty: the suffix is the size
 }
 
-// tail is how many bytes are behind the parts; it is negative if the last part is a
-// short one, behind which nothing comes.
+// tail returns how many bytes follow the parts; it is negative if the last part is a short one,
+// which nothing can follow.
 func (p *objectPart) tail(s *objectState) int64 { return s.Size - int64(len(s.Parts))*p.store.partSize }
 
 const mostState = 1 << 20 // bytes
 
-// objectPart is a file on its way into an S3-compatible store. What is not yet sent
-// there, at most one part, is in a file of this machine.
+// objectPart is a file that is being received into an S3-compatible store. What was not yet sent
+// there, at most one part, is in a local file.
 type objectPart struct {
 	tally
 
 	store   *S3
 	ctx     context.Context //nolint:containedctx // for what is saved after the request
-	name    string          // that the content's begins with
-	at      string          // of the part
-	saved   objectState     // in the store
-	now     objectState     // but for what tally has
+	name    string          // beginning of the file's key
+	at      string          // beginning of the keys of the state and the rest
+	saved   objectState     // as last saved in the store
+	now     objectState     // current state, except for what tally has
 	spool   *os.File
 	spooled int64
 	settled bool // there is nothing to save
@@ -53,7 +53,7 @@ var _ lyceum.FilePart = (*objectPart)(nil)
 
 var errNonsense = errors.New("the store's answer is not one of S3")
 
-// loadState reads what the store knows.
+// loadState reads the state from the store.
 func (p *objectPart) loadState(ctx context.Context) error {
 	var text bytes.Buffer
 	_, found, err := p.store.get(ctx, p.at+stateOf, &text, mostState)
@@ -69,8 +69,8 @@ func (p *objectPart) loadState(ctx context.Context) error {
 	return nil
 }
 
-// load takes up what has come. Another process may be saving more meanwhile, and then
-// removes the rest that it does not need.
+// load resumes from what has been received. Another process may meanwhile save a newer state and
+// then remove the rest of the older one, so load tries again if the rest is missing.
 func (p *objectPart) load(ctx context.Context) error {
 	if err := p.loadState(ctx); err != nil {
 		return err
@@ -93,7 +93,7 @@ func (p *objectPart) load(ctx context.Context) error {
 	return nil
 }
 
-// take takes up a state, and reports whether it is one and its rest is there.
+// take resumes from a state, and reports whether the state is valid and its rest exists.
 func (p *objectPart) take(ctx context.Context) (bool, error) {
 	tail := p.tail(&p.saved)
 	if tail <= -p.store.partSize || tail > p.store.partSize || !p.restore(p.saved.state) {
@@ -110,8 +110,8 @@ func (p *objectPart) take(ctx context.Context) (bool, error) {
 	return found && size == tail, err
 }
 
-// tailName names the object with the rest of a state. Each rest has a name of its own,
-// so that two processes with one file do not take each other's.
+// tailName returns the name of the object with the rest of a state. Each rest has a different
+// name, so that two processes that receive the same file do not use each other's.
 func (p *objectPart) tailName(s *objectState) string {
 	if s.Tail == "" {
 		return p.at + "." + strconv.FormatInt(s.Size, 10)
@@ -128,7 +128,7 @@ func (p *objectPart) begin() (err error) {
 
 func (p *objectPart) closeSpool() {
 	if p.spool != nil {
-		_ = p.spool.Close() // nobody reads it any more
+		_ = p.spool.Close() // it is not read any more
 		p.spool, p.spooled = nil, 0
 	}
 }
@@ -181,7 +181,7 @@ func (p *objectPart) goBack(err error) error {
 	return err
 }
 
-// flush sends what is in the spool as the next part.
+// flush sends the spooled bytes as the next part.
 func (p *objectPart) flush(ctx context.Context) error {
 	ctx, done := p.store.wait(ctx)
 	defer done()
@@ -205,7 +205,7 @@ func (p *objectPart) flush(ctx context.Context) error {
 	part, err := p.store.core.PutObjectPart(ctx, p.store.bucket, p.store.at(p.now.Key), p.now.Upload, len(p.now.Parts)+1,
 		io.NewSectionReader(p.spool, 0, p.spooled), p.spooled,
 		minio.PutObjectPartOptions{
-			Sha256Hex: hex.EncodeToString(hash.Sum(nil)), DisableContentSha256: true, // which signs chunks
+			Sha256Hex: hex.EncodeToString(hash.Sum(nil)), DisableContentSha256: true, // otherwise it signs in chunks
 		})
 	if err == nil && part.ETag == "" {
 		err = errNonsense
@@ -218,7 +218,8 @@ func (p *objectPart) flush(ctx context.Context) error {
 	return p.save(ctx)
 }
 
-// save keeps the state, and then has no use for the rest that an older one needs.
+// save saves the state, and then removes the rest of the previous one, which is not needed any
+// more.
 func (p *objectPart) save(ctx context.Context) (err error) {
 	before := p.saved
 	if p.now.state, err = p.state(); err != nil {
@@ -249,7 +250,7 @@ func (p *objectPart) Restart(ctx context.Context) error {
 	return nil
 }
 
-// drop removes what the store has of the part.
+// drop removes all that the store has of the incomplete file.
 func (p *objectPart) drop(ctx context.Context) error {
 	if err := p.abort(ctx); err != nil || p.saved.Size == 0 {
 		return err
@@ -257,7 +258,7 @@ func (p *objectPart) drop(ctx context.Context) error {
 	return p.forget(ctx)
 }
 
-// abort removes the parts of the content.
+// abort removes the multipart upload.
 func (p *objectPart) abort(ctx context.Context) error {
 	if p.now.Upload == "" {
 		return nil
@@ -271,7 +272,7 @@ func (p *objectPart) abort(ctx context.Context) error {
 	return nil
 }
 
-// forget removes what is known of the part.
+// forget removes the rest and the state of the incomplete file.
 func (p *objectPart) forget(ctx context.Context) error {
 	if p.tail(&p.saved) > 0 {
 		if err := p.store.remove(ctx, p.tailName(&p.saved)); err != nil {
@@ -306,7 +307,7 @@ func (p *objectPart) Forget(ctx context.Context) error {
 	return p.forget(ctx)
 }
 
-// place makes what has come an object.
+// place turns what was received into an object.
 func (p *objectPart) place(ctx context.Context, sum *lyceum.FileSum) error {
 	if p.now.Upload == "" {
 		sum.Name = lyceum.FileName(contentKey(p.name, sum))
@@ -327,7 +328,7 @@ func (p *objectPart) place(ctx context.Context, sum *lyceum.FileSum) error {
 	return nil
 }
 
-// join makes all parts one object.
+// join combines all parts into one object.
 func (p *objectPart) join(ctx context.Context) error {
 	if p.spooled > 0 {
 		if err := p.flush(ctx); err != nil {
@@ -348,8 +349,8 @@ func (p *objectPart) join(ctx context.Context) error {
 	return nil
 }
 
-// complete reports whether the store has what has come as an object: all of it is
-// read, which happens only if this process, or another, was stopped just after it.
+// complete reports whether the store already has the complete object. It reads all of it, which
+// is only necessary if a process was stopped just after completing it.
 func (p *objectPart) complete(ctx context.Context, sum *lyceum.FileSum) bool {
 	content, err := p.store.Open(ctx, sum.Name)
 	if err != nil {

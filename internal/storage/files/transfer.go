@@ -10,27 +10,25 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Transfer copies contents from one store to another.
+// Transfer copies files from one store to another.
 type Transfer struct {
 	From, To lyceum.FileStore
-	// Trust takes a content of To that has the right size for the right one, without
-	// reading it.
+	// Trust accepts a file in To that has the right size as the right one, without reading it.
 	Trust bool
-	// Read hears how many bytes were read, a few at a time, perhaps from several
-	// goroutines at once.
+	// Read is called with the number of bytes that were just read, possibly by several goroutines
+	// at once.
 	Read func(bytes int64)
 }
 
-// ErrNotWritten is what the error of a copy is where the store that it goes to, not
-// the one that it comes from, is at fault.
+// ErrNotWritten wraps the error of a copy if the destination is at fault, not the source.
 var ErrNotWritten = errors.New("a file cannot be written")
 
 var errChanged = lyceum.Errorf(lyceum.Conflict, "this file was changed")
 
-// Copy makes a content of To that has the name, the size and the SHA-256 of want from
-// the one that From has under a name, unless To has it already. It fails with NotFound
-// if From has none, and with Conflict if From has another one than want; To has none
-// then. What has come of a copy that was interrupted is used.
+// Copy copies the file name of From to To, where it has the name, size and SHA-256 of want,
+// unless To already has it. It fails with NotFound if From does not have the file, and with
+// Conflict if the file in From differs from want; To does not have the file then. An interrupted
+// copy is resumed.
 func (t *Transfer) Copy(ctx context.Context, name lyceum.FileName, want *lyceum.FileSum) (copied bool, err error) {
 	has, err := t.has(ctx, want)
 	if has || err != nil {
@@ -56,7 +54,7 @@ func (t *Transfer) Copy(ctx context.Context, name lyceum.FileName, want *lyceum.
 	return err == nil, err
 }
 
-// has reports whether the content is there already.
+// has reports whether To already has the file.
 func (t *Transfer) has(ctx context.Context, want *lyceum.FileSum) (bool, error) {
 	content, err := t.To.Open(ctx, want.Name)
 	if lyceum.KindOf(err) == lyceum.NotFound {
@@ -84,7 +82,7 @@ func (t *Transfer) has(ctx context.Context, want *lyceum.FileSum) (bool, error) 
 	return sum.SHA256 == want.SHA256, nil
 }
 
-// sum reads a content from its begin.
+// sum reads a file from the beginning and returns its size and hash.
 func (t *Transfer) sum(ctx context.Context, content io.ReadSeeker) (sum lyceum.FileSum, err error) {
 	if _, err := content.Seek(0, io.SeekStart); err != nil {
 		return sum, unavailable(err)
@@ -96,14 +94,14 @@ func (t *Transfer) sum(ctx context.Context, content io.ReadSeeker) (sum lyceum.F
 	return sum, err
 }
 
-// fill copies a content by way of a part.
+// fill copies a file by appending to its part.
 func (t *Transfer) fill(ctx context.Context, source io.ReadSeeker, want *lyceum.FileSum) error {
 	part, err := t.To.Part(ctx, want.Name)
 	if err != nil {
 		return notWritten(err)
 	}
 	resumed := part.Size()
-	if resumed > want.Size || len(part.Head()) == 0 { // or it is a content, which is not the right one
+	if resumed > want.Size || len(part.Head()) == 0 { // or the part is a complete file, but a wrong one
 		resumed, err = 0, restarted(ctx, part)
 	}
 	for err == nil {
@@ -114,7 +112,7 @@ func (t *Transfer) fill(ctx context.Context, source io.ReadSeeker, want *lyceum.
 			err = errors.Join(failed, err)
 			break
 		}
-		resumed, err = 0, nil // what had come may be at fault
+		resumed, err = 0, nil // what was received before may be at fault
 	}
 	return errors.Join(err, part.Close())
 }
@@ -126,7 +124,7 @@ func restarted(ctx context.Context, part lyceum.FilePart) error {
 	return nil
 }
 
-// append adds to a part what it lacks.
+// append appends to a part what is missing, and completes it.
 func (t *Transfer) append(ctx context.Context, part lyceum.FilePart, source io.ReadSeeker, want *lyceum.FileSum) error {
 	from := part.Size()
 	if _, err := source.Seek(from, io.SeekStart); err != nil {
@@ -157,7 +155,7 @@ func (t *Transfer) append(ctx context.Context, part lyceum.FilePart, source io.R
 	return err
 }
 
-// send copies a content to a store that keeps it under exactly its name.
+// send copies a file to an S3 store, under exactly its name.
 func (t *Transfer) send(ctx context.Context, to *S3, source io.ReadSeeker, want *lyceum.FileSum) error {
 	body, is := source.(io.ReaderAt)
 	if !is {
@@ -178,7 +176,7 @@ func (t *Transfer) send(ctx context.Context, to *S3, source io.ReadSeeker, want 
 
 func notWritten(err error) error { return fmt.Errorf("%w: %w", ErrNotWritten, err) }
 
-// watched is a body that ends with a context, and remembers what failed.
+// watched is a reader that ends with a context and records what failed.
 type watched struct {
 	io.Reader
 

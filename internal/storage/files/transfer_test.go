@@ -14,7 +14,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/files"
 )
 
-// keptAs keeps a content and says what it is.
+// keptAs stores a file and returns its sum.
 func keptAs(t *testing.T, store lyceum.FileStore, name lyceum.FileName, content []byte) lyceum.FileSum {
 	t.Helper()
 	sum, err := put(t.Context(), store, name, bytes.NewReader(content), int64(len(content)))
@@ -24,7 +24,7 @@ func keptAs(t *testing.T, store lyceum.FileStore, name lyceum.FileName, content 
 	return sum
 }
 
-// A content is copied from any store to any other under exactly its name, once.
+// A file is copied from any store to any other under exactly its name, and only once.
 func TestTransfers(t *testing.T) {
 	t.Parallel()
 	content := noise(3 << 20)
@@ -59,8 +59,8 @@ func TestTransfers(t *testing.T) {
 	}
 }
 
-// What is missing or was changed at its source is not copied, and what was changed at
-// its target is copied again.
+// A file that is missing or was changed at its source is not copied, and one that was changed at
+// its destination is copied again.
 func TestTransfersOfChangedFiles(t *testing.T) {
 	t.Parallel()
 	from, to := t.TempDir(), t.TempDir()
@@ -97,8 +97,7 @@ func TestTransfersOfChangedFiles(t *testing.T) {
 	}
 }
 
-// A copy that was interrupted goes on, unless what had come is not the begin of what
-// is copied.
+// An interrupted copy is resumed, unless what was received is not the beginning of the file.
 func TestTransfersGoOn(t *testing.T) {
 	t.Parallel()
 	content := noise(1 << 20)

@@ -8,10 +8,10 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// span64 is a stretch of time in seconds since the year 1, both ends included.
+// span64 is a range of time in seconds since the year 1, both ends included.
 type span64 struct{ from, to int64 }
 
-// allTime is every second; noTime none.
+// allTime contains every second, noTime none.
 var (
 	allTime = span64{math.MinInt64, math.MaxInt64}
 	noTime  = span64{math.MaxInt64, math.MinInt64}
@@ -25,7 +25,7 @@ func spanOf(p lyceum.Period) span64 {
 	return span64{p.After.Unix() - yearOne + 1, p.Until.Unix() - yearOne}
 }
 
-// adder sums sales, one goroutine at a time.
+// adder sums sales. It must be used by one goroutine at a time.
 type adder struct {
 	cells
 
@@ -33,9 +33,9 @@ type adder struct {
 	group lyceum.SalesGroup
 	in    span64
 	days  *lyceum.DayFinder
-	// Of the sales that were added: when they were refunded.
+	// refunds is the range of times at which the added sales were refunded.
 	refunds span64
-	seen    flags // so that looking at sales is not left out
+	seen    flags // keeps the compiler from removing the prefetch
 }
 
 func newAdder(m *main, group lyceum.SalesGroup, zone *time.Location, in span64) *adder {
@@ -60,7 +60,7 @@ func (a *adder) key(r *row, currency uint16, at int64) cellKey {
 	return k
 }
 
-// row adds a sale, of which x is the extra or nil.
+// row adds a sale. x is its extra, or nil.
 func (a *adder) row(r *row, x *extra, m lyceum.SaleMarks) {
 	if r.flags&paid == 0 {
 		return
@@ -77,7 +77,7 @@ func (a *adder) row(r *row, x *extra, m lyceum.SaleMarks) {
 	}
 }
 
-// refund adds what was refunded of a paid sale.
+// refund adds the refunded amount of a paid sale.
 func (a *adder) refund(r *row, x *extra) {
 	at := r.key().at
 	if x.hasTime {
@@ -89,8 +89,8 @@ func (a *adder) refund(r *row, x *extra) {
 	}
 }
 
-// handles adds sales of the main part. It looks at a few before it adds them, so that
-// memory delivers them together.
+// handles adds sales of the main part. It first touches a few and then adds them, so that their
+// cache misses overlap.
 func (a *adder) handles(list []uint32) {
 	for part := range slices.Chunk(list, 32) {
 		for _, h := range part {
@@ -132,8 +132,8 @@ func (a *adder) part(of subset, at int) {
 	}
 }
 
-// partRefunds adds what was refunded of the sales of a subset in a block. It looks at
-// those that have an extra.
+// partRefunds adds the refunded amounts of the sales of a subset in a block. It only looks at
+// sales with an extra.
 func (a *adder) partRefunds(of subset, at int) {
 	b, members := a.main.blocks[at], of.in(at)
 	add := func(h, offset uint32, x *extra) {
@@ -160,7 +160,7 @@ func (a *adder) partRefunds(of subset, at int) {
 	}
 }
 
-// block adds a block.
+// block adds all sales of a block.
 func (a *adder) block(b *block) {
 	if b.handles != nil {
 		for _, h := range b.handles[:b.n] {
@@ -187,7 +187,7 @@ func (a *adder) transaction(t *lyceum.Transaction, m lyceum.SaleMarks) {
 	names := a.main.names
 	r, x, err := encode(t, &names)
 	if err != nil {
-		panic(err) // Update has encoded it before
+		panic(err) // Update encoded it before
 	}
 	if r.flags&hasExtra == 0 {
 		a.row(&r, nil, m)
@@ -196,7 +196,7 @@ func (a *adder) transaction(t *lyceum.Transaction, m lyceum.SaleMarks) {
 	a.row(&r, &x, m)
 }
 
-// correct puts other marks in the place of those that a sale was added with.
+// correct replaces the marks with which a sale was added.
 func (a *adder) correct(w *wrongMarks) {
 	r := a.main.row(w.handle)
 	at := r.key().at

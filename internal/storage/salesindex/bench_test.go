@@ -15,8 +15,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/salesindex"
 )
 
-// benchRows is how many sales the benchmarks ask about; SALESINDEX_ROWS
-// changes it.
+// benchRows is how many sales the benchmarks use; SALESINDEX_ROWS overrides it.
 var benchRows = sync.OnceValue(func() int {
 	if n, err := strconv.Atoi(os.Getenv("SALESINDEX_ROWS")); err == nil {
 		return n
@@ -24,8 +23,8 @@ var benchRows = sync.OnceValue(func() int {
 	return 1_000_000
 })
 
-// shopSale is the n-th sale of a school with 400 plans, 120 courses, 2,000
-// affiliates and a user for every fifth sale. 5 % come up to 72 hours late.
+// shopSale returns the n-th sale of a school with 400 plans, 120 courses, 2,000 affiliates and
+// one user per five sales. 5 % of the sales come up to 72 hours late.
 func shopSale(r *rand.Rand, id lyceum.TransactionID, n int) lyceum.Transaction {
 	skewed := func(of int) int { return int(float64(of) * r.Float64() * r.Float64() * r.Float64()) }
 	at := begin.Add(time.Duration(n) * 90 * time.Second)
@@ -134,7 +133,7 @@ func BenchmarkPut(b *testing.B) {
 	})
 }
 
-// heap counts the bytes that are held.
+// heap returns the number of bytes in use after a garbage collection.
 func heap() int64 {
 	var s runtime.MemStats
 	runtime.GC()
@@ -143,7 +142,7 @@ func heap() int64 {
 	return int64(s.HeapAlloc)
 }
 
-// BenchmarkBuild builds the index of benchRows sales that come in any order.
+// BenchmarkBuild builds the index of benchRows sales in arbitrary order.
 func BenchmarkBuild(b *testing.B) {
 	for range b.N {
 		b.StopTimer()
@@ -186,15 +185,15 @@ func BenchmarkSnapshot(b *testing.B) {
 	})
 }
 
-// processors is the time that the process has been on them.
+// processors returns the CPU time that the process has used.
 func processors() time.Duration {
 	var used syscall.Rusage
 	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &used)
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
-// BenchmarkSum sums random periods, of a week to all time. On a busy machine the time of
-// the processors says more than that on the clock: dearest-ms is that of the dearest sum.
+// BenchmarkSum sums random periods, from a week to all time. On a busy machine, CPU time says
+// more than elapsed time: dearest-ms is that of the most expensive sum.
 func BenchmarkSum(b *testing.B) {
 	x := shared()
 	before := x.Bytes()
@@ -248,7 +247,7 @@ func BenchmarkSum(b *testing.B) {
 				}
 			}
 			for i := range 9 {
-				sum(i, 0, days) // makes the sums of blocks
+				sum(i, 0, days) // computes the sums of blocks
 			}
 			var dearest time.Duration
 			b.ResetTimer()

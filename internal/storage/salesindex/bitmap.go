@@ -7,14 +7,14 @@ import (
 	"github.com/RoaringBitmap/roaring/v2"
 )
 
-// bitmap tells which offsets of each block a value has. Blocks beyond its end
-// have none.
+// bitmap holds the offsets in each block of the sales with a value. Blocks beyond its end have
+// none.
 type bitmap struct {
-	blocks []*roaring.Bitmap // nil: none
-	before []uint32          // members in the blocks before each, and after all
+	blocks []*roaring.Bitmap // nil means none
+	before []uint32          // number of members in all blocks before each one, and in total
 }
 
-// in gives the members in a block, or nil.
+// in returns the members in a block, or nil.
 func (b *bitmap) in(block int) *roaring.Bitmap {
 	if block >= len(b.blocks) {
 		return nil
@@ -24,7 +24,7 @@ func (b *bitmap) in(block int) *roaring.Bitmap {
 
 func (b *bitmap) cardinality() int { return b.countBefore(len(b.blocks)) }
 
-// countBefore counts the members in the blocks before one.
+// countBefore returns the number of members in all blocks before one.
 func (b *bitmap) countBefore(block int) int {
 	if len(b.blocks) == 0 {
 		return 0
@@ -32,7 +32,7 @@ func (b *bitmap) countBefore(block int) int {
 	return int(b.before[min(block, len(b.blocks))])
 }
 
-// rank counts the members at offsets before o.
+// rank returns the number of members at offsets before o.
 func rank(m *roaring.Bitmap, o int) int {
 	if m == nil || o == 0 {
 		return 0
@@ -40,12 +40,12 @@ func rank(m *roaring.Bitmap, o int) int {
 	return int(m.Rank(uint32(o - 1)))
 }
 
-// clone copies what b is made of but not the blocks.
+// clone returns a copy that shares the blocks' bitmaps.
 func (b *bitmap) clone() *bitmap {
 	return &bitmap{blocks: slices.Clone(b.blocks), before: slices.Clone(b.before)}
 }
 
-// own makes the members of a block writable; b itself must be.
+// own makes the members of a block writable; b itself must be writable.
 func (b *bitmap) own(own owned, block int) *roaring.Bitmap {
 	for len(b.blocks) <= block {
 		b.blocks = append(b.blocks, nil)
@@ -62,7 +62,7 @@ func (b *bitmap) own(own owned, block int) *roaring.Bitmap {
 	return b.blocks[block]
 }
 
-// count brings before up to date from a block on.
+// count updates before from a block on.
 func (b *bitmap) count(from int) {
 	if len(b.before) == 0 {
 		b.before = []uint32{0}
@@ -78,7 +78,7 @@ func (b *bitmap) count(from int) {
 	}
 }
 
-// replace puts other blocks in the place of one.
+// replace replaces a block with other blocks.
 func (b *bitmap) replace(block int, by []*roaring.Bitmap) {
 	for len(b.blocks) <= block {
 		b.blocks = append(b.blocks, nil)
@@ -87,7 +87,7 @@ func (b *bitmap) replace(block int, by []*roaring.Bitmap) {
 	b.count(0)
 }
 
-// find gives the block that has member n.
+// find returns the block that contains member n.
 func find(blocks, n int, before func(block int) int) int {
 	return sort.Search(blocks, func(i int) bool { return before(i+1) > n })
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/RoaringBitmap/roaring/v2"
 )
 
-// bitset is a bit for each offset of a block. Bitmaps that are to be crossed
-// become bitsets first: word by word costs less than container by container.
+// bitset has a bit for each offset of a block. Bitmaps are converted to bitsets to be
+// intersected, because that costs less word by word than container by container.
 type bitset [maxBlockRows / 64]uint64
 
 func (s *bitset) set(m *roaring.Bitmap) {
@@ -33,7 +33,7 @@ func (s *bitset) andNot(o *bitset) {
 	}
 }
 
-// keep takes out what is not from an offset up to another.
+// keep removes all offsets outside [from, to).
 func (s *bitset) keep(from, to int) {
 	clear(s[:from/64])
 	if from/64 < len(s) {
@@ -52,7 +52,7 @@ func (s *bitset) count() (n int) {
 	return n
 }
 
-// rank counts the members at offsets before o.
+// rank returns the number of members at offsets before o.
 func (s *bitset) rank(o int) (n int) {
 	for _, word := range s[:o/64] {
 		n += bits.OnesCount64(word)
@@ -63,7 +63,7 @@ func (s *bitset) rank(o int) (n int) {
 	return n
 }
 
-// handles appends up to n of the handles at the offsets, from number skip on.
+// handles appends the handles at the offsets, up to n of them after the first skip.
 func (s *bitset) handles(to []uint32, b *block, skip, n int) []uint32 {
 	for i, word := range s {
 		if c := bits.OnesCount64(word); c <= skip {

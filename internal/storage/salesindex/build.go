@@ -8,26 +8,27 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Builder makes the index of a school out of everything it has sold.
+// Builder builds the index of a school from all of its sales.
 type Builder struct {
 	rows    rowTable
 	ids     ids
 	courses map[lyceum.PricingPlanID]lyceum.Opt[lyceum.CourseID]
-	sorted  bool // what was added came in list order
+	sorted  bool // sales were added in list order
 }
 
-// NewBuilder gives a builder that knows no sale.
+// NewBuilder returns a builder without sales.
 func NewBuilder() *Builder {
 	return &Builder{ids: ids{}, courses: map[lyceum.PricingPlanID]lyceum.Opt[lyceum.CourseID]{}, sorted: true}
 }
 
-// Plan tells the course of a pricing plan, before or after its sales.
+// Plan sets the course of a pricing plan. It may be called before or after the plan's sales are
+// added.
 func (b *Builder) Plan(id lyceum.PricingPlanID, course lyceum.Opt[lyceum.CourseID]) {
 	b.courses[id] = course
 }
 
-// Add takes a sale, in any order; the list's is quickest. It refuses one that
-// is there already and what the index cannot hold. The pointer is not kept.
+// Add adds a sale. Any order is allowed; list order is fastest. It fails if the sale was already
+// added or the index cannot represent it. The pointer is not kept.
 func (b *Builder) Add(t *lyceum.Transaction) error {
 	r, x, err := encode(t, &b.rows.names)
 	if err != nil {
@@ -41,20 +42,20 @@ func (b *Builder) Add(t *lyceum.Transaction) error {
 	return nil
 }
 
-// Build gives the index of a state. The builder cannot be used again.
+// Build returns the index for a state. The builder cannot be used again.
 func (b *Builder) Build(state lyceum.Version) *Index {
 	if !b.sorted {
 		b.sort()
 	}
 	x, err := assemble(b.rows, b.courses, b.ids)
 	if err != nil {
-		panic(err) // Add has refused it before
+		panic(err) // Add has already rejected it
 	}
-	x.current.Load().state = state // nobody looks yet
+	x.current.Load().state = state // there are no readers yet
 	return x
 }
 
-// sort gives the rows handles in list order.
+// sort renumbers the rows so that their handles are in list order.
 func (b *Builder) sort() {
 	old := b.rows
 	s := sorter{pairs: make([]pair, old.used)}
@@ -62,7 +63,7 @@ func (b *Builder) sort() {
 		s.pairs[h].handle = uint32(h)
 	}
 	for _, digits := range [...]func(r *row) uint32{
-		func(r *row) uint32 { return uint32(r.id) ^ 1<<31 }, // those below 0 come first
+		func(r *row) uint32 { return uint32(r.id) ^ 1<<31 }, // negative ids come first
 		func(r *row) uint32 { return r.createdLow },
 		func(r *row) uint32 { return uint32(r.createdHigh) },
 	} {
@@ -79,7 +80,7 @@ func (b *Builder) sort() {
 	b.ids = nil
 }
 
-// copyChunk makes a chunk of rows of others, which are given in list order.
+// copyChunk fills a chunk with rows of another table in the given order.
 func (s *rowTable) copyChunk(c int, from *rowTable, order []pair) {
 	first := c * chunkRows
 	order = order[first:min(first+chunkRows, len(order))]
@@ -103,8 +104,8 @@ func (s *rowTable) copyChunk(c int, from *rowTable, order []pair) {
 	}
 }
 
-// assemble makes an index of rows in list order, of whose handles ids are nil
-// or true. It refuses an id that is there twice.
+// assemble builds an index from rows in list order. known are the handles by id, or nil. It fails
+// if an id occurs twice.
 func assemble(r rowTable, courses map[lyceum.PricingPlanID]lyceum.Opt[lyceum.CourseID], known ids) (*Index, error) {
 	m := &main{rowTable: r, courses: courses, cache: &cache{}}
 	for from := uint32(0); from < m.used; from += uint32(blockRows) {
@@ -137,11 +138,11 @@ func assemble(r rowTable, courses map[lyceum.PricingPlanID]lyceum.Opt[lyceum.Cou
 	return x, err
 }
 
-// number finds the handle of every id.
+// number maps every id to its handle.
 func (m *main) number() (ids, error) {
 	all := ids{}
 	var p *idPage
-	var last uint32 // the number of p: ids mostly come in order
+	var last uint32 // number of p; kept because ids are mostly in order
 	for h := range m.used {
 		id := m.row(h).id
 		page, at := idPlace(uint32(id))
@@ -156,7 +157,7 @@ func (m *main) number() (ids, error) {
 	return all, nil
 }
 
-// flag makes the bitmaps of full refunds and chargebacks.
+// flag builds the bitmaps of full refunds and chargebacks.
 func (m *main) flag() {
 	var refunded, chargebacks []uint32
 	for h := range m.used {
@@ -170,7 +171,7 @@ func (m *main) flag() {
 	m.refunded, m.chargebacks = m.bitmapOf(refunded), m.bitmapOf(chargebacks)
 }
 
-// post makes the postings of a kind.
+// post builds the postings of a kind.
 func (m *main) post(k kind, s *sorter) {
 	s.pairs = slices.Grow(s.pairs[:0], int(m.used))
 	for h := range m.used {
@@ -190,7 +191,7 @@ func (m *main) post(k kind, s *sorter) {
 	}
 }
 
-// postPage makes the postings of the values whose lists lie in one page.
+// postPage builds the postings of the values whose lists are in one page.
 func (m *main) postPage(k kind, pairs []pair) {
 	p := &m.postings[k]
 	first := int32(pairs[0].value / pageLists * pageLists)
@@ -216,7 +217,7 @@ func (m *main) postPage(k kind, pairs []pair) {
 	page.handles = slices.Clone(short)
 }
 
-// keep makes the postings of a value that has none.
+// keep builds the postings of a value that has none yet.
 func (m *main) keep(own owned, k kind, value int32, handles []uint32) {
 	p := &m.postings[k]
 	if len(handles) < m.bitmapFrom() {

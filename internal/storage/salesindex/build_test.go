@@ -10,8 +10,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/salesindex"
 )
 
-// TestBuiltPostings asks for users whose ids lie at the ends of pages and
-// digits, with as many sales as make short lists, long ones and bitmaps.
+// TestBuiltPostings builds postings of users whose ids are at the ends of pages and digits, and
+// whose numbers of sales make short lists, long lists and bitmaps.
 func TestBuiltPostings(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 5))
 	of := map[lyceum.UserID]int{

@@ -7,14 +7,14 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// cacheSets and cacheBytes bound the intersections that are kept.
+// cacheSets and cacheBytes limit the cached intersections.
 const (
 	cacheSets  = 256
 	cacheBytes = 16 << 20
 )
 
-// cache keeps the intersections of filter sets for the next page. It belongs
-// to one main part and goes with it.
+// cache keeps intersections of filter sets for the next page. It belongs to one main part and is
+// discarded with it.
 type cache struct {
 	mu    sync.Mutex
 	sets  map[setKey]set
@@ -22,7 +22,7 @@ type cache struct {
 	bytes int64
 }
 
-// setKey is a filter without its period, and the stretch of that.
+// setKey is a filter without its period, and the range of places that the period covers.
 type setKey struct {
 	filter lyceum.TransactionFilter
 	lo, hi place
@@ -34,8 +34,8 @@ func cacheKey(f *lyceum.TransactionFilter, lo, hi place) setKey {
 	return k
 }
 
-// get gives a set that is kept, or makes and keeps it. Nobody waits while a set
-// is made; two that miss at once both make it.
+// get returns a cached set, or builds and caches it. It does not hold the lock meanwhile; if two
+// goroutines miss the same set, both build it.
 func (c *cache) get(k setKey, build func() set) set {
 	c.mu.Lock()
 	s, kept := c.sets[k]
@@ -70,7 +70,7 @@ func (c *cache) size() int64 {
 	return c.bytes
 }
 
-// setBytes counts a kept set with its key.
+// setBytes returns the size of a cached set with its key.
 func setBytes(s set) int64 {
 	const keyBytes = 512
 	switch s := s.(type) {

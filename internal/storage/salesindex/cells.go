@@ -7,7 +7,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// cell is the sum of paid sales of one currency that have one value of a group.
+// cell is the sum of the paid sales in one currency that have the same value of a group.
 type cell struct {
 	cellKey
 
@@ -19,7 +19,7 @@ type cell struct {
 
 type cellKey struct {
 	id       int32
-	has      bool // sales without a value have none
+	has      bool // false for sales without a value
 	currency uint16
 }
 
@@ -65,7 +65,7 @@ func (c *cell) negate() {
 	}
 }
 
-// addSales adds what sale adds.
+// addSales adds the figures that sale adds.
 func (c *cell) addSales(o *cell) {
 	c.sales += o.sales
 	c.buyers += o.buyers
@@ -95,11 +95,11 @@ func (c *cell) sum(names currencies) lyceum.SalesSum {
 	}
 }
 
-// cells are cells by their keys.
+// cells holds cells by their keys.
 type cells struct {
 	list  []cell
-	pages [denseCurrencies][densePages]*densePage // places plus 1, by the id plus 1, or 0
-	rare  map[cellKey]int32                       // places plus 1 of the others
+	pages [denseCurrencies][densePages]*densePage // index + 1 in list, or 0, by the id plus 1
+	rare  map[cellKey]int32                       // index + 1 in list of all others
 }
 
 type densePage [1 << 10]int32
@@ -109,7 +109,7 @@ const (
 	densePages      = 64
 )
 
-// at returns the cell of a key, which it makes. The pointer is valid until the next
+// at returns the cell of a key, and creates it if necessary. The pointer is valid until the next
 // call.
 func (c *cells) at(k cellKey) *cell {
 	if place := c.dense(k); place != nil {
@@ -134,7 +134,7 @@ func (c *cells) add(k cellKey) int32 {
 	return int32(len(c.list))
 }
 
-// dense returns where the place of a cell stands, or nil.
+// dense returns the slot in pages for a key, or nil if it belongs in rare.
 func (c *cells) dense(k cellKey) *int32 {
 	n := uint32(0)
 	if k.has {
@@ -152,8 +152,8 @@ func (c *cells) dense(k cellKey) *int32 {
 	return &p[n%uint32(len(p))]
 }
 
-// sums returns the cells in the order that Finish gives them, which spares it the moving
-// of whole sums.
+// sums returns the sums in the order that Finish requires, so that Finish does not have to move
+// them.
 func (c *cells) sums(names currencies) []lyceum.SalesSum {
 	codes := make([]uint16, len(names))
 	for i := range codes {
@@ -181,8 +181,8 @@ type cellPlace struct {
 	place int32
 }
 
-// order is that of the ids, and then of the currencies, which have these ranks; those
-// without an id come first.
+// order returns a number that sorts by id, then by currency, using its rank; cells without an id
+// come first.
 func (k cellKey) order(ranks []uint16) uint64 {
 	if !k.has {
 		return uint64(ranks[k.currency])

@@ -10,18 +10,17 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Comparison is what Compare has found.
+// Comparison is the result of Compare.
 type Comparison struct {
-	Refused     string   // why there is no index to compare; empty that there is one
-	Differences []string // none: the index agrees
-	Bytes       int64    // of the index
+	Refused     string   // why there is no index to compare; empty if there is one
+	Differences []string // empty if the index agrees
+	Bytes       int64    // size of the index
 }
 
-// Compare holds the index of a school to everything that the store below has,
-// and tells where they differ: every sale in order, and the total of every
-// user, affiliate, pricing plan, course, author and flag. Both are as they were after
-// one entry of the journal, whatever is changed meanwhile. Progress is told how
-// many sales were compared.
+// Compare compares the index of a school with the contents of the underlying store and returns
+// the differences: every sale in order, and the total of every user, affiliate, pricing plan,
+// course, author and flag. Both are compared as of one journal entry, regardless of changes in
+// the meantime. progress is called with the number of sales compared so far.
 func (s *Store) Compare(ctx context.Context, id lyceum.SchoolID, progress func(sales int)) (Comparison, error) {
 	k := s.of(id)
 	err := s.made(k)
@@ -41,12 +40,12 @@ func (s *Store) Compare(ctx context.Context, id lyceum.SchoolID, progress func(s
 	return Comparison{Differences: told, Bytes: k.bytes.Load()}, err
 }
 
-// differences are sentences, of which so many of a kind are told.
+// differences are sentences, limited to maxDifferences of each kind.
 type differences []string
 
 const maxDifferences = 5
 
-// note notes differences of a kind, and how many more there are.
+// note adds differences of one kind, and how many more there are.
 func (d *differences) note(kind []string) {
 	if more := len(kind) - maxDifferences; more > 0 {
 		kind = append(kind[:maxDifferences:maxDifferences], fmt.Sprintf("and %d more like this", more))
@@ -102,7 +101,8 @@ func (s *Store) differences(database lyceum.View, v *version, progress func(int)
 	return told, err
 }
 
-// value is one that a filter can name alone. Those behind kinds are the flags.
+// value is a value by which a filter can select on its own. The kinds after the last one are the
+// flags.
 type value struct {
 	kind  kind
 	value int32
@@ -132,7 +132,7 @@ func (v value) filter() lyceum.TransactionFilter {
 	}
 }
 
-// String names the value for a sentence.
+// String returns the name of the value for a sentence.
 func (v value) String() string {
 	names := [...]string{"user", "affiliate", "pricing plan", "course", "author", "full refund", "chargeback"}
 	return names[v.kind] + " " + strconv.Itoa(int(v.value))

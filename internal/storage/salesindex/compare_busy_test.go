@@ -9,8 +9,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// TestCompareWhileOthersWrite: a comparison ends, and finds no difference, while
-// another process changes the school without a pause.
+// TestCompareWhileOthersWrite checks that a comparison ends, and finds no difference, while
+// another process changes the school continuously.
 func TestCompareWhileOthersWrite(t *testing.T) {
 	t.Parallel()
 	for engine, open := range map[string]func(*testing.T) (own, other lyceum.Store){
@@ -46,7 +46,7 @@ func TestCompareWhileOthersWrite(t *testing.T) {
 				written := 0
 				got, err := s.Compare(t.Context(), school, func(int) {
 					last, _ := other.In(t.Context(), school).LastEntry()
-					storetest.Await(func() bool { // somebody writes while it compares
+					storetest.Await(func() bool { // another process has written during the comparison
 						now, _ := other.In(t.Context(), school).LastEntry()
 						return now > last
 					})

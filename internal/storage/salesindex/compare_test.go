@@ -12,7 +12,7 @@ import (
 func TestCompare(t *testing.T) {
 	for name, tc := range map[string]struct {
 		spoil func(sale *lyceum.Transaction, plan *lyceum.PricingPlan)
-		want  string // of one of the differences
+		want  string // part of one of the differences
 	}{
 		"as it is":      {func(*lyceum.Transaction, *lyceum.PricingPlan) {}, ""},
 		"one too many":  {func(s *lyceum.Transaction, _ *lyceum.PricingPlan) { s.ID = 5000 }, "the database has 300 transactions and the index 301"},
@@ -32,7 +32,7 @@ func TestCompare(t *testing.T) {
 			sales, courses := storetest.Ledger(t, s, school, 5, 300)
 			s.Settle(t, school)
 			sale := sales[9]
-			for _, other := range sales { // a user, and flags, that are others afterwards
+			for _, other := range sales { // a sale whose user and flags will differ
 				if other.AmountRefunded == 0 && other.FinalPrice > 0 {
 					sale = other
 				}

@@ -13,7 +13,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/salesindex"
 )
 
-// question is a page that readers ask for again and again.
+// question is a page that readers request repeatedly.
 type question struct {
 	f lyceum.TransactionFilter
 	o lyceum.Order
@@ -32,7 +32,7 @@ var questions = []question{
 
 var hashSeed = maphash.MakeSeed()
 
-// digest stands for all that an answer says.
+// digest returns a hash of a response.
 func digest(total int64, rows []lyceum.Transaction) uint64 {
 	sum := uint64(total)
 	for i := range rows {
@@ -67,8 +67,8 @@ func randomSale(r *rand.Rand, id lyceum.TransactionID, hours int) lyceum.Transac
 	return t
 }
 
-// TestReadersSeeOneVersion asks while sales come, change and move, and holds
-// every answer to what the naive list said at the version it names.
+// TestReadersSeeOneVersion reads while sales are added, changed and moved, and compares every
+// response with the naive list at the version that it names.
 func TestReadersSeeOneVersion(t *testing.T) {
 	salesindex.Shrink(t)
 	r := rand.New(rand.NewPCG(4, 4))

@@ -2,18 +2,17 @@ package salesindex
 
 import "sync/atomic"
 
-// crossed is the sales of a stretch that several bitmaps agree on. It knows how
-// many there are in each block, and makes the members of a block when a page
-// wants them.
+// crossed is the set of sales in a range that match several bitmaps. It knows how many there are
+// in each block, and computes the members of a block when a page needs them.
 type crossed struct {
 	m      *main
 	terms  terms
 	lo, hi place
-	before []uint32 // members before each block from that of lo on, and in all
+	before []uint32 // number of members before each block, from that of lo on, and in total
 	last   atomic.Pointer[crossing]
 }
 
-// crossing is the members in one block.
+// crossing holds the members in one block.
 type crossing struct {
 	block   int
 	members bitset
@@ -32,8 +31,8 @@ func newCrossed(m *main, q terms, lo, hi place) *crossed {
 	return s
 }
 
-// cross makes the members in a block of the stretch and tells whether there can
-// be any. One is space for a bitmap.
+// cross computes the members in a block of the range, and reports whether there can be any. one
+// is scratch space for a bitmap.
 func (s *crossed) cross(all, one *bitset, block int) bool {
 	for _, with := range s.terms.with {
 		if with.in(block) == nil {
@@ -68,7 +67,7 @@ func (s *crossed) cross(all, one *bitset, block int) bool {
 	return true
 }
 
-// in gives the members in a block of the stretch.
+// in returns the members in a block of the range.
 func (s *crossed) in(block int) *bitset {
 	if last := s.last.Load(); last != nil && last.block == block {
 		return &last.members

@@ -8,8 +8,8 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// edit makes the next main part out of one that readers see. It copies the
-// parts it writes to, each once.
+// edit derives the next main part from one that readers see. It copies each part that it writes
+// to, once.
 type edit struct {
 	*main
 	own owned
@@ -22,7 +22,7 @@ func (m *main) shallow() *main {
 	return &copied
 }
 
-// bitmap makes the bitmap of a value writable and gives it, or nil.
+// bitmap returns the bitmap of a value, writable, or nil if there is none.
 func (e *edit) bitmap(k kind, value int32) *bitmap {
 	p := &e.postings[k]
 	b := p.bitmaps[value]
@@ -39,7 +39,7 @@ func (e *edit) bitmap(k kind, value int32) *bitmap {
 	return b
 }
 
-// flag makes the bitmap of full refunds or chargebacks writable.
+// flag makes the bitmap of full refunds or chargebacks writable and returns it.
 func (e *edit) flag(b **bitmap) *bitmap {
 	if !e.own.has(*b) {
 		*b = (*b).clone()
@@ -48,7 +48,7 @@ func (e *edit) flag(b **bitmap) *bitmap {
 	return *b
 }
 
-// replace changes a sale that keeps its place.
+// replace changes a sale whose place stays the same.
 func (e *edit) replace(h uint32, old *lyceum.Transaction, r *row, x extra, now *lyceum.Transaction) {
 	e.rowTable.set(e.own, h, r, x)
 	at := e.find(keyOf(old))
@@ -89,7 +89,7 @@ func flip(own owned, b *bitmap, at place, on bool) {
 	b.count(at.block)
 }
 
-// add gives a sale in the main part to a value.
+// add adds a sale in the main part to the postings of a value.
 func (e *edit) add(k kind, value int32, h uint32, at place) {
 	if b := e.bitmap(k, value); b != nil {
 		flip(e.own, b, at, true)
@@ -98,15 +98,14 @@ func (e *edit) add(k kind, value int32, h uint32, at place) {
 	e.list(k, value, h)
 }
 
-// list gives a sale to a value that has a list, and makes a bitmap of it when
-// it has grown long.
+// list adds a sale to the list of a value.
 func (e *edit) list(k kind, value int32, h uint32) {
 	p := &e.postings[k]
 	list := p.lists.get(value)
 	p.lists.insert(e.own, value, e.search(list, e.key(h)), h)
 }
 
-// grown makes bitmaps of lists that have become long.
+// grown converts the list of a value to a bitmap if it has become long.
 func (e *edit) grown(k kind, value int32) {
 	p := &e.postings[k]
 	list := p.lists.get(value)
@@ -118,7 +117,7 @@ func (e *edit) grown(k kind, value int32) {
 	e.keep(e.own, k, value, list)
 }
 
-// drop takes a sale from a value.
+// drop removes a sale from the postings of a value.
 func (e *edit) drop(k kind, value int32, h uint32, at place) {
 	if b := e.bitmap(k, value); b != nil {
 		flip(e.own, b, at, false)
@@ -160,7 +159,7 @@ func (e *edit) append(sales []*lyceum.Transaction) {
 	}
 }
 
-// appended brings the postings up to date with sales at the end of a block.
+// appended updates the postings for sales at the end of a block.
 func (e *edit) appended(block, begin int, sales []*lyceum.Transaction) {
 	touched := map[*bitmap]struct{}{}
 	set := func(b *bitmap, o int) {
@@ -203,18 +202,18 @@ func (e *edit) promote(sales []*lyceum.Transaction) {
 	}
 }
 
-// row1 keeps a sale under a new handle.
+// row1 stores a sale under a new handle.
 func (e *edit) row1(t *lyceum.Transaction) uint32 {
 	r, x, err := encode(t, &e.names)
 	if err != nil {
-		panic(err) // Update has encoded it before
+		panic(err) // Update encoded it before
 	}
 	h := e.rowTable.append(e.own, &r, x)
 	e.ids.set(r.id, h)
 	return h
 }
 
-// insert adds late sales, in list order, that belong to one block.
+// insert adds late sales of one block, in list order.
 func (e *edit) insert(sales []*lyceum.Transaction) {
 	at := e.find(keyOf(sales[0])).block
 	old := e.blocks[at].list()
@@ -238,7 +237,7 @@ func (e *edit) insert(sales []*lyceum.Transaction) {
 	e.settleAll(sales)
 }
 
-// remove takes a sale out of the main part; its row stays unused.
+// remove removes a sale from the main part. Its row stays behind, unused.
 func (e *edit) remove(h uint32, t *lyceum.Transaction) {
 	at := e.find(keyOf(t))
 	for k, v := range e.values(t) {
@@ -251,8 +250,8 @@ func (e *edit) remove(h uint32, t *lyceum.Transaction) {
 	e.settle(int32(t.UserID))
 }
 
-// rewrite gives a block other handles: none and it goes, too many and it is
-// cut in two. Every bitmap gets its members of the new blocks.
+// rewrite replaces the handles of a block: without any the block is removed, with too many it is
+// split in two. Every bitmap gets its members of the new blocks.
 func (e *edit) rewrite(at int, handles []uint32) {
 	var blocks []*block
 	switch {
@@ -288,7 +287,7 @@ func (e *edit) rewrite(at int, handles []uint32) {
 	}
 }
 
-// mark notes a handle at an offset of new block i in the bitmaps it is in.
+// mark adds a handle, at an offset of new block i, to the bitmaps to which it belongs.
 func (e *edit) mark(found map[*bitmap][]*roaring.Bitmap, i int, h, offset uint32) {
 	set := func(b *bitmap) {
 		in := found[b]
@@ -313,7 +312,7 @@ func (e *edit) mark(found map[*bitmap][]*roaring.Bitmap, i int, h, offset uint32
 	}
 }
 
-// gatherCourse makes the postings of a course out of those of its plans.
+// gatherCourse builds the postings of a course from those of its plans.
 func (e *edit) gatherCourse(course lyceum.CourseID) {
 	p := &e.postings[byCourse]
 	if p.bitmaps[int32(course)] != nil {
@@ -338,7 +337,7 @@ func (e *edit) gatherCourse(course lyceum.CourseID) {
 	}
 }
 
-// unite adds the sales of a pricing plan to a bitmap that is not counted.
+// unite adds the sales of a pricing plan to a bitmap, without updating its counts.
 func (e *edit) unite(b *bitmap, plan int32) {
 	if of := e.postings[byPlan].bitmaps[plan]; of != nil {
 		for i, m := range of.blocks {
@@ -354,7 +353,7 @@ func (e *edit) unite(b *bitmap, plan int32) {
 	}
 }
 
-// sold tells whether the main part has sales of a pricing plan.
+// sold reports whether the main part has sales of a pricing plan.
 func (e *edit) sold(plan lyceum.PricingPlanID) bool {
 	return e.postings[byPlan].bitmaps[int32(plan)] != nil || len(e.postings[byPlan].lists.get(int32(plan))) > 0
 }

@@ -20,25 +20,24 @@ func Shrink(t testing.TB) {
 	t.Cleanup(func() { keptBytes, membersPerCell = k, m })
 }
 
-// Shorten gives up after a few changes.
+// Shorten lowers maxBacklog for a test.
 func Shorten(t testing.TB) {
 	m := maxBacklog
 	maxBacklog = 50
 	t.Cleanup(func() { maxBacklog = m })
 }
 
-// Patient lets indexes answer while the journal is slow to tell what has come,
-// as it is on a busy machine. It is called before any test.
+// Patient lets indexes serve while the journal is slow to be read, as on a busy machine. It must
+// be called before any test.
 func Patient() { trustPause = time.Minute }
 
-// Impatient undoes Patient for a test that is about a journal that hangs.
+// Impatient undoes Patient for a test of a journal that hangs.
 func Impatient(t testing.TB) {
 	trustPause = followPause
 	t.Cleanup(Patient)
 }
 
-// Settle waits until the list of a school is answered from its index, if it can
-// have one.
+// Settle waits until the list of a school is served from its index, if it can have one.
 func (s *Store) Settle(t testing.TB, id lyceum.SchoolID) {
 	t.Helper()
 	if !storetest.Await(func() bool { return s.ask(id) != nil || s.ctx.Err() != nil || s.failed.Load() > 0 }) {
@@ -46,13 +45,13 @@ func (s *Store) Settle(t testing.TB, id lyceum.SchoolID) {
 	}
 }
 
-// Shrink gives the indexes less memory, at once.
+// Shrink reduces the memory of the indexes, with immediate effect.
 func (s *Store) Shrink(memory int64) {
 	s.Memory = memory
 	s.measure()
 }
 
-// Answering gives the schools whose list is answered from an index.
+// Answering returns the schools whose list is served from an index.
 func (s *Store) Answering() (ids []lyceum.SchoolID) {
 	for k := range s.each {
 		if k.ready.Load() != nil {
@@ -63,10 +62,10 @@ func (s *Store) Answering() (ids []lyceum.SchoolID) {
 	return ids
 }
 
-// HeadBytes is where the plans of a snapshot begin.
+// HeadBytes is the offset of the plans in a snapshot.
 const HeadBytes = headBytes
 
-// SegmentAt gives where a segment of a snapshot begins, and its length.
+// SegmentAt returns the offset and the length of a segment in a snapshot.
 func SegmentAt(b []byte, i int) (at, n int) {
 	at = headBytes + planBytes*int(le.Uint32(b[60:])) + int(le.Uint32(b[68:])) + sumBytes
 	sales := le.Uint32(b[56:])
@@ -81,8 +80,7 @@ func SegmentAt(b []byte, i int) (at, n int) {
 	}
 }
 
-// Seal gives a snapshot the checksums that belong to its content, as far as
-// its lengths make sense.
+// Seal corrects the checksums of a snapshot, as far as its lengths make sense.
 func Seal(b []byte) {
 	s := snapshot{size: int64(len(b))}
 	if len(b) < headBytes {
@@ -110,7 +108,7 @@ type readerAt []byte
 
 func (b readerAt) ReadAt(p []byte, off int64) (int, error) { return copy(p, b[off:]), nil }
 
-// Spoil lets the index of a school take a sale that the store below has not.
+// Spoil adds a sale to the index of a school that the underlying store does not have.
 func (s *Store) Spoil(t testing.TB, id lyceum.SchoolID, sale lyceum.Transaction, plans ...lyceum.PricingPlan) {
 	t.Helper()
 	x := s.of(id).index

@@ -15,14 +15,13 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// failing is a database in whose place another one comes, from one question to
-// the next.
+// failing is a database that is replaced by another one between two calls.
 type failing struct {
 	lyceum.Store // the first
 
 	at      atomic.Pointer[lyceum.Store]
-	origins map[lyceum.Store]string // what they say of themselves; empty: the truth
-	scanned func()                  // after all sales were read
+	origins map[lyceum.Store]string // what they claim to be their origins; if missing, the real ones
+	scanned func()                  // called after all sales were read
 }
 
 func failsOver(first, second lyceum.Store) (f *failing, over func()) {
@@ -63,14 +62,13 @@ func (f *failing) ScanTransactions(ctx context.Context, id lyceum.SchoolID, visi
 	return err
 }
 
-// replays is how often the failing case is played.
+// replays is how often the failing case is repeated.
 const replays = 20
 
-// lost is the sale that the second database never got.
+// lost is the sale that the second database never received.
 const lost lyceum.TransactionID = 5000
 
-// twins makes schools that are the same in two databases, and gives the sales
-// of each.
+// twins creates schools that are equal in two databases, and returns the sales of each.
 func twins(t *testing.T, first, second lyceum.Store, n int) (schools []lyceum.SchoolID, sales [][]lyceum.Transaction) {
 	t.Helper()
 	for range n {
@@ -85,7 +83,7 @@ func twins(t *testing.T, first, second lyceum.Store, n int) (schools []lyceum.Sc
 	return schools, sales
 }
 
-// goOn lets the second database sell something after the failover.
+// goOn adds sales to the second database after the failover.
 func goOn(t *testing.T, second lyceum.Store, school lyceum.SchoolID, sale lyceum.Transaction, n int) {
 	t.Helper()
 	for i := range n {
@@ -109,10 +107,9 @@ func ids(t *testing.T, store lyceum.Store, school lyceum.SchoolID) string {
 	return text
 }
 
-// TestFailoverThatLostTheEnd: a database that lacks the last sale takes the
-// place of another one, and goes on to the same entry or past it before anybody
-// looks at its journal again, as when the process was paused. The lost sale is
-// not listed, neither then nor after a restart.
+// TestFailoverThatLostTheEnd checks that a lost sale is not listed after a database that lacks it
+// has replaced another one and reached the same entry or a later one before anyone reads its
+// journal again, as when the process was paused. The sale is not listed after a restart either.
 func TestFailoverThatLostTheEnd(t *testing.T) {
 	t.Parallel()
 	for engine, open := range map[string]storetest.Opener{"sqlite": openSQLite, "postgres": openPostgres} {
@@ -146,8 +143,8 @@ func TestFailoverThatLostTheEnd(t *testing.T) {
 	}
 }
 
-// TestFailoverBeforeTheSnapshot: the index is kept after the failover and
-// before anybody has looked at the new journal. The next start does not use it.
+// TestFailoverBeforeTheSnapshot checks that the next start does not use a snapshot that was saved
+// after the failover, but before anyone had read the new journal.
 func TestFailoverBeforeTheSnapshot(t *testing.T) {
 	t.Parallel()
 	for engine, open := range map[string]storetest.Opener{"sqlite": openSQLite, "postgres": openPostgres} {
@@ -182,9 +179,9 @@ func TestFailoverBeforeTheSnapshot(t *testing.T) {
 	}
 }
 
-// TestFailoverWhileTheIndexIsBuilt: the sales were read from a database that
-// had more than the one whose journal is followed afterwards. That the entry
-// from which it is followed is in both does not hide it.
+// TestFailoverWhileTheIndexIsBuilt checks that the index is not used if the sales were read from
+// a database that had more of them than the one whose journal is followed afterwards, although
+// both databases have the entry from which it is followed.
 func TestFailoverWhileTheIndexIsBuilt(t *testing.T) {
 	t.Parallel()
 	first, second := openSQLite(t), openSQLite(t)
@@ -212,7 +209,7 @@ func TestFailoverWhileTheIndexIsBuilt(t *testing.T) {
 	}
 }
 
-// lateSale sells something when the sales begin to be read.
+// lateSale adds a sale when the sales begin to be read.
 type lateSale struct {
 	*failing
 
@@ -227,8 +224,8 @@ func (l *lateSale) ScanTransactions(ctx context.Context, id lyceum.SchoolID, vis
 	return l.failing.ScanTransactions(ctx, id, visit)
 }
 
-// TestTwoServersShareAFolderOfIndexes: each keeps its indexes over the other's,
-// and neither uses what the other kept.
+// TestTwoServersShareAFolderOfIndexes checks that two servers that overwrite each other's
+// snapshots do not use them.
 func TestTwoServersShareAFolderOfIndexes(t *testing.T) {
 	t.Parallel()
 	folder := filepath.Join(t.TempDir(), "index")
@@ -257,9 +254,8 @@ func TestTwoServersShareAFolderOfIndexes(t *testing.T) {
 	}
 }
 
-// TestFileReplacedByAnOlderCopy: neither the index in memory nor the one that
-// it leaves behind answers for an older copy that takes the file's place and
-// has gone another way.
+// TestFileReplacedByAnOlderCopy checks that neither the index in memory nor its snapshot serves
+// for an older copy that has replaced the file and continued differently.
 func TestFileReplacedByAnOlderCopy(t *testing.T) {
 	t.Parallel()
 	for name, more := range map[string]int{"shorter": 0, "as far": 1, "further": 3} {

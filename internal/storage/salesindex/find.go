@@ -9,11 +9,11 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// afterKey is before the first sale that is after t and not before any other.
+// afterKey returns a key that sorts before all sales later than t and after all others.
 func afterKey(t time.Time) key { return key{t.Unix() - yearOne + 1, math.MinInt32} }
 
-// Find answers a page and the exact total of one version. It waits for nobody.
-// The caller may keep what it gets.
+// Find returns a page and the exact total, both of the same version. It never blocks. The caller
+// may keep the result.
 func (x *Index) Find(f lyceum.TransactionFilter, o lyceum.Order, p lyceum.Page) lyceum.TransactionListing {
 	v := x.current.Load()
 	q := v.query(&f)
@@ -23,21 +23,21 @@ func (x *Index) Find(f lyceum.TransactionFilter, o lyceum.Order, p lyceum.Page) 
 	return lyceum.TransactionListing{Total: total, Page: p, Version: v.state, Transactions: q.slice(o, int(from), int(to))}
 }
 
-// eachPart is how many sales Each looks up in one go.
+// eachPart is how many sales Each looks up at a time.
 const eachPart = 1024
 
-// Each calls visit with every sale of one version that passes the filter,
-// until visit fails. The pointer is valid during the call alone.
+// Each calls visit with every sale of one version that matches the filter, until visit fails. The
+// pointer is valid only during the call.
 func (x *Index) Each(f lyceum.TransactionFilter, o lyceum.Order, visit func(*lyceum.Transaction) error) error {
 	return x.current.Load().each(f, o, visit)
 }
 
-// each is Index.Each of a version.
+// each is Index.Each for a version.
 func (v *version) each(f lyceum.TransactionFilter, o lyceum.Order, visit func(*lyceum.Transaction) error) error {
 	return v.walk(f, o, func(*found, int) bool { return true }, visit)
 }
 
-// eachWithExtra is each, oldest first, for sales that have an extra, and perhaps others.
+// eachWithExtra is each, oldest first, for all sales that have an extra, and possibly others.
 func (v *version) eachWithExtra(f lyceum.TransactionFilter, visit func(*lyceum.Transaction) error) error {
 	return v.walk(f, lyceum.OldestFirst, (*found).mayHaveExtra, visit)
 }
@@ -62,8 +62,8 @@ func (v *version) walk(
 	return nil
 }
 
-// query is the sales of a version that pass a filter: those of the main part
-// and those of the tail, each in list order.
+// query is the sales of a version that match a filter: those of the main part and those of the
+// tail, each in list order.
 type query struct {
 	main *main
 	base set
@@ -76,7 +76,7 @@ func (v *version) query(f *lyceum.TransactionFilter) query {
 
 func (q *query) len() int { return q.base.len() + len(q.tail) }
 
-// recent gives the sales of the tail that pass a filter.
+// recent returns the sales of the tail that match a filter.
 func (v *version) recent(f *lyceum.TransactionFilter) []*lyceum.Transaction {
 	if *f == (lyceum.TransactionFilter{}) {
 		return v.tail
@@ -90,16 +90,16 @@ func (v *version) recent(f *lyceum.TransactionFilter) []*lyceum.Transaction {
 	return passed
 }
 
-// found is a part of an answer: handles of the main part and, marked, numbers
-// of sales of the tail.
+// found is a part of a result: handles in the main part and, marked with ofTail, indexes into the
+// tail.
 type found struct {
 	main *main
 	refs []uint32
 	tail []*lyceum.Transaction
 }
 
-// ofTail marks the number of a sale of the tail. Handles are below it: there
-// are no more sales than there are positive ids.
+// ofTail marks an index into the tail. Handles are smaller, because there are no more sales than
+// positive ids.
 const ofTail = 1 << 31
 
 func (p *found) Len() int { return len(p.refs) }
@@ -112,12 +112,12 @@ func (p *found) Read(i int, t *lyceum.Transaction) {
 	}
 }
 
-// mayHaveExtra is false for a sale of the main part that has none.
+// mayHaveExtra returns false for a sale of the main part without an extra.
 func (p *found) mayHaveExtra(i int) bool {
 	return p.refs[i]&ofTail != 0 || p.main.row(p.refs[i]).flags&hasExtra != 0
 }
 
-// slice gives the sales from one number up to another in an order.
+// slice returns the sales at positions [from, to) in the given order.
 func (q *query) slice(o lyceum.Order, from, to int) *found {
 	if from >= to {
 		return &found{}
@@ -131,9 +131,9 @@ func (q *query) slice(o lyceum.Order, from, to int) *found {
 	return part
 }
 
-// merge gives the sales from one number up to another in ascending order.
+// merge returns the sales at positions [from, to) in ascending order.
 func (q *query) merge(from, to int) *found {
-	// Of the sales before from, skip are of the tail.
+	// skip is how many of the sales before from are in the tail.
 	skip := sort.Search(len(q.tail), func(i int) bool { return i+q.base.rank(keyOf(q.tail[i])) >= from })
 	part := &found{main: q.main, tail: q.tail[skip:], refs: make([]uint32, 0, to-from)}
 	if len(part.tail) == 0 {

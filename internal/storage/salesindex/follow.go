@@ -7,8 +7,8 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// follow lets the indexes know of what other processes keep, and of what did
-// not reach them at once, until the store closes. No school waits for another.
+// follow updates the indexes with the changes of other processes, and with those that did not
+// reach them immediately, until the store closes. No school waits for another.
 func (s *Store) follow() {
 	tick := time.NewTicker(followPause)
 	defer tick.Stop()
@@ -37,7 +37,7 @@ func (s *Store) follow() {
 	}
 }
 
-// asked gives the schools that were asked for.
+// asked returns the schools that were queried.
 func (s *Store) asked() (ids []lyceum.SchoolID) {
 	for k := range s.each {
 		ids = append(ids, k.id)
@@ -45,17 +45,16 @@ func (s *Store) asked() (ids []lyceum.SchoolID) {
 	return ids
 }
 
-// distrust lets no index answer while the journal cannot be read: nobody knows
-// what has come since.
+// distrust stops all indexes from serving while the journal cannot be read, because it is not
+// known what has changed since.
 func (s *Store) distrust() {
 	for k := range s.each {
 		k.ready.Store(nil)
 	}
 }
 
-// lags tells whether the index of a school has something to catch up with, is
-// of another journal, or does not answer although it has nothing to catch up
-// with. While somebody is at it, it does not lag.
+// lags reports whether the index of a school is behind, follows another journal, or is not
+// serving although it is up to date. It returns false while someone else is working on the index.
 func (k *school) lags(ends *lyceum.JournalEnds) bool {
 	if !k.mu.TryLock() {
 		return false
@@ -69,8 +68,8 @@ func (k *school) lags(ends *lyceum.JournalEnds) bool {
 	return !k.state.follows(ends.Origin, last) || k.ready.Load() == nil
 }
 
-// runMaintenance measures the indexes once a minute, lets those go for which there
-// is no room, and keeps snapshots, until the store closes.
+// runMaintenance measures the indexes once a minute, evicts those for which there is no room, and
+// saves snapshots, until the store closes.
 func (s *Store) runMaintenance() {
 	tick := time.NewTicker(time.Minute)
 	defer tick.Stop()
@@ -84,8 +83,8 @@ func (s *Store) runMaintenance() {
 	}
 }
 
-// measure looks how large the indexes are, lets those go for which there is no
-// room, and keeps snapshots.
+// measure determines the sizes of the indexes, evicts those for which there is no room, and saves
+// snapshots.
 func (s *Store) measure() {
 	for k := range s.each {
 		k.mu.Lock()
@@ -100,7 +99,7 @@ func (s *Store) measure() {
 	s.Resized(s.taken())
 }
 
-// taken is the memory of all indexes in bytes.
+// taken returns the size of all indexes in bytes.
 func (s *Store) taken() (bytes int64) {
 	for k := range s.each {
 		bytes += k.bytes.Load()
@@ -108,8 +107,7 @@ func (s *Store) taken() (bytes int64) {
 	return bytes
 }
 
-// room makes room for the index of a school, where others have not been asked
-// for lately.
+// room makes room for the index of a school by evicting others that were not queried recently.
 func (s *Store) room(k *school) error {
 	listing, err := s.Store.FindTransactions(s.ctx, k.id, lyceum.TransactionFilter{}, lyceum.NewestFirst,
 		lyceum.Page{Number: 1, Size: 1})
@@ -133,8 +131,8 @@ func (s *Store) room(k *school) error {
 // megabytes rounds up.
 func megabytes(bytes int64) int64 { return (bytes + 1<<20 - 1) >> 20 }
 
-// evict lets the index go that was asked for least recently, if that was
-// before a moment.
+// evict evicts the index that was queried least recently, if that was before the given time. It
+// reports whether it evicted one.
 func (s *Store) evict(but *school, before time.Time) bool {
 	var oldest *school
 	for k := range s.each {
@@ -155,25 +153,24 @@ func (s *Store) evict(but *school, before time.Time) bool {
 	return true
 }
 
-// Stats is how the indexes of a store do.
+// Stats are statistics of a store's indexes.
 type Stats struct {
-	Schools  int64 // whose list is answered from an index
-	Building int64 // schools whose index is being built or waits for it, and does not answer yet
+	Schools  int64 // whose list is served from an index
+	Building int64 // schools whose index is being built, or waits to be, and does not serve yet
 	Sales    int64
 	Bytes    int64
-	Behind   int64 // entries of journals not looked at yet, of the school with the most
-	Hits     int64 // lists that an index answered
-	Misses   int64 // lists that the database answered
+	Behind   int64 // journal entries not processed yet, of the school with the most
+	Hits     int64 // lists that were served from an index
+	Misses   int64 // lists that were read from the database
 	Failures int64 // indexes that could not be built
 }
 
-// Stats tells how the indexes do. A school counts as answered or as being built,
-// never as both: the snapshot is saved by whoever built the index, while it
-// answers.
+// Stats returns statistics of the indexes. A school counts as served or as being built, never as
+// both: the goroutine that built an index saves its snapshot while the index already serves.
 func (s *Store) Stats() Stats {
 	stats := Stats{Hits: s.hits.Load(), Misses: s.misses.Load(), Failures: s.failed.Load()}
 	for k := range s.each {
-		building := k.building.Load() != nil // before ready, which is set while it is true
+		building := k.building.Load() != nil // read before ready, which is set while building is set
 		if x := k.ready.Load(); x != nil {
 			stats.Schools++
 			stats.Sales += int64(x.Len())

@@ -6,7 +6,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Erasing a person may rewrite what the last entry tells, but nothing else of it.
+// Erasing a user may change the details of the last entry, but nothing else of it.
 func TestAJournalIsTheSameAfterAPersonIsErased(t *testing.T) {
 	t.Parallel()
 	last := lyceum.Entry{Number: 7, Type: "user.tagged", ObjectID: 3, Detail: lyceum.Some(`{"name":"vip"}`)}

@@ -8,32 +8,32 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Index answers the list of one school's sales. Any number of goroutines may
-// ask while one at a time writes; writers wait for each other.
+// Index serves the list of one school's sales. Any number of goroutines may read while one
+// writes; writers wait for each other.
 type Index struct {
 	current atomic.Pointer[version]
 
 	write sync.Mutex
-	ids   ids // of the main part
+	ids   ids // for the main part
 }
 
-// version is what readers see; nothing of it changes.
+// version is what readers see. It is immutable.
 type version struct {
 	state lyceum.Version
 	main  *main
-	tail  []*lyceum.Transaction // in list order, none of them in the main part
+	tail  []*lyceum.Transaction // in list order; none is in the main part
 	late  *lateMarks
 }
 
-// Version gives the state that the index answers from.
+// Version returns the state that the index reflects.
 func (x *Index) Version() lyceum.Version { return x.current.Load().state }
 
-// Len counts the sales.
+// Len returns the number of sales.
 func (x *Index) Len() int { return x.current.Load().len() }
 
 func (v *version) len() int { return v.main.len() + len(v.tail) }
 
-// place gives where a sale stands in the tail or would be put.
+// place returns the position of a sale in the tail, or the position at which to insert it.
 func (v *version) place(t *lyceum.Transaction) int {
 	i, _ := slices.BinarySearchFunc(v.tail, keyOf(t),
 		func(t *lyceum.Transaction, k key) int { return keyOf(t).compare(k) })

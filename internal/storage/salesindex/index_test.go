@@ -16,8 +16,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// TestSameAsStore asks the index and the store the same questions about one
-// ledger, part of which came after the build and late.
+// TestSameAsStore runs the same queries on the index and on the store for one ledger, part of
+// which was added after the build and late.
 func TestSameAsStore(t *testing.T) {
 	salesindex.Shrink(t)
 	store, err := sqlstore.Open(t.Context(), t.TempDir(), sqlstore.Options{})
@@ -58,7 +58,7 @@ func TestSameAsStore(t *testing.T) {
 	}
 }
 
-// extreme is a sale at the ends of what an index holds.
+// extreme returns a sale with the extreme values that an index can represent.
 func extreme(id lyceum.TransactionID) lyceum.Transaction {
 	return lyceum.Transaction{
 		ID: id, UserID: lyceum.MaxID, PricingPlanID: lyceum.MaxID, SaleID: lyceum.MaxID,
@@ -73,7 +73,7 @@ func extreme(id lyceum.TransactionID) lyceum.Transaction {
 
 func TestNothingIsLost(t *testing.T) {
 	var want []lyceum.Transaction
-	for i := range 700 { // more currencies than a byte counts
+	for i := range 700 { // more currencies than fit in a byte
 		s := extreme(lyceum.TransactionID(lyceum.MaxID - i))
 		s.Currency = lyceum.Currency("C" + strconv.Itoa(i%600))
 		if i%3 == 0 {
@@ -129,7 +129,7 @@ func TestRefuses(t *testing.T) {
 	}
 }
 
-// TestGrown moves sales through blocks and bitmaps of their true sizes.
+// TestGrown moves sales through blocks and bitmaps of their real sizes.
 func TestGrown(t *testing.T) {
 	m := newModel()
 	r := rand.New(rand.NewPCG(2, 2))

@@ -15,11 +15,10 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// minSave is how many entries make a new snapshot worth its while at least.
+// minSave is the smallest number of new entries that is worth a new snapshot.
 const minSave = 10_000
 
-// saveIfMuch keeps a snapshot of an index to which much has come since the
-// last one.
+// saveIfMuch saves a snapshot of an index that has changed a lot since the last one.
 func (s *Store) saveIfMuch(k *school) {
 	k.mu.Lock()
 	much := k.index != nil && (k.tried == unsaved || k.state.last.Number-k.tried > max(minSave, int64(k.index.Len())/50))
@@ -29,10 +28,10 @@ func (s *Store) saveIfMuch(k *school) {
 	}
 }
 
-// Resume begins with the indexes that were kept, the last one first.
+// Resume loads the indexes that have snapshots, the most recently saved first.
 func (s *Store) Resume() {
 	kept := map[lyceum.SchoolID]time.Time{}
-	entries, _ := os.ReadDir(s.Folder) // without a folder nothing was kept
+	entries, _ := os.ReadDir(s.Folder) // without a folder there are no snapshots
 	for _, e := range entries {
 		var id lyceum.SchoolID
 		if _, err := fmt.Sscanf(e.Name(), snapshotName, &id); err != nil || e.Name() != fmt.Sprintf(snapshotName, id) {
@@ -46,17 +45,16 @@ func (s *Store) Resume() {
 	s.work.Go(func() {
 		for _, id := range ids {
 			if k := s.of(id); s.claim(k) {
-				k.asked.Store(time.Now().UnixNano()) // those after it do not take its room
+				k.asked.Store(time.Now().UnixNano()) // so that later ones do not evict it
 				s.run(k)
 			}
 		}
 	})
 }
 
-// save keeps a snapshot of an index that has changed since the last one: the
-// sales as they were after an entry, and nothing of what came then. A backup
-// that is restored may go another way from that entry on. It asks the database
-// nothing, which may be another one by now.
+// save saves a snapshot of an index that has changed since the last one. It contains the sales as
+// of one entry and nothing newer, because a restored backup may continue differently from that
+// entry on. It does not query the database, which may have been replaced by now.
 func (s *Store) save(k *school) {
 	k.saving.Lock()
 	defer k.saving.Unlock()
@@ -86,8 +84,8 @@ func (s *Store) write(id lyceum.SchoolID, v View, of *state) error {
 
 const snapshotName = "sales-%d.snapshot"
 
-// Discard removes the snapshot of a school whose database is about to be replaced.
-// No store may use the folder.
+// Discard removes the snapshot of a school whose database is about to be replaced. No store may
+// be using the folder.
 func Discard(folder string, id lyceum.SchoolID) error {
 	err := os.Remove(filepath.Join(folder, fmt.Sprintf(snapshotName, id)))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -100,8 +98,8 @@ func (s *Store) path(id lyceum.SchoolID) string {
 	return filepath.Join(s.Folder, fmt.Sprintf(snapshotName, id))
 }
 
-// entry gives an entry of a school's journal. That of number 0, and one that is
-// not there, has no number.
+// entry returns an entry of a school's journal. For number 0 and for a missing entry, the result
+// has no number.
 func (s *Store) entry(ctx context.Context, id lyceum.SchoolID, number int64) (lyceum.Entry, error) {
 	if number == 0 {
 		return lyceum.Entry{}, nil
@@ -112,8 +110,8 @@ func (s *Store) entry(ctx context.Context, id lyceum.SchoolID, number int64) (ly
 
 func versionOf(e lyceum.Entry) lyceum.Version { return lyceum.Version{Number: e.Number, At: e.At} }
 
-// identity tells a state of a school from that of any other school, of another
-// database, and of a backup of this one that has gone another way.
+// identity returns a hash that distinguishes a state of a school from those of all other schools
+// and databases, and from a restored backup of this one that has continued differently.
 func (s *state) identity(id lyceum.SchoolID) [32]byte {
 	text := fmt.Appendf(nil, "%d %d %q", id, s.born.UnixMicro(), s.origin)
 	if e := s.last; e.Number > 0 {
@@ -123,8 +121,8 @@ func (s *state) identity(id lyceum.SchoolID) [32]byte {
 	return sha256.Sum256(text)
 }
 
-// snapshot gives the index that was kept of a school, and its state. It refuses
-// one that is damaged or of another journal.
+// snapshot returns the index from a school's snapshot, and its state. It fails if the snapshot is
+// damaged or belongs to another journal.
 func (s *Store) snapshot(id lyceum.SchoolID) (*Index, state, error) {
 	file, size, err := s.open(id)
 	if err != nil {
@@ -162,8 +160,8 @@ func (s *Store) open(id lyceum.SchoolID) (*os.File, int64, error) {
 	return file, info.Size(), nil
 }
 
-// check gives the state that a snapshot is of, and refuses one of another
-// school, or of another time of it.
+// check returns the state to which a snapshot belongs. It fails if the snapshot is of another
+// school or of another history of this one.
 func (s *Store) check(ctx context.Context, id lyceum.SchoolID, h SnapshotHeader) (state, error) {
 	of, err := s.now(ctx, id)
 	if err != nil {
@@ -182,15 +180,15 @@ func (s *Store) check(ctx context.Context, id lyceum.SchoolID, h SnapshotHeader)
 	return of, nil
 }
 
-// Kept is the snapshot of an index.
+// Kept describes the snapshot of an index.
 type Kept struct {
 	Sales  int64
-	Behind int64 // entries of the journal that it does not know
-	Bytes  int64 // of its file
+	Behind int64 // number of journal entries that it lacks
+	Bytes  int64 // size of its file
 }
 
-// Kept tells of the snapshot of a school; false that there is none. The error
-// says why the one there is cannot be used.
+// Kept describes the snapshot of a school. It returns false if there is none. The error says why
+// an existing one cannot be used.
 func (s *Store) Kept(ctx context.Context, id lyceum.SchoolID) (Kept, bool, error) {
 	file, size, err := s.open(id)
 	if err != nil {

@@ -10,22 +10,22 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// What a subset is of, besides the kinds of values.
+// Kinds of a subset, in addition to the kinds of values.
 const (
 	everySale = kinds + iota
 	fullyRefundedSales
 	chargebackSales
 )
 
-// subset is all sales of the main part, those that a bitmap has, or all others.
+// subset is all sales of the main part, those in a bitmap, or those not in it.
 type subset struct {
 	kind    kind
 	value   int32
-	members *bitmap // nil: all sales
+	members *bitmap // nil means all sales
 	others  bool
 }
 
-// in gives the members in a block; nil also where all sales are meant.
+// in returns the members in a block, or nil; nil also if the subset is all sales.
 func (s subset) in(block int) *roaring.Bitmap {
 	if s.members == nil {
 		return nil
@@ -33,8 +33,8 @@ func (s subset) in(block int) *roaring.Bitmap {
 	return s.members.in(block)
 }
 
-// sole returns the sales that pass a filter of nothing, or of one thing that many
-// sales have.
+// sole returns the subset that matches a filter without conditions, or with a single one for
+// which there is a bitmap.
 func (m *main) sole(f *lyceum.TransactionFilter) (subset, bool) {
 	q, none := m.terms(f)
 	if none || q.n > 1 || q.list != nil {
@@ -61,12 +61,12 @@ func (m *main) sole(f *lyceum.TransactionFilter) (subset, bool) {
 	return s, true
 }
 
-// blockSums are the sums of a block, as far as they were asked for and are small
-// beside the sales that they are of.
+// blockSums caches the sums of a block that were needed, as long as they are small compared with
+// their sales.
 type blockSums struct {
 	mu    sync.Mutex
 	kept  map[sumsKey]*keptSums
-	cells [2]int64 // what they cost: those of all sales, and of subsets
+	cells [2]int64 // cost of the sums of all sales, and of subsets
 }
 
 type sumsKey struct {
@@ -75,30 +75,31 @@ type sumsKey struct {
 	value int32
 }
 
-// keptSums are the sums of a block, or of members of it, by one group.
+// keptSums are the sums of a block, or of some members of it, by one group.
 type keptSums struct {
-	members *roaring.Bitmap // nil: all
+	members *roaring.Bitmap // nil means all sales
 	list    []cell
 	over    bool   // the list would be too long
-	zone    string // of days
+	zone    string // time zone of the days
 	refunds span64
 }
 
 const cellBytes = int64(unsafe.Sizeof(cell{}))
 
-// cost is how many cells they take as much memory as.
+// cost is the memory of the sums, as a number of cells.
 func (k *keptSums) cost() int64 { return int64(len(k.list)) + 2 }
 
-// Bounds, which tests change.
+// Limits, which tests change.
 var (
-	// keptBytes is what sums of all sales, and again those of subsets, may take a sale.
+	// keptBytes is how many bytes per sale the sums of all sales may take, and again those of
+	// subsets.
 	keptBytes int64 = 7
-	// membersPerCell is how many members of a subset a cell stands for at least.
+	// membersPerCell is the smallest number of a subset's members per cell for sums to be kept.
 	membersPerCell int64 = 3
 )
 
-// sumsOf returns the sums of a block, or of the members of a subset in it. It makes
-// them and, where they may be kept, keeps them.
+// sumsOf returns the sums of a block, or of the members of a subset in it. It computes them
+// unless they are kept, and keeps them if they are small enough.
 func (m *main) sumsOf(at int, of subset, group lyceum.SalesGroup, zone *time.Location) *keptSums {
 	b, members := m.blocks[at], of.in(at)
 	key := sumsKey{group, of.kind, of.value}
@@ -119,8 +120,8 @@ func (m *main) sumsOf(at int, of subset, group lyceum.SalesGroup, zone *time.Loc
 	return made
 }
 
-// keep keeps sums that cost at most so much together. Of all sales, the first of them
-// stay; those of subsets make room for the next.
+// keep stores sums as long as their total cost does not exceed most. The first sums of all sales
+// stay; those of subsets are evicted for the next.
 func (s *blockSums) keep(key sumsKey, made keptSums, most int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -149,7 +150,7 @@ func (s *blockSums) keep(key sumsKey, made keptSums, most int64) {
 	}
 }
 
-// cost is how many cells all of them take as much memory as.
+// cost is the memory of all kept sums, as a number of cells.
 func (s *blockSums) cost() int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -17,8 +17,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/salesindex"
 )
 
-// saverVariable makes of this test binary a program that saves snapshots to
-// the path it holds until it is killed, or its input ends with the test.
+// saverVariable turns this test binary into a program that saves snapshots to the path in the
+// variable until it is killed, or until its input ends with the test.
 const saverVariable = "SALESINDEX_TEST_SAVER"
 
 func TestMain(m *testing.M) {
@@ -51,8 +51,8 @@ func saveOn(path string) error {
 	}
 }
 
-// TestSnapshotKill kills a program that does nothing but save snapshots. What
-// it leaves is the snapshot before or the one after, whole.
+// TestSnapshotKill kills a program that constantly saves snapshots. The file must be either the
+// previous or the next snapshot, complete.
 func TestSnapshotKill(t *testing.T) {
 	binary, err := os.Executable()
 	if err != nil {
@@ -101,7 +101,7 @@ func TestSnapshotKill(t *testing.T) {
 	}
 }
 
-// awaitSave waits for a snapshot newer than a number.
+// awaitSave waits for a snapshot with a higher number.
 func awaitSave(t *testing.T, path string, number int64) {
 	t.Helper()
 	await(t, "a newer snapshot", func() bool {

@@ -3,22 +3,22 @@ package salesindex
 import "slices"
 
 const (
-	pageLists = 64   // values whose lists lie in one page
-	shelf     = 1024 // pages in one shelf
+	pageLists = 64   // values whose lists are in one page
+	shelf     = 1024 // pages per shelf
 )
 
-// lists keeps a list of handles for each value. Values are spread over pages
-// and shelves, so that a change copies little.
+// lists holds a list of handles for each value. Values are spread over pages and shelves, so that
+// a change copies little.
 type lists struct{ shelves []*listShelf }
 
 type listShelf [shelf]*listPage
 
-// listPage is the lists of neighbouring values one after another; list i is
+// listPage holds the lists of adjacent values one after another; list i is
 // handles[from[i]:from[i+1]].
 type listPage struct {
 	from    [pageLists + 1]uint32
 	handles []uint32
-	long    []longList // stand alone, so that a neighbour's change copies less
+	long    []longList // stored separately, so that a change of another list copies less
 }
 
 // longList is a list that has reached longRows.
@@ -48,7 +48,7 @@ func locate(value int32) (shelfAt, pageAt, listAt int) {
 	return int(v / (shelf * pageLists)), int(v / pageLists % shelf), int(v % pageLists)
 }
 
-// own makes the page of a value writable and gives it.
+// own makes the page of a value writable and returns it, and the index of the value's list in it.
 func (l *lists) own(own owned, value int32) (*listPage, int) {
 	s, p, i := locate(value)
 	if s >= len(l.shelves) || l.shelves[s] == nil || !own.has(l.shelves[s]) {
@@ -73,13 +73,13 @@ func (l *lists) own(own owned, value int32) (*listPage, int) {
 	return *at, i
 }
 
-// insert puts handles at place n of a value's list.
+// insert inserts handles at index n of a value's list.
 func (l *lists) insert(own owned, value int32, n int, handles ...uint32) {
 	page, i := l.own(own, value)
 	if j := page.longAt(i); j >= 0 {
 		long := &page.long[j].handles
 		if n == len(*long) {
-			*long = append(*long, handles...) // where no version looks yet
+			*long = append(*long, handles...) // beyond what any version sees
 		} else {
 			*long = slices.Concat((*long)[:n], handles, (*long)[n:])
 		}
@@ -94,7 +94,7 @@ func (l *lists) insert(own owned, value int32, n int, handles ...uint32) {
 	}
 }
 
-// cut takes the places n to m out of a value's list.
+// cut removes the elements n to m of a value's list.
 func (l *lists) cut(own owned, value int32, n, m int) {
 	page, i := l.own(own, value)
 	if j := page.longAt(i); j >= 0 {

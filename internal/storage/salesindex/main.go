@@ -8,28 +8,27 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// maxBlockRows is the most handles of a block.
+// maxBlockRows is the largest number of handles in a block.
 const maxBlockRows = 1 << 15
 
-// Bounds, which tests lower.
+// Limits, which tests lower.
 var (
 	blockRows = maxBlockRows
-	// listRows is how many sales a value has a list for at least; with many
-	// blocks the list may be longer.
+	// listRows is the number of sales up to which a value has a list rather than a bitmap; with
+	// many blocks the list may be longer.
 	listRows = 1024
-	// longRows is the length from which a list stands alone.
+	// longRows is the length from which a list is stored separately.
 	longRows = 40
-	// tailRows is how many sales the tail holds of those older than the newest
-	// of the main part, and again of those newer, before they are moved.
+	// tailRows is how many sales older than the newest one of the main part the tail holds before
+	// they are moved, and likewise how many newer ones.
 	tailRows = 128
 )
 
-// block is a stretch of the list. Handles that follow one another are not
-// written down.
+// block is a range of the list. Consecutive handles are not stored individually.
 type block struct {
 	first   uint32
 	n       int
-	handles []uint32 // nil: first, first+1, …
+	handles []uint32 // nil means first, first+1, …
 	sums    blockSums
 }
 
@@ -40,7 +39,7 @@ func (b *block) handle(o int) uint32 {
 	return b.first + uint32(o)
 }
 
-// list gives the handles; the caller must not write to it.
+// list returns the handles. The caller must not modify them.
 func (b *block) list() []uint32 {
 	if b.handles != nil {
 		return b.handles[:b.n]
@@ -52,7 +51,7 @@ func (b *block) list() []uint32 {
 	return list
 }
 
-// makeBlock writes handles down only when they have to be.
+// makeBlock stores the handles only if they are not consecutive.
 func makeBlock(handles []uint32) *block {
 	for i, h := range handles {
 		if h != handles[0]+uint32(i) {
@@ -62,7 +61,7 @@ func makeBlock(handles []uint32) *block {
 	return &block{first: handles[0], n: len(handles)}
 }
 
-// kind is what a filter can name with many values.
+// kind is a property with many values by which a filter can select.
 type kind int
 
 const (
@@ -74,8 +73,8 @@ const (
 	kinds
 )
 
-// postings are the handles of each value of a kind: in bitmaps for values with
-// many, in lists for the others.
+// postings are the handles of each value of a kind: in bitmaps for values with many sales, in
+// lists for the others.
 type postings struct {
 	lists   lists
 	bitmaps map[int32]*bitmap
@@ -85,7 +84,7 @@ type postings struct {
 type main struct {
 	rowTable
 	blocks      []*block
-	before      []int // sales in the blocks before each, and in all
+	before      []int // number of sales before each block, and in total
 	postings    [kinds]postings
 	refunded    *bitmap
 	chargebacks *bitmap
@@ -107,7 +106,7 @@ type place struct{ block, offset int }
 
 func (m *main) end() place { return place{len(m.blocks), 0} }
 
-// lastKey is that of the newest sale.
+// lastKey returns the key of the newest sale.
 func (m *main) lastKey() (key, bool) {
 	if len(m.blocks) == 0 {
 		return key{}, false
@@ -116,7 +115,7 @@ func (m *main) lastKey() (key, bool) {
 	return m.key(b.handle(b.n - 1)), true
 }
 
-// find gives the place of the first sale that is not before k.
+// find returns the place of the first sale that is not before k.
 func (m *main) find(k key) place {
 	if last, some := m.lastKey(); !some || last.compare(k) < 0 {
 		return m.end()
@@ -129,10 +128,10 @@ func (m *main) find(k key) place {
 	return place{i, sort.Search(b.n, func(o int) bool { return m.key(b.handle(o)).compare(k) >= 0 })}
 }
 
-// position counts the sales before a place.
+// position returns the number of sales before a place.
 func (m *main) position(p place) int { return m.before[p.block] + p.offset }
 
-// values gives the value that a sale has of each kind.
+// values returns the value of each kind that a sale has.
 func (m *main) values(t *lyceum.Transaction) (v [kinds]lyceum.Opt[int32]) {
 	v[byUser], v[byPlan] = lyceum.Some(int32(t.UserID)), lyceum.Some(int32(t.PricingPlanID))
 	v[byAffiliate] = lyceum.Opt[int32]{Value: int32(t.AffiliateID.Value), Present: t.AffiliateID.Present}
@@ -142,7 +141,7 @@ func (m *main) values(t *lyceum.Transaction) (v [kinds]lyceum.Opt[int32]) {
 	return v
 }
 
-// rowValue is values of one kind and a sale of the main part.
+// rowValue returns the value of one kind that a sale of the main part has.
 func (m *main) rowValue(k kind, r *row) (int32, bool) {
 	switch k {
 	case byUser:
@@ -159,8 +158,7 @@ func (m *main) rowValue(k kind, r *row) (int32, bool) {
 	}
 }
 
-// matches tells whether a sale of the main part passes a filter, whenever it
-// was made.
+// matches reports whether a sale of the main part matches a filter, ignoring the filter's period.
 func (m *main) matches(f *lyceum.TransactionFilter, h uint32) bool {
 	r := m.row(h)
 	for k, want := range named(f) {
@@ -175,7 +173,7 @@ func (m *main) matches(f *lyceum.TransactionFilter, h uint32) bool {
 		(!f.Chargeback.Present || f.Chargeback.Value == (r.flags&chargeback != 0))
 }
 
-// named gives the value that a filter names of each kind.
+// named returns the value of each kind that a filter selects.
 func named(f *lyceum.TransactionFilter) (v [kinds]lyceum.Opt[int32]) {
 	v[byUser] = lyceum.Opt[int32]{Value: int32(f.UserID.Value), Present: f.UserID.Present}
 	v[byAffiliate] = lyceum.Opt[int32]{Value: int32(f.AffiliateID.Value), Present: f.AffiliateID.Present}
@@ -188,7 +186,7 @@ func named(f *lyceum.TransactionFilter) (v [kinds]lyceum.Opt[int32]) {
 // bitmapFrom is the number of sales from which a bitmap is smaller than a list.
 func (m *main) bitmapFrom() int { return max(listRows, listRows/32*len(m.blocks)) }
 
-// bitmapOf makes a bitmap of handles in list order.
+// bitmapOf returns a bitmap of handles that are in list order.
 func (m *main) bitmapOf(handles []uint32) *bitmap {
 	b := &bitmap{}
 	var offsets []uint32
@@ -214,7 +212,7 @@ func (m *main) bitmapOf(handles []uint32) *bitmap {
 	return b
 }
 
-// after gives the place of a handle that is in block from or a later one.
+// after returns the place of a handle that is in block from or a later one.
 func (m *main) after(from int, h uint32) (block, offset int) {
 	if b := m.blocks[from]; b.handles == nil && h >= b.first && h < b.first+uint32(b.n) {
 		return from, int(h - b.first)
@@ -223,8 +221,7 @@ func (m *main) after(from int, h uint32) (block, offset int) {
 	return p.block, p.offset
 }
 
-// members appends up to n of the handles at offsets of a block, from number
-// skip on.
+// members appends the handles at offsets of a block, up to n of them after the first skip.
 func members(to []uint32, b *block, offsets *roaring.Bitmap, skip, n int) []uint32 {
 	first, err := offsets.Select(uint32(skip))
 	if err != nil {

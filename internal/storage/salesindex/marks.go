@@ -7,13 +7,13 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// buyerMarks finds the marks of one buyer's sales, which it is told in list order.
+// buyerMarks determines the marks of one buyer's sales, which must be passed to it in list order.
 type buyerMarks struct {
-	few  []int32 // sales that were paid, while they are few
+	few  []int32 // paid sales, while they are few
 	many map[int32]struct{}
 }
 
-// manySales is from how many sales on they are looked up in a map.
+// manySales is the number of sales above which a map is used.
 const manySales = 16
 
 func (b *buyerMarks) of(isPaid bool, sale int32) lyceum.SaleMarks {
@@ -40,7 +40,7 @@ func (b *buyerMarks) of(isPaid bool, sale int32) lyceum.SaleMarks {
 	return lyceum.SaleMarks{Renewal: paidBefore}
 }
 
-// marks are the marks of a sale of the main part.
+// marks returns the marks of a sale of the main part.
 func (s *rowTable) marks(h uint32) lyceum.SaleMarks {
 	c, i, bit := s.chunks[h/chunkRows], h/pageRows%chunkPages, uint64(1)<<(h%pageRows)
 	return lyceum.SaleMarks{First: c.first[i]&bit != 0, Renewal: c.renewal[i]&bit != 0}
@@ -58,12 +58,12 @@ func (c *chunk) mark(h uint32, m lyceum.SaleMarks) {
 	}
 }
 
-// firstOf are the first paid sales, as handles plus 1, by an id that they have.
+// firstOf maps ids to the first paid sale with that id, as its handle plus 1.
 type firstOf map[uint32]*[firstPage]uint32
 
 const firstPage = 1024
 
-// add returns the handle of the first paid sale with an id, if h is not it.
+// add returns the handle of the first paid sale with an id, which is h if there was none before.
 func (f firstOf) add(id int32, h uint32) (first uint32, known bool) {
 	p := f[uint32(id)/firstPage]
 	if p == nil {
@@ -78,11 +78,11 @@ func (f firstOf) add(id int32, h uint32) (first uint32, known bool) {
 	return *at - 1, true
 }
 
-// markAll finds the marks of all sales, whose handles are in list order.
+// markAll determines the marks of all sales. Their handles must be in list order.
 func (m *main) markAll() {
 	users, sales := firstOf{}, firstOf{}
 	type buyer struct{ sale, user int32 }
-	others := map[buyer]struct{}{} // who paid for a sale that somebody else had paid for
+	others := map[buyer]struct{}{} // users who paid for a sale for which someone else had paid before
 	for h := range m.used {
 		r := m.row(h)
 		if r.flags&paid == 0 {
@@ -101,7 +101,7 @@ func (m *main) markAll() {
 	}
 }
 
-// eachOf visits the handles of a user's sales in list order.
+// eachOf calls visit with the handles of a user's sales in list order.
 func (m *main) eachOf(user int32, visit func(h uint32)) {
 	of := m.set(&lyceum.TransactionFilter{UserID: lyceum.Some(lyceum.UserID(user))})
 	var space [64]uint32
@@ -112,7 +112,7 @@ func (m *main) eachOf(user int32, visit func(h uint32)) {
 	}
 }
 
-// settle brings the marks of a user's sales up to date.
+// settle updates the marks of a user's sales.
 func (e *edit) settle(user int32) {
 	var b buyerMarks
 	e.eachOf(user, func(h uint32) {
@@ -121,7 +121,7 @@ func (e *edit) settle(user int32) {
 	})
 }
 
-// settleAll brings the marks of the buyers of sales up to date.
+// settleAll updates the marks of the buyers of some sales.
 func (e *edit) settleAll(sales []*lyceum.Transaction) {
 	settled := make(map[lyceum.UserID]struct{}, len(sales))
 	for _, t := range sales {
@@ -140,8 +140,8 @@ func (e *edit) setMarks(h uint32, m lyceum.SaleMarks) {
 	e.forget(e.find(e.key(h)).block)
 }
 
-// forget gives a block whose sales have changed another place for its sums: who
-// reads an older version may be about to put theirs into the old one.
+// forget gives a block whose sales have changed a new place for its sums, because a reader of an
+// older version may be about to store sums in the old one.
 func (e *edit) forget(at int) {
 	b := e.blocks[at]
 	if e.own.has(b) {
@@ -153,8 +153,8 @@ func (e *edit) forget(at int) {
 	e.blocks[at] = fresh
 }
 
-// lateMarks are what the sales of the tail have for marks, and those of the main
-// part that have others because of them.
+// lateMarks are the marks of the sales in the tail, and the changed marks of sales in the main
+// part because of them.
 type lateMarks struct {
 	once  sync.Once
 	tail  []lyceum.SaleMarks
@@ -166,7 +166,7 @@ type wrongMarks struct {
 	was, is lyceum.SaleMarks
 }
 
-// marked returns the marks that the tail brings.
+// marked returns the marks that result from the tail.
 func (v *version) marked() *lateMarks {
 	v.late.once.Do(func() { v.late.find(v) })
 	return v.late

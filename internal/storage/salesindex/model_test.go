@@ -15,12 +15,12 @@ import (
 
 var begin = time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// model is the naive list that the index is held to.
+// model is the naive list with which the index is compared.
 type model struct {
 	sales   map[lyceum.TransactionID]lyceum.Transaction
 	courses map[lyceum.PricingPlanID]lyceum.Opt[lyceum.CourseID]
 	next    lyceum.TransactionID
-	hours   int // the sales lie in so many hours
+	hours   int // the range of hours in which the sales are
 }
 
 func newModel() *model {
@@ -88,7 +88,7 @@ func (m *model) sale(r *rapid.T, id lyceum.TransactionID) lyceum.Transaction {
 	return t
 }
 
-// put draws a new sale or a change of one, of which some keep their time.
+// put draws a new sale, or a change of an existing one, which may keep its time.
 func (m *model) put(r *rapid.T, x *salesindex.Index) {
 	id := m.next
 	if len(m.sales) > 0 && rapid.IntRange(0, 2).Draw(r, "change") == 0 {
@@ -106,7 +106,7 @@ func (m *model) put(r *rapid.T, x *salesindex.Index) {
 	}
 }
 
-// next is the state after one more entry.
+// next returns the state after one more entry.
 func next(x *salesindex.Index) lyceum.Version {
 	return lyceum.Version{Number: x.Version().Number + 1, At: begin}
 }
@@ -127,8 +127,7 @@ func (m *model) move(r *rapid.T, x *salesindex.Index) {
 	}
 }
 
-// filters gives every combination of naming something or not, with values of
-// which some nobody has.
+// filters returns filters with every combination of conditions. Some of the values do not occur.
 func filters(hour func() time.Time, n func(to int32) int32) []lyceum.TransactionFilter {
 	var list []lyceum.TransactionFilter
 	for mask := range 1 << 9 {
@@ -153,7 +152,7 @@ func filters(hour func() time.Time, n func(to int32) int32) []lyceum.Transaction
 	return list
 }
 
-// lister is what answers lists: an index, or a store.
+// lister serves lists: an index, or a store.
 type lister interface {
 	Len() int
 	Find(f lyceum.TransactionFilter, o lyceum.Order, p lyceum.Page) lyceum.TransactionListing
@@ -195,8 +194,7 @@ func (m *model) check(t interface {
 	}
 }
 
-// begun gives a model of at most so many sales, and an index that was built of
-// them.
+// begun returns a model with at most the given number of sales, and an index built from them.
 func begun(r *rapid.T, most int) (*model, *salesindex.Index) {
 	m := newModel()
 	for plan := range lyceum.PricingPlanID(4) {
@@ -209,11 +207,11 @@ func begun(r *rapid.T, most int) (*model, *salesindex.Index) {
 	return m, m.build(r, rapid.Bool().Draw(r, "backwards"))
 }
 
-// Random histories are few here, and as many as asked with -rapid.checks.
+// By default there are few random histories; -rapid.checks sets their number.
 var _ = flag.Set("rapid.checks", "50")
 
-// TestModel holds random histories to the naive list, with pieces so small
-// that moving, cutting and bitmaps happen all the time.
+// TestModel compares the index with the naive list in random histories, with limits so low that
+// moves, splits and bitmaps happen all the time.
 func TestModel(t *testing.T) {
 	salesindex.Shrink(t)
 	rapid.Check(t, func(r *rapid.T) {

@@ -11,10 +11,10 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// atMoment calls read with a school as it is at one moment, and with the version of its index
-// that knows exactly that, or with why there is none.
+// atMoment calls read with a snapshot of a school, and with the version of its index that
+// reflects exactly that snapshot, or the reason why there is none.
 func (s *Store) atMoment(ctx context.Context, k *school, read func(lyceum.View, *version, error) error) error {
-	k.mu.Lock() // the index must not go past the moment that is about to be seen
+	k.mu.Lock() // the index must not advance past the snapshot that is about to be taken
 	unlock := sync.OnceFunc(k.mu.Unlock)
 	defer unlock()
 	return s.AtOnce(ctx, k.id, func(v lyceum.View) error {
@@ -25,7 +25,7 @@ func (s *Store) atMoment(ctx context.Context, k *school, read func(lyceum.View, 
 			switch {
 			case err == nil:
 				indexed = k.index.current.Load()
-			case ctx.Err() != nil: // it was not told anything, and is what it was
+			case ctx.Err() != nil: // it was not updated, and is what it was before
 				k.ready.Store(ready)
 			}
 		}
@@ -34,8 +34,8 @@ func (s *Store) atMoment(ctx context.Context, k *school, read func(lyceum.View, 
 	})
 }
 
-// SalesAtOnce answers from the index as it was at the moment that read sees. Without one, the
-// store below answers.
+// SalesAtOnce serves lists from the index as of the snapshot that read sees. Without an index,
+// the underlying store serves them.
 func (s *Store) SalesAtOnce(ctx context.Context, id lyceum.SchoolID, read func(lyceum.View) error) error {
 	k := s.of(id)
 	if s.ask(id) == nil && s.await(ctx, k) == nil {
@@ -56,8 +56,8 @@ func (s *Store) SalesAtOnce(ctx context.Context, id lyceum.SchoolID, read func(l
 	})
 }
 
-// momentary are the transactions of one moment: the table of the store below, with lists
-// from a version of the index that knows exactly what that does.
+// momentary is the table of transactions in one snapshot: that of the underlying store, with
+// lists from a version of the index that reflects exactly that snapshot.
 type momentary struct {
 	lyceum.Table[lyceum.TransactionID, lyceum.Transaction, lyceum.TransactionQuery]
 
@@ -78,7 +78,7 @@ func (m *momentary) Each(
 	return m.version.each(q.TransactionFilter, q.Order, visit)
 }
 
-// refundsAtOnce is of how many transactions refunds are read in one go.
+// refundsAtOnce is the number of transactions whose refunds are read in one query.
 const refundsAtOnce = 500
 
 func (m *momentary) refundedElsewhere(

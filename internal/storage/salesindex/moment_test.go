@@ -13,8 +13,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// What a read of one moment finds in memory is what the database has at that moment, while
-// transactions come, change and are refunded, here and elsewhere.
+// What a read of a snapshot finds in memory equals what the database has in that snapshot, while
+// transactions are added, changed and refunded by this process and by another.
 func TestSalesAtOnceAreThoseOfTheDatabase(t *testing.T) {
 	t.Parallel()
 	for engine, open := range map[string]storetest.Opener{"sqlite": openSQLite, "postgres": openPostgres} {
@@ -27,7 +27,7 @@ func TestSalesAtOnceAreThoseOfTheDatabase(t *testing.T) {
 			s.Settle(t, school)
 			done := make(chan struct{})
 			var writers sync.WaitGroup
-			for n, through := range []lyceum.Store{s, below} { // below is as another process to s
+			for n, through := range []lyceum.Store{s, below} { // to s, below is like another process
 				writers.Go(func() {
 					r := rand.New(rand.NewPCG(7, uint64(n)))
 					for {
@@ -79,7 +79,7 @@ func TestSalesAtOnceAreThoseOfTheDatabase(t *testing.T) {
 	}
 }
 
-// changeOne makes, changes or refunds a transaction, by a movement or without one.
+// changeOne adds, changes or refunds a transaction, with or without a movement.
 func changeOne(r *rand.Rand, sold []lyceum.Transaction) func(lyceum.Tx) error {
 	t := sold[r.IntN(len(sold))]
 	if r.IntN(3) == 0 {
@@ -108,7 +108,7 @@ func changeOne(r *rand.Rand, sold []lyceum.Transaction) func(lyceum.Tx) error {
 	}
 }
 
-// leaving is a store whose callers go away as soon as they see a moment.
+// leaving is a store whose callers go away as soon as they see a snapshot.
 type leaving struct {
 	lyceum.Store
 
@@ -122,7 +122,7 @@ func (l *leaving) AtOnce(ctx context.Context, id lyceum.SchoolID, read func(lyce
 	})
 }
 
-// Whoever goes away while the index is brought to the moment takes it from nobody.
+// A caller that goes away while the index is being updated does not disable it for others.
 func TestSalesAtOnceOfACallerWhoLeaves(t *testing.T) {
 	t.Parallel()
 	ctx, leave := context.WithCancel(t.Context())

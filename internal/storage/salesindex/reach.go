@@ -7,11 +7,11 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// reachWait is how long an index may take to know of an entry.
+// reachWait is how long an index may take to reach an entry.
 const reachWait = time.Second
 
-// Reach also waits until the index of a school, if it has one, knows of the entry. An
-// index that cannot be brought up to it does not answer.
+// Reach also waits until the school's index, if it has one, has processed the entry. An index
+// that cannot do so stops serving.
 func (s *Store) Reach(ctx context.Context, id lyceum.SchoolID, entry int64) error {
 	if err := s.Store.Reach(ctx, id, entry); err != nil {
 		return err
@@ -21,7 +21,7 @@ func (s *Store) Reach(ctx context.Context, id lyceum.SchoolID, entry int64) erro
 		return nil
 	}
 	done := make(chan struct{})
-	go func() { // whoever waits for it may go
+	go func() { // the caller may stop waiting before it is done
 		defer close(done)
 		s.catchUp(k)
 	}()

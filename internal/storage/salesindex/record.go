@@ -5,13 +5,13 @@ import (
 	"fmt"
 )
 
-// Bytes of a row and of an extra in a snapshot.
+// Sizes in bytes of a row and of an extra in a snapshot.
 const (
 	recordBytes = 64
 	extraBytes  = 20
 )
 
-// Bits of an extra in a snapshot.
+// Flags of an extra in a snapshot.
 const (
 	extraTime = 1 << iota
 	extraFee
@@ -56,7 +56,7 @@ func (x *extra) append(b []byte) []byte {
 	return append(b, bits, 0)
 }
 
-// parse keeps the offset. False tells of bits that no extra has.
+// parse keeps the offset. It returns false if b has unknown flags.
 func (x *extra) parse(b []byte) bool {
 	_ = b[extraBytes-1]
 	bits := b[18]
@@ -67,7 +67,7 @@ func (x *extra) parse(b []byte) bool {
 	return bits <= extraTime|extraFee && b[19] == 0
 }
 
-// check refuses what encode does not make and a reader would stumble over.
+// check rejects rows that encode does not produce and that readers could not handle.
 func (r *row) check(x *extra, names int) error {
 	code := uint16(r.currency)
 	refunded := int64(0)

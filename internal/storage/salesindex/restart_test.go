@@ -40,8 +40,8 @@ func (p place) database() lyceum.Store {
 
 func (p place) folder() string { return filepath.Join(p.dir, "index") }
 
-// keep makes schools with a ledger of n each, keeps their indexes, and gives
-// what one of them takes.
+// keep creates schools with a ledger of n sales each, saves their indexes, and returns the size
+// of one.
 func (p place) keep(schools, n int) (ids []lyceum.SchoolID, each int64) {
 	p.t.Helper()
 	s := salesindex.Over(p.database(), salesindex.Options{Memory: enough, Folder: p.folder()})
@@ -51,7 +51,7 @@ func (p place) keep(schools, n int) (ids []lyceum.SchoolID, each int64) {
 		s.Settle(p.t, id)
 		ids = append(ids, id)
 	}
-	storetest.Ledger(p.t, s, storetest.MakeSchool(p.t, s), 5, n) // nobody asks for it
+	storetest.Ledger(p.t, s, storetest.MakeSchool(p.t, s), 5, n) // never queried
 	each = s.Stats().Bytes / int64(schools)
 	if err := s.Close(); err != nil {
 		p.t.Fatal(err)
@@ -82,7 +82,7 @@ func TestRestart(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	bare := p.database() // what comes while no index follows
+	bare := p.database() // changes while no index follows
 	sales[8].HasChargeback = lyceum.Some(true)
 	storetest.Write(t, bare, school, save(sales[8]))
 	if err := bare.Close(); err != nil {
@@ -98,7 +98,7 @@ func TestRestart(t *testing.T) {
 	other := otherSnapshot(t)
 	for name, tc := range map[string]struct {
 		file  []byte
-		reads int64 // of all sales, to build an index anew
+		reads int64 // of all sales, to rebuild an index
 		why   string
 	}{
 		"whole":           {whole, 0, ""},
@@ -134,7 +134,8 @@ func TestRestart(t *testing.T) {
 	}
 }
 
-// TestResume: schools whose index was kept have it again before anybody asks.
+// TestResume checks that schools with snapshots have their indexes again before anyone queries
+// them.
 func TestResume(t *testing.T) {
 	p := place{t, t.TempDir()}
 	schools, _ := p.keep(2, 100)
@@ -152,7 +153,7 @@ func TestResume(t *testing.T) {
 	}
 }
 
-// otherSnapshot is that of a school with the same id in another database.
+// otherSnapshot returns the snapshot of a school with the same id in another database.
 func otherSnapshot(t *testing.T) []byte {
 	t.Helper()
 	p := place{t, t.TempDir()}
@@ -173,14 +174,14 @@ func otherSnapshot(t *testing.T) []byte {
 	return file
 }
 
-// TestRestoredBackup: a database that has gone another way since the snapshot
-// was kept is not answered for by it, whether its journal is shorter or not.
+// TestRestoredBackup checks that a snapshot is not used for a database that has continued
+// differently since it was saved, whether its journal is shorter or not.
 func TestRestoredBackup(t *testing.T) {
 	p := place{t, t.TempDir()}
 	s := salesindex.Over(p.database(), salesindex.Options{Memory: enough, Folder: p.folder()})
 	school := storetest.MakeSchool(t, s)
 	sales, _ := storetest.Ledger(t, s, school, 5, 100)
-	if err := s.Close(); err != nil { // nobody asked: there is no snapshot
+	if err := s.Close(); err != nil { // never queried: there is no snapshot
 		t.Fatal(err)
 	}
 	backup, err := os.ReadFile(filepath.Join(p.dir, sqlstore.FileName))
@@ -221,9 +222,8 @@ func TestRestoredBackup(t *testing.T) {
 	}
 }
 
-// TestHistories takes a database through random histories, with and without
-// its index at work, through snapshots and restarts, while others read, and
-// holds every list to the naive one.
+// TestHistories takes a database through random histories, with and without its index, with
+// snapshots and restarts, during concurrent reads, and compares every list with the naive one.
 func TestHistories(t *testing.T) {
 	salesindex.Shrink(t)
 	histories, steps := 0, 0
@@ -254,7 +254,7 @@ type history struct {
 	stop   func()
 }
 
-// start serves the school, with readers.
+// start opens the store and starts readers.
 func (h *history) start() {
 	database := h.place.database()
 	h.store = salesindex.Over(database, salesindex.Options{Memory: enough, Folder: h.folder})
@@ -271,7 +271,7 @@ func (h *history) start() {
 			if _, err := h.store.FindTransactions(context.Background(), h.school, q.f, q.o, q.p); err != nil {
 				h.place.t.Error(err)
 			}
-			time.Sleep(time.Millisecond) // others must get on
+			time.Sleep(time.Millisecond) // lets other goroutines run
 		}
 	})
 	h.stop = func() { done.Store(true); readers.Wait() }
@@ -284,7 +284,7 @@ func (h *history) end() {
 	}
 }
 
-// people are the users, courses and plans that the model's sales name.
+// people saves the users, courses and plans to which the model's sales refer.
 func (h *history) people(tx lyceum.Tx) error {
 	var users []lyceum.User
 	var plans []lyceum.PricingPlan
@@ -304,7 +304,7 @@ func (h *history) step() {
 	case 0: // a restart
 		h.end()
 		h.start()
-	case 1: // a restart, and changes that no index saw
+	case 1: // a restart, with changes that no index saw
 		h.end()
 		bare := h.place.database()
 		h.change(bare)
@@ -317,7 +317,7 @@ func (h *history) step() {
 	}
 }
 
-// change keeps some sales and plans in one write.
+// change saves some sales and plans in one write.
 func (h *history) change(store lyceum.Store) {
 	var sales []lyceum.Transaction
 	for range rapid.IntRange(0, 9).Draw(h.r, "sales") {
@@ -382,7 +382,7 @@ func (a asked) Each(f lyceum.TransactionFilter, o lyceum.Order, visit func(*lyce
 	return v.Transactions.Each(v, lyceum.TransactionQuery{TransactionFilter: f, Order: o}, visit)
 }
 
-// compare holds the list to the naive one.
+// compare compares the list with the naive one.
 func (h *history) compare() {
 	h.store.Settle(h.place.t, h.school)
 	n := func(to int32) int32 { return rapid.Int32Range(0, to).Draw(h.r, "filter") }

@@ -10,8 +10,8 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// row is a sale without what few sales have, which is in an extra. Times are
-// seconds since the year 1, in 40 bits.
+// row is a sale without what few sales have, which is in an extra. Times are seconds since the
+// year 1, in 40 bits.
 type row struct {
 	id, user, plan, sale        int32
 	affiliate, author, coupon   int32
@@ -19,11 +19,11 @@ type row struct {
 	affiliateFees, authorFees   int32
 	createdLow, purchasedLow    uint32
 	createdHigh, purchasedHigh  uint8
-	currency                    uint8 // code; otherCurrency: see the extra
+	currency                    uint8 // code, or otherCurrency: see the extra
 	flags                       flags
 }
 
-// extra is what few sales have: a refund, a fee, a rare currency.
+// extra holds what few sales have: a refund, a fee, or a rare currency.
 type extra struct {
 	refundedAt int64 // seconds since the year 1
 	refunded   int32
@@ -55,7 +55,7 @@ const yearOne = -62135596800
 // lastSecond is the last second of the year 9999, counted from the year 1.
 const lastSecond = 253402300799 - yearOne
 
-// key is the place of a sale in list order.
+// key is the sort key of a sale in the list.
 type key struct {
 	at int64 // seconds since the year 1
 	id int32
@@ -67,7 +67,7 @@ func keyOf(t *lyceum.Transaction) key { return key{t.CreatedAt.Unix() - yearOne,
 
 func (r *row) key() key { return key{int64(r.createdHigh)<<32 | int64(r.createdLow), r.id} }
 
-// currencies numbers the currencies of a school; it only grows.
+// currencies numbers the currencies of a school. It only grows.
 type currencies []lyceum.Currency
 
 func (c *currencies) code(name lyceum.Currency) (uint16, error) {
@@ -81,7 +81,7 @@ func (c *currencies) code(name lyceum.Currency) (uint16, error) {
 	return uint16(len(*c) - 1), nil
 }
 
-// encode refuses what a record cannot hold.
+// encode fails if a row cannot represent the sale.
 func encode(t *lyceum.Transaction, names *currencies) (row, extra, error) {
 	var r row
 	var x extra
@@ -159,7 +159,7 @@ func opt[T ~int32](f, bit flags, v int32) lyceum.Opt[T] {
 	return lyceum.Opt[T]{Value: T(v), Present: f&bit != 0}
 }
 
-// decode writes a sale; x is nil for a row without an extra.
+// decode writes the sale to t; x is nil for a row without an extra.
 func (r *row) decode(x *extra, names currencies, t *lyceum.Transaction) {
 	*t = lyceum.Transaction{
 		ID: lyceum.TransactionID(r.id), UserID: lyceum.UserID(r.user), PricingPlanID: lyceum.PricingPlanID(r.plan),

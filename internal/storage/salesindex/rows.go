@@ -14,7 +14,7 @@ const (
 
 type page [pageRows]row
 
-// chunk holds the rows of consecutive handles with their extras per page.
+// chunk holds the rows of consecutive handles, and their extras by page.
 type chunk struct {
 	pages  [chunkPages]*page
 	extras [chunkPages][]extra
@@ -22,14 +22,14 @@ type chunk struct {
 	first, renewal [chunkPages]uint64
 }
 
-// rowTable keeps rows under handles, which count from 0 in the order of arrival.
+// rowTable stores rows under handles, which are numbered from 0 in order of arrival.
 type rowTable struct {
 	chunks []*chunk
 	used   uint32
 	names  currencies
 }
 
-// makeRows gives n rows whose pages are not made.
+// makeRows returns a table of n rows whose pages are still missing.
 func makeRows(n uint32, names currencies) rowTable {
 	s := rowTable{chunks: make([]*chunk, (int(n)+chunkRows-1)/chunkRows), used: n, names: names}
 	for i := range s.chunks {
@@ -72,7 +72,7 @@ func (s *rowTable) fullyRefunded(h uint32) bool {
 	return x.refunded > 0 && x.refunded >= r.price
 }
 
-// search gives the number of the handles, which are in list order, before k.
+// search returns how many of the handles, which are in list order, are before k.
 func (s *rowTable) search(handles []uint32, k key) int {
 	if n := len(handles); n > 0 && s.key(handles[n-1]).compare(k) < 0 {
 		return n
@@ -81,7 +81,7 @@ func (s *rowTable) search(handles []uint32, k key) int {
 	return i
 }
 
-// append puts a row where no version looks yet and gives its handle.
+// append adds a row where no version sees it yet, and returns its handle.
 func (s *rowTable) append(own owned, r *row, x extra) uint32 {
 	h := s.used
 	s.used++
@@ -93,7 +93,7 @@ func (s *rowTable) append(own owned, r *row, x extra) uint32 {
 	if h%pageRows == 0 {
 		p := &page{}
 		own.take(p)
-		// Readers of this chunk do not look at pages beyond their handles.
+		// Readers of this chunk do not access pages beyond their handles.
 		s.chunks[h/chunkRows].pages[h/pageRows%chunkPages] = p
 	}
 	*s.row(h) = *r
@@ -103,7 +103,7 @@ func (s *rowTable) append(own owned, r *row, x extra) uint32 {
 	return h
 }
 
-// set replaces a row that versions may be looking at.
+// set replaces a row that versions may be reading.
 func (s *rowTable) set(own owned, h uint32, r *row, x extra) {
 	c := s.ownChunk(own, h)
 	p := &c.pages[h/pageRows%chunkPages]
@@ -146,11 +146,11 @@ func (s *rowTable) setExtra(c *chunk, h uint32, x extra, present bool) {
 	*at = extras
 }
 
-// ids finds the handle of a transaction. The writer alone uses it.
+// ids maps transactions to handles. Only the writer uses it.
 type ids map[uint32]*idPage
 
-// idPage is the handles of neighbouring ids, plus 1. It is small: ids that lie
-// far apart take one each.
+// idPage holds the handles of adjacent ids, plus 1. It is small, because ids that are far apart
+// take one page each.
 type idPage [32]uint32
 
 func idPlace(id uint32) (page, at uint32) {
@@ -171,7 +171,7 @@ func (m ids) set(id int32, h uint32) {
 	m.own(page)[at] = h + 1
 }
 
-// own gives a page, which it makes when it is not there.
+// own returns a page, and creates it if necessary.
 func (m ids) own(page uint32) *idPage {
 	p := m[page]
 	if p == nil {
@@ -186,8 +186,8 @@ func (m ids) remove(id lyceum.TransactionID) {
 	m[page][at] = 0
 }
 
-// owned are the parts that a change has made or copied already and may write
-// to until it is published. A nil one, of a build, owns everything.
+// owned is the set of parts that a change has created or copied and may write to until it is
+// published. If nil, during a build, everything is owned.
 type owned map[any]struct{}
 
 func (o owned) has(part any) bool {

@@ -11,17 +11,16 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// state is what the journal was known to be when an index knew all of it. It
-// goes with the index: another database may stand in the place of the one that
-// the index was made of, and be the same in every number.
+// state is the state of the journal up to which an index has read it. It is kept with the index,
+// because the database may be replaced by another one in which every number is the same.
 type state struct {
-	born   time.Time // when the school was made
+	born   time.Time // when the school was created
 	origin string    // of the journal
 	last   lyceum.Entry
 }
 
-// follows tells whether a journal that was read after the last entry is the
-// one that was read before. What an entry tells beside its number may be erased with a person.
+// follows reports whether a journal that was read after the last entry is the one that was read
+// before. The details of an entry are ignored, because they may have been erased with a user.
 func (s *state) follows(origin string, last lyceum.Entry) bool {
 	at := s.last.At.Equal(last.At)
 	last.At, last.Detail = s.last.At, s.last.Detail
@@ -31,57 +30,53 @@ func (s *state) follows(origin string, last lyceum.Entry) bool {
 // school is the index of one school, if it has one.
 type school struct {
 	id    lyceum.SchoolID
-	ready atomic.Pointer[Index] // answers; nil: the store below does
-	asked atomic.Int64          // when it was asked for last, in Unix nanoseconds
+	ready atomic.Pointer[Index] // serves lists; nil if the underlying store does
+	asked atomic.Int64          // when it was last queried, in Unix nanoseconds
 
-	building atomic.Pointer[chan struct{}] // closed when it answers or failed; nil: nobody is at it
-	later    atomic.Int64                  // nothing is built before, in Unix nanoseconds
+	building atomic.Pointer[chan struct{}] // closed when the build has ended; nil if none is in progress
+	later    atomic.Int64                  // time before which nothing is built, in Unix nanoseconds
 	bytes    atomic.Int64
-	reached  atomic.Int64 // number of the entry that an index which answers knows of
-	behind   atomic.Int64 // entries of the journal that are not looked at yet
+	reached  atomic.Int64 // number of the last entry that a serving index has processed
+	behind   atomic.Int64 // number of journal entries not processed yet
 
-	wanted atomic.Int64 // changes that the index is to know of
-	saving sync.Mutex   // the snapshot
+	wanted atomic.Int64 // number of changes that the index should include
+	saving sync.Mutex   // for the snapshot
 
-	mu    sync.Mutex // of what follows
-	index *Index     // that follows the journal; nil: none
-	state state      // that the index is of
-	known int64      // of wanted
-	saved int64      // number of the last entry that the snapshot knows of
-	tried int64      // number of the last entry that one was begun of
+	mu    sync.Mutex // for the fields below
+	index *Index     // follows the journal; nil if there is none
+	state state      // of the index
+	known int64      // value of wanted up to which the index includes changes
+	saved int64      // number of the last entry in the snapshot
+	tried int64      // number of the last entry for which a snapshot was begun
 
-	needs int64 // bytes that the last index took, or 0; of who builds
+	needs int64 // size of the last index in bytes, or 0; only used by the goroutine that builds
 }
 
 const (
-	// laterPause is how long a school without an index waits for one when it
-	// could not be had.
+	// laterPause is how long a school waits for the next attempt if its index could not be built.
 	laterPause = time.Minute
-	// refusedPause is how long it waits where nothing but another setting or
-	// another sale would change that.
+	// refusedPause is how long it waits if only another setting or other sales would change that.
 	refusedPause = time.Hour
-	// idlePause is how long a school must not have been asked for before
-	// another one takes its room.
+	// idlePause is how long a school must not have been queried before its index can be evicted
+	// for another one.
 	idlePause = time.Minute
-	// bytesPerSale is what an index takes, about, before it is built.
+	// bytesPerSale is the estimated size of an index before it is built.
 	bytesPerSale = 85
-	// followSize is how many entries are read from the journal in one go.
+	// followSize is how many journal entries are read at a time.
 	followSize = 2000
 )
 
-// maxBacklog is how many changes an index takes in rather than being built
-// anew.
+// maxBacklog is how many changes an index catches up with; after more it is rebuilt.
 var maxBacklog = 200_000
 
-// begin has the index of a school built, unless it is being built or has to
-// wait.
+// begin starts building the index of a school, unless it is being built or has to wait.
 func (s *Store) begin(k *school) {
 	if s.claim(k) {
 		s.work.Go(func() { s.run(k) })
 	}
 }
 
-// claim tells whether the caller is the one to run the building of an index.
+// claim reports whether the caller is the one to build an index.
 func (s *Store) claim(k *school) bool {
 	ends := make(chan struct{})
 	return s.Memory > 0 && time.Now().UnixNano() >= k.later.Load() && s.ctx.Err() == nil &&
@@ -110,16 +105,16 @@ func (s *Store) run(k *school) {
 	}
 }
 
-// refusal says why a healthy school has no index.
+// refusal is the reason why a healthy school has no index.
 type refusal struct {
 	why     string
-	lasting bool // and will have none for long
+	lasting bool // retrying soon is pointless
 }
 
 func (r *refusal) Error() string { return r.why }
 
-// Prepare has the index of a school answer before anybody asks, and says why
-// it does not.
+// Prepare builds the index of a school before anyone queries it. The error says why it cannot
+// serve.
 func (s *Store) Prepare(id lyceum.SchoolID) error {
 	if s.Memory <= 0 {
 		return errors.New("indexes may take no memory")
@@ -127,9 +122,9 @@ func (s *Store) Prepare(id lyceum.SchoolID) error {
 	return s.made(s.of(id))
 }
 
-// made sees to it that a school has an index that answers.
+// made ensures that a school has an index that serves.
 func (s *Store) made(k *school) error {
-	s.build.Lock() // one at a time: each takes all processors
+	s.build.Lock() // one at a time, because each uses all processors
 	defer s.build.Unlock()
 	k.mu.Lock()
 	there := k.index != nil
@@ -153,7 +148,7 @@ func (s *Store) made(k *school) error {
 	}
 	k.needs = k.index.Bytes()
 	k.bytes.Store(k.needs)
-	if taken := s.taken(); !there && taken > s.Memory { // ids far apart take more than was reckoned
+	if taken := s.taken(); !there && taken > s.Memory { // ids that are far apart take more than estimated
 		s.drop(k)
 		return &refusal{fmt.Sprintf("it takes %d MB, and with it all indexes would take %d MB of the %d MB they may",
 			megabytes(k.needs), megabytes(taken), megabytes(s.Memory)), k.needs > s.Memory}
@@ -164,18 +159,18 @@ func (s *Store) made(k *school) error {
 
 var errNoIndex = errors.New("the index was evicted while it was being built")
 
-// unsaved is the number of a snapshot that is not there.
+// unsaved is the entry number of a missing snapshot.
 const unsaved = -1
 
-// loaded is an index as of a state of its journal or later.
+// loaded is an index as of a state of its journal, or later.
 type loaded struct {
 	index *Index
 	state state
-	saved int64 // number of the last entry that its snapshot knows of
+	saved int64 // number of the last entry in its snapshot
 }
 
-// load gives the index of a school: that of the snapshot, or one made of
-// everything that the store holds.
+// load returns the index of a school, either from its snapshot or built from the underlying
+// store.
 func (s *Store) load(id lyceum.SchoolID) (loaded, error) {
 	x, kept, err := s.snapshot(id)
 	if err == nil {
@@ -211,7 +206,7 @@ func (s *Store) load(id lyceum.SchoolID) (loaded, error) {
 	return loaded{b.Build(versionOf(now.last)), now, unsaved}, nil
 }
 
-// now gives the state of a school's journal.
+// now returns the current state of a school's journal.
 func (s *Store) now(ctx context.Context, id lyceum.SchoolID) (state, error) {
 	school, err := s.In(ctx, id).GetSchool()
 	if err != nil {
@@ -221,8 +216,8 @@ func (s *Store) now(ctx context.Context, id lyceum.SchoolID) (state, error) {
 	return state{born: school.CreatedAt, origin: ends.Origin, last: ends.Last[id]}, err
 }
 
-// catchUp lets the index of a school know of everything that was kept before
-// the call. Many calls at once read the journal once or twice.
+// catchUp updates the index of a school with everything that was saved before the call. Many
+// concurrent calls read the journal only once or twice.
 func (s *Store) catchUp(k *school) {
 	mine := k.wanted.Add(1)
 	k.mu.Lock()
@@ -240,9 +235,8 @@ func (s *Store) catchUp(k *school) {
 	k.known = known
 }
 
-// advance brings an index up to the journal and lets it answer. While it
-// cannot, or takes too long, the store below answers. It is called with the
-// school's lock.
+// advance brings an index up to date with the journal and lets it serve. While this fails or
+// takes too long, the underlying store serves. The school's lock must be held.
 func (s *Store) advance(k *school, find finder) error {
 	err := s.read(k, find)
 	if err != nil {
@@ -286,8 +280,7 @@ func (s *Store) read(k *school, find finder) error {
 	return nil
 }
 
-// changes are what the journal tells of up to a state, and the version that
-// they lead to.
+// changes are the changes in the journal up to a state, and the version that results from them.
 type changes struct {
 	version lyceum.Version
 	sales   []lyceum.Transaction
@@ -295,10 +288,10 @@ type changes struct {
 	state   state
 }
 
-// readOn reads the next entries of the journal, and tells whether there are
-// more. It drops the index when the journal is not the one that it follows: a
-// replica that lacked the end of that one may have taken the database's place,
-// or a backup, and may have gone past it long since.
+// readOn reads the next journal entries, and reports whether there are more. It drops the index
+// if the journal is not the one that it follows: the database may have been replaced by a replica
+// that lacked the last changes, or by a backup, and may have continued past that entry long
+// since.
 func (s *Store) readOn(k *school, c *changes, find finder) (more bool, err error) {
 	listing, err := find(lyceum.ChangeFilter{
 		After: c.state.last.Number, Limit: followSize,
@@ -326,7 +319,7 @@ func (s *Store) readOn(k *school, c *changes, find finder) (more bool, err error
 	return listing.More, nil
 }
 
-// drop forgets the index of a school. It is called with the school's lock.
+// drop discards the index of a school. The school's lock must be held.
 func (s *Store) drop(k *school) {
 	k.ready.Store(nil)
 	k.index = nil

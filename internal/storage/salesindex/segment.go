@@ -8,11 +8,11 @@ import (
 	"slices"
 )
 
-// segmentRows is how many records a segment has, a multiple of pageRows. It is
-// part of the format; tests lower it.
+// segmentRows is how many records a segment has, a multiple of pageRows. It is part of the
+// format; tests lower it.
 var segmentRows uint32 = 1 << 16
 
-// countBytes is the count of extras at the beginning of a segment.
+// countBytes is the size of the number of extras at the beginning of a segment.
 const countBytes = 4
 
 // segmentWriter writes records in segments.
@@ -21,16 +21,16 @@ type segmentWriter struct {
 	sum     uint32 // checksum of the head
 	rows    uint32
 	rare    uint32
-	records []byte // behind room for the count
+	records []byte // after space for the count
 	extras  []byte
-	err     error // the first
+	err     error // the first error
 }
 
 func newSegmentWriter(w io.Writer, sum uint32) *segmentWriter {
 	return &segmentWriter{w: w, sum: sum, records: make([]byte, countBytes)}
 }
 
-// add takes a row; x counts when the row has an extra.
+// add adds a row; x is ignored unless the row has an extra.
 func (s *segmentWriter) add(r *row, x *extra) {
 	s.records = r.append(s.records)
 	if r.flags&hasExtra != 0 {
@@ -59,7 +59,7 @@ func (s *segmentWriter) close() error {
 	return s.err
 }
 
-// segment is where records stand in a file.
+// segment is the location of records in a file.
 type segment struct {
 	at    int64
 	first uint32 // handle
@@ -71,7 +71,7 @@ func (g segment) bytes() int64 {
 	return countBytes + recordBytes*int64(g.rows) + extraBytes*int64(g.rare) + sumBytes
 }
 
-// locate finds the segments, which begin at a place and fill the file.
+// locate finds the segments, which begin at offset at and must fill the file.
 func (s *snapshot) locate(at int64) ([]segment, error) {
 	sales := uint32(s.header.Sales)
 	if s.size-at < recordBytes*s.header.Sales {
@@ -98,7 +98,7 @@ func (s *snapshot) locate(at int64) ([]segment, error) {
 	return found, nil
 }
 
-// readSegment makes the pages of a segment. It gives the memory it has used.
+// readSegment creates the pages of a segment. It returns the buffer for reuse.
 func (s *snapshot) readSegment(g segment, memory []byte) ([]byte, error) {
 	b, err := s.read(memory, g.at, g.bytes())
 	if err != nil {
@@ -126,10 +126,10 @@ func (s *snapshot) readSegment(g segment, memory []byte) ([]byte, error) {
 	return b, nil
 }
 
-// decoder makes rows of the records of a segment.
+// decoder creates rows from the records of a segment.
 type decoder struct {
-	names  int    // currencies
-	rare   []byte // extras to come
+	names  int    // number of currencies
+	rare   []byte // remaining extras
 	last   key
 	extras []extra // of the page
 }

@@ -7,18 +7,18 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// set is sales of the main part in list order.
+// set is a set of sales of the main part in list order.
 type set interface {
-	// len counts the members.
+	// len returns the number of members.
 	len() int
-	// rank counts the members before the sale with a key, which is not in the
-	// main part.
+	// rank returns the number of members before the sale with a key, which is not in the main
+	// part.
 	rank(k key) int
-	// handles appends those of up to n members from number skip on.
+	// handles appends the handles of up to n members after the first skip.
 	handles(to []uint32, skip, n int) []uint32
 }
 
-// span is a stretch of the list.
+// span is a range of the list.
 type span struct {
 	m      *main
 	lo, hi place
@@ -55,14 +55,14 @@ func (s listed) handles(to []uint32, skip, n int) []uint32 {
 	return append(to, s.list[skip:min(skip+n, len(s.list))]...)
 }
 
-// mapped is the members of a bitmap, or all the others, in a stretch.
+// mapped is the members of a bitmap, or all others, within a range.
 type mapped struct {
 	m      *main
 	b      *bitmap
 	others bool
 	lo, hi place
-	first  int // members before lo
-	last   int // members before hi
+	first  int // number of members before lo
+	last   int // number of members before hi
 }
 
 func newMapped(m *main, b *bitmap, others bool, lo, hi place) mapped {
@@ -108,7 +108,7 @@ func (s mapped) handles(to []uint32, skip, n int) []uint32 {
 	return to
 }
 
-// strangers is members for those that are not at the offsets.
+// strangers is members for the sales that are not at the offsets.
 func strangers(to []uint32, b *block, offsets *roaring.Bitmap, skip, n int) []uint32 {
 	if offsets == nil {
 		offsets = roaring.New()
@@ -127,7 +127,7 @@ func strangers(to []uint32, b *block, offsets *roaring.Bitmap, skip, n int) []ui
 	return to
 }
 
-// set gives the sales of the main part that pass a filter.
+// set returns the sales of the main part that match a filter.
 func (m *main) set(f *lyceum.TransactionFilter) set {
 	lo, hi := m.period(f.Created)
 	if m.position(lo) >= m.position(hi) {
@@ -154,14 +154,14 @@ func (m *main) set(f *lyceum.TransactionFilter) set {
 	}
 }
 
-// terms are what a filter asks of the postings.
+// terms are the postings that a filter selects.
 type terms struct {
 	list          []uint32 // the shortest of the lists
 	with, without []*bitmap
 	n             int
 }
 
-// terms looks up what a filter names; none tells that nothing passes.
+// terms looks up what a filter selects; none reports that nothing matches.
 func (m *main) terms(f *lyceum.TransactionFilter) (q terms, none bool) {
 	for k, want := range named(f) {
 		if !want.Present {
@@ -198,7 +198,7 @@ func (m *main) terms(f *lyceum.TransactionFilter) (q terms, none bool) {
 	return q, false
 }
 
-// period gives the stretch of the list that is in a period.
+// period returns the range of the list in a period.
 func (m *main) period(p lyceum.Period) (lo, hi place) {
 	hi = m.end()
 	if !p.After.IsZero() {
@@ -210,7 +210,7 @@ func (m *main) period(p lyceum.Period) (lo, hi place) {
 	return lo, hi
 }
 
-// within gives the part of a list that is in a period.
+// within returns the part of a list in a period.
 func (m *main) within(list []uint32, p lyceum.Period) []uint32 {
 	if !p.Until.IsZero() {
 		list = list[:m.search(list, afterKey(p.Until))]
@@ -221,7 +221,7 @@ func (m *main) within(list []uint32, p lyceum.Period) []uint32 {
 	return list
 }
 
-// filtered gives those of a list that pass a filter.
+// filtered returns the members of a list that match a filter.
 func (m *main) filtered(list []uint32, f *lyceum.TransactionFilter) set {
 	var passed []uint32
 	for _, h := range list {

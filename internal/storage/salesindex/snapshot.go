@@ -18,17 +18,17 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// SnapshotHeader tells what the sales of a snapshot belong to. Identity and
-// Number are the caller's: which database, and which entry of its journal is
-// the last that the sales contain.
+// SnapshotHeader says what the sales of a snapshot belong to. The caller chooses Identity and
+// Number: which database, and which entry of its journal is the last one whose changes the sales
+// include.
 type SnapshotHeader struct {
 	School   lyceum.SchoolID
 	Identity [32]byte
 	Number   int64
-	Sales    int64 // filled in when the snapshot is written
+	Sales    int64 // set when the snapshot is written
 }
 
-// A snapshot is a head and segments, numbers in little endian:
+// A snapshot is a head followed by segments. Numbers are little-endian:
 //
 //	magic, format, school, identity, number, sales
 //	count of plans, count of currencies, bytes of the currencies
@@ -39,13 +39,13 @@ type SnapshotHeader struct {
 //	per segment: count of extras, records in list order, extras in the order
 //	of their records, checksum
 //
-// Every segment but the last has segmentRows records. Its checksum goes on from
-// the head's, so that it fits no other snapshot.
+// Every segment but the last has segmentRows records. Its checksum continues that of the head, so
+// that it fits no other snapshot.
 const (
 	snapshotMagic  = "lysales\n"
 	snapshotFormat = 1
 
-	headBytes = 72 // up to the plans
+	headBytes = 72 // size up to the plans
 	planBytes = 9
 	sumBytes  = 4
 )
@@ -55,8 +55,8 @@ var (
 	castagnoli = crc32.MakeTable(crc32.Castagnoli)
 )
 
-// SaveSnapshot writes the sales of a view to a file, which is the old or
-// the new one whenever the machine stops. Only one may save to a path at a time.
+// SaveSnapshot writes the sales of a view to a file. If the machine stops meanwhile, the file is
+// either the old or the new one. There must be no concurrent saves to the same path.
 func SaveSnapshot(path string, v View, h SnapshotHeader) error {
 	partial := path + ".partial"
 	if err := os.Remove(partial); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -80,14 +80,13 @@ func SaveSnapshot(path string, v View, h SnapshotHeader) error {
 	return errors.Join(folder.Sync(), folder.Close())
 }
 
-// View is the sales of an index at one moment.
+// View is an immutable view of the sales in an index.
 type View struct{ version *version }
 
-// View gives the sales of this moment.
+// View returns a view of the current sales.
 func (x *Index) View() View { return View{x.current.Load()} }
 
-// WriteSnapshot writes the sales of a view. It waits for no writer and no
-// writer waits for it.
+// WriteSnapshot writes the sales of a view. It neither waits for writers nor blocks them.
 func (v View) WriteSnapshot(w io.Writer, h SnapshotHeader) error { return v.version.encode(w, h) }
 
 func (v *version) encode(w io.Writer, h SnapshotHeader) error {
@@ -163,9 +162,8 @@ func appendHead(
 	return le.AppendUint32(b, crc32.Checksum(b, castagnoli)), nil
 }
 
-// ReadSnapshot makes an index of what WriteSnapshot has written. It refuses
-// whatever has been damaged, and holds no more memory than the size of the
-// file calls for.
+// ReadSnapshot builds an index from the output of WriteSnapshot. It fails if the snapshot is
+// damaged, and never allocates more memory than the size of the file justifies.
 func ReadSnapshot(r io.ReaderAt, size int64) (*Index, SnapshotHeader, error) {
 	s := snapshot{r: r, size: size}
 	x, err := s.index()
@@ -175,8 +173,7 @@ func ReadSnapshot(r io.ReaderAt, size int64) (*Index, SnapshotHeader, error) {
 	return x, s.header, nil
 }
 
-// ReadSnapshotHeader gives the header of what WriteSnapshot has written, and
-// looks at nothing behind it.
+// ReadSnapshotHeader returns the header of a snapshot, and reads nothing after the head.
 func ReadSnapshotHeader(r io.ReaderAt, size int64) (SnapshotHeader, error) {
 	s := snapshot{r: r, size: size}
 	if _, err := s.readHead(); err != nil {
@@ -225,7 +222,7 @@ func (s *snapshot) index() (*Index, error) {
 	return assemble(s.rows, s.courses, nil)
 }
 
-// readHead gives where the segments begin.
+// readHead returns the offset at which the segments begin.
 func (s *snapshot) readHead() (int64, error) {
 	b, err := s.read(nil, 0, headBytes)
 	if err != nil {
@@ -286,7 +283,7 @@ func (s *snapshot) readNames(b []byte, n int) error {
 	return nil
 }
 
-// read gives n bytes of the file, in the memory of b when it is large enough.
+// read returns n bytes of the file, reusing b if it is large enough.
 func (s *snapshot) read(b []byte, at, n int64) ([]byte, error) {
 	if at+n > s.size {
 		return b, fmt.Errorf("the file has %d bytes and should have %d or more", s.size, at+n)

@@ -49,8 +49,8 @@ func load(path string) (*salesindex.Index, salesindex.SnapshotHeader, error) {
 	return salesindex.ReadSnapshot(file, info.Size())
 }
 
-// TestSnapshotModel holds what comes back from snapshots of random histories,
-// and what is done to it then, to the naive list.
+// TestSnapshotModel compares indexes loaded from snapshots of random histories, and later changes
+// to them, with the naive list.
 func TestSnapshotModel(t *testing.T) {
 	salesindex.Shrink(t)
 	rapid.Check(t, func(r *rapid.T) {
@@ -80,8 +80,8 @@ func TestSnapshotModel(t *testing.T) {
 	})
 }
 
-// TestSnapshotKeepsAll has more currencies than a byte counts, and plans
-// without sales or a course.
+// TestSnapshotKeepsAll uses more currencies than fit in a byte, and plans without sales or a
+// course.
 func TestSnapshotKeepsAll(t *testing.T) {
 	m := newModel()
 	m.courses = map[lyceum.PricingPlanID]lyceum.Opt[lyceum.CourseID]{1: lyceum.Some(lyceum.CourseID(lyceum.MaxID)), 2: {}, lyceum.MaxID: lyceum.Some(lyceum.CourseID(4))}
@@ -113,7 +113,7 @@ func TestSnapshotKeepsAll(t *testing.T) {
 	m.check(t, x, []lyceum.TransactionFilter{{CourseID: lyceum.Some(lyceum.CourseID(lyceum.MaxID))}})
 }
 
-// small gives the snapshot of 150 sales in three segments, the n-th at hour n.
+// small returns the snapshot of 150 sales in three segments, the n-th at hour n.
 func small(t testing.TB) []byte {
 	b := salesindex.NewBuilder()
 	b.Plan(3, lyceum.Some(lyceum.CourseID(1)))
@@ -123,7 +123,7 @@ func small(t testing.TB) []byte {
 		s := randomSale(r, id+1, 1)
 		s.CreatedAt = begin.Add(time.Duration(id) * time.Hour)
 		s.Currency = lyceum.Currency([]string{"EUR", "USD"}[id%2])
-		s.FinalPrice, s.AmountRefunded = 5, lyceum.Minor(id/64) // none in the first segment
+		s.FinalPrice, s.AmountRefunded = 5, lyceum.Minor(id/64) // 0 in the first segment
 		if err := b.Add(&s); err != nil {
 			t.Fatal(err)
 		}
@@ -131,8 +131,8 @@ func small(t testing.TB) []byte {
 	return written(t, b.Build(lyceum.Version{}))
 }
 
-// damage is what a test does to a snapshot. Unless it is raw, the checksums
-// are made right again.
+// damage is a modification of a snapshot. Unless raw is set, the checksums are corrected
+// afterwards.
 type damage struct {
 	name string
 	raw  bool
@@ -140,13 +140,13 @@ type damage struct {
 	want string
 }
 
-// record gives record i of a segment.
+// record returns record i of a segment.
 func record(b []byte, segment, i int) []byte {
 	at, _ := salesindex.SegmentAt(b, segment)
 	return b[at+4+64*i:][:64]
 }
 
-// rare gives the first extra of the last segment of small.
+// rare returns the first extra of the last segment of small.
 func rare(b []byte) []byte {
 	at, _ := salesindex.SegmentAt(b, 2)
 	return b[at+4+64*22:][:20]
@@ -258,8 +258,8 @@ func TestSnapshotEveryByte(t *testing.T) {
 	}
 }
 
-// TestSnapshotUnreadable has a file that ends before its size, and one that
-// cannot be written.
+// TestSnapshotUnreadable reads a file that ends before its stated size, and writes to a full
+// disk.
 func TestSnapshotUnreadable(t *testing.T) {
 	salesindex.Shrink(t)
 	whole := small(t)
@@ -282,7 +282,7 @@ func TestSnapshotUnreadable(t *testing.T) {
 	}
 }
 
-// disk takes so many bytes.
+// disk is a writer with limited room.
 type disk struct{ room int }
 
 var errFull = errors.New("the disk is full")
@@ -324,7 +324,7 @@ func TestSaveSnapshot(t *testing.T) {
 	if err := salesindex.SaveSnapshot(filepath.Join(path, "not a folder", "snapshot"), school(t, r, 1).View(), header); err == nil {
 		t.Error("saved in a folder that is none")
 	}
-	// What cannot be written leaves the old file and no temporary one.
+	// A failed write leaves the old file and no temporary one.
 	b, s := salesindex.NewBuilder(), extreme(1)
 	s.Currency = lyceum.Currency(strings.Repeat("x", 256))
 	if err := b.Add(&s); err != nil {
@@ -341,8 +341,8 @@ func TestSaveSnapshot(t *testing.T) {
 	}
 }
 
-// TestSnapshotWhileWriting writes snapshots while sale after sale comes late
-// or changes. Each must hold the first so many as they were at one moment.
+// TestSnapshotWhileWriting writes snapshots while sales are added late or changed. Each snapshot
+// must contain the first n sales as they were at the same time.
 func TestSnapshotWhileWriting(t *testing.T) {
 	salesindex.Shrink(t)
 	r := rand.New(rand.NewPCG(8, 8))
@@ -354,7 +354,7 @@ func TestSnapshotWhileWriting(t *testing.T) {
 			s := randomSale(r, id+1, 300)
 			s.FinalPrice = 0
 			put(x, s)
-			first := extreme(1) // tells of how many others there are
+			first := extreme(1) // its price is the number of the other sales
 			first.FinalPrice, first.CreatedAt = lyceum.Minor(id+1), begin
 			put(x, first)
 		}
@@ -378,8 +378,8 @@ func TestSnapshotWhileWriting(t *testing.T) {
 	}
 }
 
-// FuzzReadSnapshot reads anything, as it is and with the right checksums. What
-// is taken must be written as it was read.
+// FuzzReadSnapshot reads arbitrary bytes, as they are and with correct checksums. What is
+// accepted must be written as it was read.
 func FuzzReadSnapshot(f *testing.F) {
 	salesindex.Shrink(f)
 	f.Add([]byte(nil))

@@ -6,11 +6,10 @@ import (
 	"sync/atomic"
 )
 
-// pair is a handle and what it is sorted by.
+// pair is a handle and its sort value.
 type pair struct{ value, handle uint32 }
 
-// sorter sorts pairs by value in a time that grows with their number alone.
-// Pairs of one value keep their order. Its memory serves the next time.
+// sorter sorts pairs by value in linear time. The sort is stable. Its buffers are reused.
 type sorter struct{ pairs, spare []pair }
 
 const (
@@ -39,8 +38,7 @@ func (s *sorter) sort() {
 
 func (p pair) digit(d int) uint32 { return p.value >> (d * digitBits) % (1 << digitBits) }
 
-// byDigit sorts by one digit, of which counts tells how often each value is
-// there.
+// byDigit sorts by one digit. counts is how often each value of the digit occurs.
 func (s *sorter) byDigit(d int, counts *[1 << digitBits]uint32) {
 	if cap(s.spare) < len(s.pairs) {
 		s.spare = make([]pair, len(s.pairs), cap(s.pairs))
@@ -59,8 +57,7 @@ func (s *sorter) byDigit(d int, counts *[1 << digitBits]uint32) {
 	s.pairs, s.spare = to, s.pairs
 }
 
-// spread does n pieces of work on as many goroutines as there are processors.
-// Each goroutine makes a worker of its own.
+// spread runs n tasks on one goroutine per processor. Each goroutine creates its own worker.
 func spread(n int, worker func() func(i int)) {
 	var next atomic.Int64
 	var wait sync.WaitGroup

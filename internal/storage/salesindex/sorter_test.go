@@ -10,7 +10,7 @@ import (
 
 func TestSorter(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
-	var s sorter // one, so that it meets what it has sorted before
+	var s sorter // reused, so that its buffers hold earlier data
 	for _, tc := range []struct {
 		name  string
 		n     int

@@ -11,14 +11,14 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Store answers the list of sales from indexes, and everything else from the
-// store it is made over. Until a school's index is there, and wherever it has
-// no room, the list is that store's too: as correct, and slower.
+// Store serves the list of sales from indexes, and everything else from the underlying store.
+// While a school has no index, or if there is no room for it, its list is also served by the
+// underlying store: just as correct, but slower.
 type Store struct {
 	lyceum.Store
 	Options
 
-	tables *lyceum.Tables // those of Store, with transactions of our own
+	tables *lyceum.Tables // the tables of the underlying store, except for transactions
 
 	schools sync.Map // lyceum.SchoolID -> *school
 	build   sync.Mutex
@@ -33,32 +33,31 @@ type Store struct {
 
 var _ lyceum.Store = (*Store)(nil)
 
-// Options are the choices of Over.
+// Options are the options of Over.
 type Options struct {
-	Memory int64 // that all indexes may take, in bytes; 0 is none
-	// Folder keeps a snapshot of each index for the next start; without one
-	// every start builds them anew.
+	Memory int64 // limit for all indexes, in bytes; 0 means no indexes
+	// Folder holds a snapshot of each index for the next start; if empty, every start rebuilds
+	// them.
 	Folder string
 	// ReadOnly leaves the snapshots as they are.
 	ReadOnly bool
 	Log      *slog.Logger // nil logs nothing
-	// Resized is told the memory of all indexes whenever that was measured.
+	// Resized is called with the memory of all indexes whenever it was measured.
 	Resized func(bytes int64)
 }
 
-// followPause is how long a change of another process stays unseen at most,
-// and half of what is promised.
+// followPause is the longest time for which a change of another process stays unseen, half of
+// what is promised.
 const followPause = 500 * time.Millisecond
 
-// trustPause is how long an index answers while the journal is asked what has
-// come.
+// trustPause is how long an index keeps serving while the journal is being read.
 var trustPause = followPause
 
-// readingTime is what the store below takes to read a sale, of all that it reads for a list
-// that it has no index for, while an index is being built beside it.
+// readingTime is how long the underlying store takes per sale to read all sales for a list that
+// it has no index for, while a sales index is being built at the same time.
 const readingTime = 3 * time.Microsecond
 
-// Over makes a store over another one, and closes that with itself.
+// Over returns a store on top of another one, which it closes when it is closed itself.
 func Over(store lyceum.Store, o Options) *Store {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -76,8 +75,8 @@ func Over(store lyceum.Store, o Options) *Store {
 	return s
 }
 
-// Close ends what goes on, keeps snapshots of what has changed, and closes the
-// store below.
+// Close stops all background work, saves snapshots of the indexes that have changed, and closes
+// the underlying store.
 func (s *Store) Close() error {
 	s.stop()
 	s.work.Wait()
@@ -90,13 +89,12 @@ func (s *Store) Close() error {
 	return s.Store.Close()
 }
 
-// each goes over the schools that were asked for.
+// each iterates over the schools that were queried.
 func (s *Store) each(yield func(*school) bool) {
 	s.schools.Range(func(_, k any) bool { return yield(k.(*school)) })
 }
 
-// ask gives the index that answers for a school now, or nil, and sees to it
-// that there is one later.
+// ask returns the index that serves a school now, or nil after starting to build one.
 func (s *Store) ask(id lyceum.SchoolID) *Index {
 	k := s.of(id)
 	k.asked.Store(time.Now().UnixNano())
@@ -109,9 +107,9 @@ func (s *Store) ask(id lyceum.SchoolID) *Index {
 	return nil
 }
 
-// find gives the index that answers a list of a school now, or nil. A list of which the
-// store below would read all sales waits for an index that is being built, for about as
-// long as that would take.
+// find returns the index that serves a list of a school now, or nil. If the underlying store
+// would have to read all sales for the list, find waits for an index that is being built, for
+// about as long as that would take.
 func (s *Store) find(ctx context.Context, id lyceum.SchoolID, f *lyceum.TransactionFilter) *Index {
 	x := s.ask(id)
 	if x != nil || f.UserID.Present || !f.PricingPlanID.Present && !f.CourseID.Present && !f.AffiliateID.Present &&
@@ -121,7 +119,7 @@ func (s *Store) find(ctx context.Context, id lyceum.SchoolID, f *lyceum.Transact
 	return s.await(ctx, s.of(id))
 }
 
-// await is find for a list of which the store below would read all sales.
+// await is find for a list for which the underlying store would read all sales.
 func (s *Store) await(ctx context.Context, k *school) *Index {
 	ends := k.building.Load()
 	if ends == nil {
@@ -142,8 +140,8 @@ func (s *Store) await(ctx context.Context, k *school) *Index {
 	return k.ready.Load()
 }
 
-// Revision implements lyceum.Reader. An index knows of what another process keeps
-// later than the database.
+// Revision implements lyceum.Reader. An index learns of another process's changes later than the
+// database.
 func (s *Store) Revision(id lyceum.SchoolID) (r lyceum.Revision, known bool) {
 	r, known = s.Store.Revision(id)
 	if x := s.of(id).ready.Load(); x != nil {
@@ -169,14 +167,14 @@ func (s *Store) FindTransactions(
 	return s.Store.FindTransactions(ctx, id, f, o, p)
 }
 
-// In returns a view whose transactions are visited by the index.
+// In returns a view whose transactions are listed by the index.
 func (s *Store) In(ctx context.Context, id lyceum.SchoolID) lyceum.View {
 	v := s.Store.In(ctx, id)
 	v.Tables = s.tables
 	return v
 }
 
-// transactions are the table of the store below, with lists from the index.
+// transactions is the table of the underlying store, with lists from the index.
 type transactions struct {
 	lyceum.Table[lyceum.TransactionID, lyceum.Transaction, lyceum.TransactionQuery]
 
@@ -197,13 +195,13 @@ func (t *transactions) Each(
 	return x.Each(q.TransactionFilter, q.Order, unlessOver(ctx, visit))
 }
 
-// ofSales tells a query of the few transactions of sales, which the store below has
-// an index for.
+// ofSales reports whether a query is for the few transactions of some sales, for which the
+// underlying store has an index.
 func ofSales(q *lyceum.TransactionQuery) bool {
 	return q.Sale.Present || q.Sales != nil || q.LastOf != nil
 }
 
-// unlessOver visits transactions until a context is over.
+// unlessOver wraps visit so that it fails once ctx is done.
 func unlessOver(ctx context.Context, visit func(*lyceum.Transaction) error) func(*lyceum.Transaction) error {
 	return func(t *lyceum.Transaction) error {
 		if err := ctx.Err(); err != nil {
@@ -213,7 +211,7 @@ func unlessOver(ctx context.Context, visit func(*lyceum.Transaction) error) func
 	}
 }
 
-// When Write returns, the index knows of the change.
+// When Write returns, the index includes the change.
 func (s *Store) Write(ctx context.Context, stamp lyceum.Stamp, change func(lyceum.Tx) error) error {
 	touched := false
 	err := s.Store.Write(ctx, stamp, func(tx lyceum.Tx) error {
@@ -232,7 +230,7 @@ func (s *Store) Write(ctx context.Context, stamp lyceum.Stamp, change func(lyceu
 	return err
 }
 
-// indexedEntries are about what indexes hold.
+// indexedEntries are the types of entry that affect indexes.
 var indexedEntries = []lyceum.EntryType{
 	lyceum.TransactionCreated, lyceum.TransactionUpdated, lyceum.PricingPlanCreated, lyceum.PricingPlanUpdated,
 }

@@ -43,7 +43,7 @@ func samePostgres(t *testing.T, address string) lyceum.Store {
 	return store
 }
 
-// over makes an indexed store that goes with the test.
+// over returns an indexed store that is closed after the test.
 func over(t *testing.T, store lyceum.Store, o salesindex.Options) *salesindex.Store {
 	t.Helper()
 	s := salesindex.Over(store, o)
@@ -51,7 +51,7 @@ func over(t *testing.T, store lyceum.Store, o salesindex.Options) *salesindex.St
 	return s
 }
 
-// settled is a store whose every list is answered from an index.
+// settled is a store whose every list is served from an index.
 type settled struct {
 	*salesindex.Store
 
@@ -68,14 +68,14 @@ func (s settled) In(ctx context.Context, id lyceum.SchoolID) lyceum.View {
 	return s.Store.In(ctx, id)
 }
 
-// TestSuite holds the store to what a store promises of lists.
+// TestSuite runs the suite for stores that serve lists.
 func TestSuite(t *testing.T) {
 	storetest.Lists(t, func(t *testing.T) lyceum.Store {
 		return settled{over(t, openSQLite(t), salesindex.Options{Memory: enough}), t}
 	})
 }
 
-// await waits until something is so.
+// await waits until a condition is true.
 func await(t *testing.T, what string, is func() bool) {
 	t.Helper()
 	if !storetest.Await(is) {
@@ -90,8 +90,7 @@ func save(sales ...lyceum.Transaction) func(lyceum.Tx) error {
 	}
 }
 
-// same holds an indexed store to another one, by a part of all combinations of
-// filters.
+// same compares an indexed store with another one, using some of all combinations of filters.
 func same(t *testing.T, indexed, other lyceum.Store, school lyceum.SchoolID, seed uint64) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 1))
@@ -115,7 +114,7 @@ func same(t *testing.T, indexed, other lyceum.Store, school lyceum.SchoolID, see
 	}
 }
 
-// TestOwnChangesAreSeenAtOnce: who has written asks at once, while others write.
+// TestOwnChangesAreSeenAtOnce reads immediately after each write, during concurrent writes.
 func TestOwnChangesAreSeenAtOnce(t *testing.T) {
 	for engine, open := range map[string]storetest.Opener{"sqlite": openSQLite, "postgres": openPostgres} {
 		t.Run(engine, func(t *testing.T) {
@@ -152,7 +151,7 @@ func TestOwnChangesAreSeenAtOnce(t *testing.T) {
 	}
 }
 
-// TestTwoProcesses: what one process keeps the other one's list has soon.
+// TestTwoProcesses checks that the changes of one process soon appear in the other's list.
 func TestTwoProcesses(t *testing.T) {
 	address := storetest.Postgres(t)
 	var both [2]*salesindex.Store
@@ -181,7 +180,7 @@ func TestTwoProcesses(t *testing.T) {
 		}
 	}
 	writers.Wait()
-	// Who has kept the last change knows it: nobody else can be further.
+	// The process that saved the last change has it; the other cannot be ahead of it.
 	await(t, "both are at one version", func() bool { return version(t, both[0], school) == version(t, both[1], school) })
 	for i, s := range both {
 		before := s.Stats()
@@ -204,7 +203,7 @@ func version(t *testing.T, s lyceum.Store, school lyceum.SchoolID) lyceum.Versio
 	return listing.Version
 }
 
-// TestCoursesOfPlans: a plan that goes to another course takes its sales along.
+// TestCoursesOfPlans checks that the sales of a plan move with it to another course.
 func TestCoursesOfPlans(t *testing.T) {
 	s := over(t, openSQLite(t), salesindex.Options{Memory: enough})
 	school := storetest.MakeSchool(t, s)
@@ -230,8 +229,7 @@ func TestCoursesOfPlans(t *testing.T) {
 	same(t, s, s.Store, school, 8)
 }
 
-// TestBounds: where an index has no room, or cannot be, the list is the
-// database's.
+// TestBounds checks that the database serves the list if an index has no room or cannot exist.
 func TestBounds(t *testing.T) {
 	for name, tc := range map[string]struct {
 		memory int64
@@ -274,7 +272,7 @@ func TestBounds(t *testing.T) {
 	})
 }
 
-// TestLeastAskedGoesFirst fills the memory with schools.
+// TestLeastAskedGoesFirst fills the memory with the indexes of several schools.
 func TestLeastAskedGoesFirst(t *testing.T) {
 	s := over(t, openSQLite(t), salesindex.Options{Memory: enough})
 	var schools []lyceum.SchoolID
@@ -297,7 +295,7 @@ func TestLeastAskedGoesFirst(t *testing.T) {
 	same(t, s, s.Store, schools[1], 1)
 }
 
-// broken is a store whose journal cannot be read for a while.
+// broken is a store whose journal can be made unreadable.
 type broken struct {
 	lyceum.Store
 
@@ -319,7 +317,7 @@ func (b *broken) In(ctx context.Context, id lyceum.SchoolID) lyceum.View {
 	})
 }
 
-// withJournal returns a view whose journal is found otherwise.
+// withJournal returns a view whose journal is read by find.
 func withJournal(
 	v lyceum.View, find func(lyceum.Reads, lyceum.ChangeFilter) (lyceum.ChangeListing, error),
 ) lyceum.View {
@@ -350,7 +348,7 @@ func (b *broken) LastEntries(ctx context.Context, ids []lyceum.SchoolID) (lyceum
 	return ends, err
 }
 
-// TestBehind: an index that cannot know what has come does not answer.
+// TestBehind checks that an index does not serve while it cannot know what has changed.
 func TestBehind(t *testing.T) {
 	b := &broken{Store: openSQLite(t)}
 	s := over(t, b, salesindex.Options{Memory: enough})
@@ -377,8 +375,7 @@ func TestBehind(t *testing.T) {
 	await(t, "it notices another database in its place", func() bool { return len(s.Answering()) == 0 })
 }
 
-// TestManyChangesAtOnce: a backlog that is read in several parts becomes one
-// version.
+// TestManyChangesAtOnce checks that a backlog that is read in several parts becomes one version.
 func TestManyChangesAtOnce(t *testing.T) {
 	below := openSQLite(t)
 	s := over(t, below, salesindex.Options{Memory: enough})
@@ -418,7 +415,7 @@ func TestManyChangesAtOnce(t *testing.T) {
 	}
 }
 
-// onLog calls a function for each message of a log.
+// onLog calls a function for each log message.
 type onLog struct {
 	slog.Handler
 
@@ -430,8 +427,8 @@ func (l onLog) Handle(_ context.Context, r slog.Record) error {
 	return nil
 }
 
-// TestStatsTellOneState: an index that answers is not told as being built, also
-// while the one that built it is not done.
+// TestStatsTellOneState checks that a serving index is not counted as being built, even while the
+// goroutine that built it is still working.
 func TestStatsTellOneState(t *testing.T) {
 	var s *salesindex.Store
 	told := make(chan salesindex.Stats, 1)

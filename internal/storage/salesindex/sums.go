@@ -9,7 +9,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// SumSales sums in memory where there is an index.
+// SumSales sums in memory if there is an index.
 func (s *Store) SumSales(
 	ctx context.Context, id lyceum.SchoolID, queries ...lyceum.SalesSumQuery,
 ) ([][]lyceum.SalesSum, error) {
@@ -19,7 +19,7 @@ func (s *Store) SumSales(
 	return s.Store.SumSales(ctx, id, queries...)
 }
 
-// Sum returns the sums that each query asks for, all of one version.
+// Sum returns the sums for each query, all of the same version.
 func (x *Index) Sum(queries ...lyceum.SalesSumQuery) ([][]lyceum.SalesSum, error) {
 	v := x.current.Load()
 	all := make([][]lyceum.SalesSum, len(queries))
@@ -60,7 +60,7 @@ func (v *version) sum(q *lyceum.SalesSumQuery) ([]lyceum.SalesSum, error) {
 	return q.Finish(t.sums(v.main.names))
 }
 
-// totals are the sums of one query.
+// totals computes the sums for one query.
 type totals struct {
 	*adder
 
@@ -68,8 +68,8 @@ type totals struct {
 	first, last int32 // days
 }
 
-// aside sums n parts on all processors and adds what comes of them. Part is called
-// with the number of a part.
+// aside sums n parts on all processors and adds the results. part is called with the index of
+// each part.
 func (t *totals) aside(n int, part func(a *adder, i int)) {
 	var mu sync.Mutex
 	var made []*adder
@@ -91,7 +91,7 @@ func (t *totals) aside(n int, part func(a *adder, i int)) {
 	}
 }
 
-// partRows is how many sales are summed in one go.
+// partRows is how many sales are summed at a time.
 const partRows = 1 << 14
 
 // set adds the sales of the main part that are in a set.
@@ -102,7 +102,7 @@ func (t *totals) set(of set) {
 	})
 }
 
-// blocks adds sales of the main part: those of most blocks from their sums.
+// blocks adds sales of the main part, those of most blocks from their sums.
 func (t *totals) blocks(of subset) {
 	if of.others {
 		t.blocks(subset{kind: everySale})
@@ -118,7 +118,7 @@ func (t *totals) blocks(of subset) {
 	}
 	group := t.group
 	if group == lyceum.AllSales {
-		group = lyceum.SalesByDay // whose sums serve any period
+		group = lyceum.SalesByDay // its sums work for any period
 	}
 	t.aside(len(t.main.blocks), func(a *adder, i int) {
 		if of.members != nil && (of.in(i) == nil || !t.concerns(i)) {
@@ -137,7 +137,7 @@ func (t *totals) blocks(of subset) {
 	})
 }
 
-// days adds the days of the period.
+// days adds the days in the period.
 func (t *totals) days(a *adder, days []cell) {
 	for i := range days {
 		if c := &days[i]; t.first <= c.id && c.id <= t.last {
@@ -150,8 +150,8 @@ func (t *totals) days(a *adder, days []cell) {
 	}
 }
 
-// whole adds the sums of a block: its sales if they lie in the period, and its refunds.
-// A block of which some sales lie in the period is added sale by sale.
+// whole adds the sums of a block: its sales if they are all in the period, and likewise its
+// refunds. If only some sales are in the period, it adds the block sale by sale.
 func (t *totals) whole(a *adder, of subset, i int, kept *keptSums) {
 	sold := t.main.sold(t.main.blocks[i])
 	sales, refunds := t.in.covers(sold), t.in.covers(kept.refunds)
@@ -181,8 +181,8 @@ func (t *totals) concerns(i int) bool {
 		t.in.meets(t.main.sumsOf(i, subset{kind: everySale}, lyceum.SalesByDay, t.zone).refunds)
 }
 
-// reach returns when sales were made that the period may concern: in it, or so that
-// they were refunded in it. It returns false if there are none.
+// reach returns the range of creation times of all sales that the period may concern, because
+// they were made or refunded in it. It returns false if there are none.
 func (t *totals) reach() (created lyceum.Period, concerns bool) {
 	concerned := make([]bool, len(t.main.blocks))
 	spread(len(concerned), func() func(int) {
@@ -202,7 +202,7 @@ func (t *totals) reach() (created lyceum.Period, concerns bool) {
 	}, true
 }
 
-// sold returns when the sales of a block were made.
+// sold returns the range of creation times of a block's sales.
 func (m *main) sold(b *block) span64 {
 	return span64{m.key(b.handle(0)).at, m.key(b.handle(b.n - 1)).at}
 }

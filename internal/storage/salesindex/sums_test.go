@@ -9,13 +9,13 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// sumQueries draws queries for sums of the days around those of the model.
+// sumQueries draws queries for sums of days around those of the model.
 func sumQueries(hour func() time.Time, n func(to int32) int32) []lyceum.SalesSumQuery {
 	var list []lyceum.SalesSumQuery
 	all := filters(hour, n)
 	asked := []lyceum.TransactionFilter{{}, {}, all[n(1<<6-1)]}
 	for bit := range 6 {
-		asked = append(asked, all[1<<bit]) // one filter
+		asked = append(asked, all[1<<bit]) // a single condition
 	}
 	for _, f := range asked {
 		f.Created = lyceum.Period{}
@@ -31,12 +31,12 @@ func sumQueries(hour func() time.Time, n func(to int32) int32) []lyceum.SalesSum
 
 var zones = []*time.Location{time.UTC, time.FixedZone("half past", -5*3600-1800)}
 
-// summer is what sums sales: an index, or a store.
+// summer sums sales: an index, or a store.
 type summer interface {
 	Sum(queries ...lyceum.SalesSumQuery) ([][]lyceum.SalesSum, error)
 }
 
-// checkSums holds sums to those of the naive list.
+// checkSums compares sums with those of the naive list.
 func (m *model) checkSums(t interface {
 	Fatalf(format string, args ...any)
 }, x summer, queries []lyceum.SalesSumQuery,
@@ -57,7 +57,7 @@ func (m *model) checkSums(t interface {
 	}
 }
 
-// TestTooManySums: a report ends where it becomes too long, and says how to go on.
+// TestTooManySums checks that a report with too many sums is rejected.
 func TestTooManySums(t *testing.T) {
 	m := newModel()
 	for id := range lyceum.TransactionID(5) {
@@ -75,7 +75,7 @@ func TestTooManySums(t *testing.T) {
 	}
 }
 
-// TestSumsTakeLittleMemory: whatever is asked for, what is kept of it is small.
+// TestSumsTakeLittleMemory checks that the sums that are kept stay small, whatever is queried.
 func TestSumsTakeLittleMemory(t *testing.T) {
 	const n = 70_000
 	x := school(t, rand.New(rand.NewPCG(7, 7)), n)

@@ -18,7 +18,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// numbered gives copies of a sale with ids of their own.
+// numbered returns copies of a sale with other ids.
 func numbered(x lyceum.Transaction, ids ...lyceum.TransactionID) (sales []lyceum.Transaction) {
 	for _, id := range ids {
 		x.ID = id
@@ -27,8 +27,8 @@ func numbered(x lyceum.Transaction, ids ...lyceum.TransactionID) (sales []lyceum
 	return sales
 }
 
-// TestSnapshotFarBehind: one that lacks more than an index takes in is not
-// tried again and again.
+// TestSnapshotFarBehind checks that a snapshot that lacks more changes than an index catches up
+// with is not tried repeatedly.
 func TestSnapshotFarBehind(t *testing.T) {
 	salesindex.Shorten(t)
 	p := place{t, t.TempDir()}
@@ -59,8 +59,8 @@ func TestSnapshotFarBehind(t *testing.T) {
 	same(t, s, s.Store, school, 50)
 }
 
-// swapped is a store in whose place another one comes, after a while in which
-// its journal cannot be read.
+// swapped is a store that is replaced by another one after a while in which its journal cannot be
+// read.
 type swapped struct {
 	lyceum.Store
 
@@ -85,8 +85,8 @@ func (b *swapped) LastEntries(ctx context.Context, ids []lyceum.SchoolID) (lyceu
 	return store.LastEntries(ctx, ids)
 }
 
-// TestJournalThatGoesAnotherWay: a replica that lacked the last sales takes the
-// database's place and goes on past them.
+// TestJournalThatGoesAnotherWay replaces the database by a replica that lacked the last sales and
+// has continued past them.
 func TestJournalThatGoesAnotherWay(t *testing.T) {
 	first, second := openSQLite(t), openSQLite(t)
 	defer second.Close()
@@ -120,8 +120,8 @@ func TestJournalThatGoesAnotherWay(t *testing.T) {
 	}
 }
 
-// TestDatabaseThatHangs: while nobody knows what has come, the database is
-// asked for the list.
+// TestDatabaseThatHangs checks that the database serves the list while it is unknown what has
+// changed.
 func TestDatabaseThatHangs(t *testing.T) {
 	salesindex.Impatient(t)
 	store := openSQLite(t)
@@ -138,20 +138,20 @@ func TestDatabaseThatHangs(t *testing.T) {
 		return store, nil
 	}}
 	s := over(t, b, salesindex.Options{Memory: enough})
-	t.Cleanup(wake) // before it is closed
+	t.Cleanup(wake) // before the store is closed
 	school := storetest.MakeSchool(t, s)
 	sales, _ := storetest.Ledger(t, s, school, 5, 100)
 	s.Settle(t, school)
 	hangs.Store(true)
-	storetest.Write(t, store, school, save(numbered(sales[0], 5000)...)) // of another process
+	storetest.Write(t, store, school, save(numbered(sales[0], 5000)...)) // by another process
 	await(t, "the index stops answering", func() bool { return len(s.Answering()) == 0 })
 	wake()
 	await(t, "the index answers again", func() bool { return len(s.Answering()) == 1 })
 	same(t, s, store, school, 50)
 }
 
-// TestIDsFarApart: an index that turns out larger than was reckoned is not
-// kept, nor built again for each question.
+// TestIDsFarApart checks that an index that is larger than estimated is neither kept nor rebuilt
+// for each request.
 func TestIDsFarApart(t *testing.T) {
 	const memory = 1 << 20
 	c := &counted{Store: openSQLite(t)}
@@ -173,7 +173,7 @@ func TestIDsFarApart(t *testing.T) {
 	}
 }
 
-// TestCompareWithoutRoom: that there is no index is no fault of a school.
+// TestCompareWithoutRoom checks that a missing index does not count as damage.
 func TestCompareWithoutRoom(t *testing.T) {
 	s := over(t, openSQLite(t), salesindex.Options{Memory: 1000})
 	school := storetest.MakeSchool(t, s)
@@ -184,8 +184,8 @@ func TestCompareWithoutRoom(t *testing.T) {
 	}
 }
 
-// TestResumeTheLastOneFirst: indexes that were kept earlier do not take the
-// place of those that were kept later.
+// TestResumeTheLastOneFirst checks that indexes with older snapshots do not take the room of
+// those with newer ones.
 func TestResumeTheLastOneFirst(t *testing.T) {
 	p := place{t, t.TempDir()}
 	schools, each := p.keep(3, 400)
@@ -207,7 +207,8 @@ func TestResumeTheLastOneFirst(t *testing.T) {
 	}
 }
 
-// TestSnapshotThatCannotBeKept is tried when there is something new to keep.
+// TestSnapshotThatCannotBeKept checks that a failed save is tried again only if there is
+// something new to save.
 func TestSnapshotThatCannotBeKept(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "a file where the folder is to be")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
@@ -231,8 +232,7 @@ func TestSnapshotThatCannotBeKept(t *testing.T) {
 	}
 }
 
-// mute is a store that does not answer who a school is before the question is
-// given up.
+// mute is a store that does not return a school before the query is canceled.
 type mute struct {
 	lyceum.Store
 

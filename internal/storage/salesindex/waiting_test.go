@@ -10,8 +10,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// held is a store of which no index can be built before release is closed. It counts the
-// filtered lists that it answers, and may tell that it has more sales than it has.
+// held is a store for which no index can be built before release is closed. It counts the
+// filtered lists that it serves, and can claim to have more sales than it has.
 type held struct {
 	lyceum.Store
 
@@ -35,8 +35,8 @@ func (h *held) FindTransactions(ctx context.Context, id lyceum.SchoolID, f lyceu
 	return listing, err
 }
 
-// A list for which the database would read all sales waits for the index, but not in a small
-// school behind a large one.
+// A list for which the database would read all sales waits for the index, but not if the school
+// is small and its index has to wait for that of a large one.
 func TestListsWaitForTheIndexThatIsBeingBuilt(t *testing.T) {
 	t.Parallel()
 	plan := lyceum.TransactionFilter{PricingPlanID: lyceum.Some(lyceum.PricingPlanID(1))}

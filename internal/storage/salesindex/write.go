@@ -7,10 +7,10 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Update takes what has become of some sales and pricing plans, new ones among
-// them, and the state that they make. When it returns, every Find that begins
-// sees all of it, and none sees a part. It refuses what the index cannot hold
-// and changes nothing then. Of two sales with one id the last counts.
+// Update applies the new versions of sales and pricing plans, including new ones, and the
+// resulting state. Every Find that begins after it returns sees all of them; no Find sees only a
+// part. If the index cannot represent one, Update fails and changes nothing. If two sales have
+// the same id, the last one counts.
 func (x *Index) Update(state lyceum.Version, sales []lyceum.Transaction, plans []lyceum.PricingPlan) error {
 	x.write.Lock()
 	defer x.write.Unlock()
@@ -38,8 +38,8 @@ func (x *Index) Update(state lyceum.Version, sales []lyceum.Transaction, plans [
 	return nil
 }
 
-// batch is the next version in the making. The tail and what edit gives are its
-// own; it writes to nothing else.
+// batch is the next version while it is being made. It only modifies its own tail and what edit
+// returns.
 type batch struct {
 	version
 	ids     ids
@@ -47,7 +47,7 @@ type batch struct {
 	ownTail bool
 }
 
-// edit gives the main part to write to.
+// edit returns the main part for writing.
 func (b *batch) edit() *edit {
 	if b.open == nil {
 		b.open = &edit{main: b.main.shallow(), own: owned{}, ids: b.ids}
@@ -56,7 +56,7 @@ func (b *batch) edit() *edit {
 	return b.open
 }
 
-// put takes a sale that is new or not what it was.
+// put inserts a sale, or replaces it if it has changed.
 func (b *batch) put(r *row, x extra) {
 	names := b.main.names
 	now := &lyceum.Transaction{}
@@ -79,7 +79,7 @@ func (b *batch) put(r *row, x extra) {
 	}
 }
 
-// drop takes a sale out of the tail, if it is there.
+// drop removes a sale from the tail, if it is there.
 func (b *batch) drop(id lyceum.TransactionID) {
 	if i := slices.IndexFunc(b.tail, func(t *lyceum.Transaction) bool { return t.ID == id }); i >= 0 {
 		b.takeTail()
@@ -87,7 +87,7 @@ func (b *batch) drop(id lyceum.TransactionID) {
 	}
 }
 
-// insert puts a sale into the tail.
+// insert inserts a sale into the tail.
 func (b *batch) insert(t *lyceum.Transaction) {
 	b.takeTail()
 	b.tail = slices.Insert(b.tail, b.place(t), t)
@@ -100,7 +100,7 @@ func (b *batch) takeTail() {
 	}
 }
 
-// plan tells of a pricing plan that is new, or has perhaps another course now.
+// plan adds a pricing plan, or updates its course.
 func (b *batch) plan(id lyceum.PricingPlanID, course lyceum.Opt[lyceum.CourseID]) {
 	was, known := b.main.courses[id]
 	if known && was == course {
@@ -118,8 +118,8 @@ func (b *batch) plan(id lyceum.PricingPlanID, course lyceum.Opt[lyceum.CourseID]
 	}
 }
 
-// move brings one piece of a long tail into the main part: what follows the
-// newest sale there, or else what belongs to the block that has most to get.
+// move moves a part of a long tail into the main part: what follows the newest sale there, or
+// else the sales of the block that gets the most.
 func (b *batch) move() {
 	late := 0
 	if last, some := b.main.lastKey(); some {
@@ -140,8 +140,7 @@ func (b *batch) move() {
 	b.ownTail = true
 }
 
-// crowded gives the stretch of late sales that belongs to one block and is
-// the longest.
+// crowded returns the longest range of late sales that belong to the same block.
 func (m *main) crowded(late []*lyceum.Transaction) (from, to int) {
 	begin, block := 0, -1
 	for i, t := range late {

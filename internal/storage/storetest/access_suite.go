@@ -69,7 +69,7 @@ func bookkeeping(t *testing.T, store lyceum.Store) {
 		}
 	}
 	use(Begin.Add(2*time.Minute), 5)
-	use(Begin.Add(time.Minute), 7) // an older use does not hide the newer
+	use(Begin.Add(time.Minute), 7) // an older use must not replace the newer one
 	v := store.In(ctx, school)
 	keys, err := lyceum.All(v.APIKeys, v, lyceum.APIKeyFilter{})
 	if err != nil || keys[0].LastUsedAt != lyceum.Some(Begin.Add(2*time.Minute)) {

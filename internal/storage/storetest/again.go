@@ -7,9 +7,9 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// RunsTwice is a store that runs every change twice, as an engine does when
-// another transaction is in the way: the first time in a transaction that is
-// taken back, after what First did in it.
+// RunsTwice is a store that runs every change twice, as an engine does when it conflicts with
+// another transaction: the first time in a transaction that is rolled back, after First did
+// something in it.
 type RunsTwice struct {
 	lyceum.Store
 
@@ -25,7 +25,7 @@ func (s *RunsTwice) Write(ctx context.Context, stamp lyceum.Stamp, change func(l
 				return err
 			}
 		}
-		_ = change(tx) // what it returned is taken back as well
+		_ = change(tx) // its result is discarded, too
 		return errTakenBack
 	})
 	if !errors.Is(err, errTakenBack) {

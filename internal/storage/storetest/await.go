@@ -2,12 +2,11 @@ package storetest
 
 import "time"
 
-// Patience is far more than anything takes that a test waits for, also on a
-// machine that is busy with something else.
+// Patience is far longer than anything that a test waits for takes, even on a busy machine.
 const Patience = time.Minute
 
-// Await asks until the answer is yes, and tells whether it was. What happens in
-// the background is waited for with it, and with nothing else.
+// Await calls done until it returns true, and reports whether it did. Tests use it, and nothing
+// else, to wait for background work.
 func Await(done func() bool) bool {
 	for deadline := time.Now().Add(Patience); time.Now().Before(deadline); time.Sleep(2 * time.Millisecond) {
 		if done() {

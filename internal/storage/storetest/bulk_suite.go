@@ -12,7 +12,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// usersByWhatTheyHave holds a store to who has a tag, and who may use a product.
+// usersByWhatTheyHave checks filters for users with a tag and for users who may use a product.
 func usersByWhatTheyHave(t *testing.T, store lyceum.Store) {
 	school := MakeSchool(t, store)
 	now := Begin.Add(time.Hour)
@@ -81,8 +81,7 @@ func usersByWhatTheyHave(t *testing.T, store lyceum.Store) {
 	}
 }
 
-// bulkJobs holds a store to what it keeps of bulk jobs, and which schools have
-// something to do.
+// bulkJobs checks that bulk jobs are stored, and which schools have jobs to do.
 func bulkJobs(t *testing.T, store lyceum.Store) {
 	ours, theirs := MakeSchool(t, store), MakeSchool(t, store)
 	jobs := []lyceum.BulkJob{
@@ -180,7 +179,7 @@ func busyWith(t *testing.T, store lyceum.Store, school lyceum.SchoolID) {
 	}
 }
 
-// dismissedWarnings holds a store to which warnings somebody has looked at.
+// dismissedWarnings checks filters for warnings that were dismissed.
 func dismissedWarnings(t *testing.T, store lyceum.Store) {
 	school := MakeShop(t, store)
 	Write(t, store, school, func(tx lyceum.Tx) error {

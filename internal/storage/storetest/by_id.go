@@ -8,7 +8,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// byID holds a store to what finds many things by their ids.
+// byID checks queries for many objects by their ids.
 func byID(t *testing.T, store lyceum.Store) {
 	ours, theirs := MakeSchool(t, store), MakeSchool(t, store)
 	book := newBook(1, 100)

@@ -11,24 +11,24 @@ type Clock struct {
 	at time.Time
 }
 
-// NewClock returns a clock that stands still at a moment.
+// NewClock returns a clock that is stopped at the given time.
 func NewClock(at time.Time) *Clock { return &Clock{at: at} }
 
-// Now returns the time.
+// Now returns the current time of the clock.
 func (c *Clock) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.at
 }
 
-// Set sets the time.
+// Set sets the clock.
 func (c *Clock) Set(at time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.at = at
 }
 
-// Pass moves the time on.
+// Pass advances the clock.
 func (c *Clock) Pass(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

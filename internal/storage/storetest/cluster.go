@@ -21,12 +21,12 @@ type Cluster struct {
 	as       *syscall.Credential
 }
 
-// NewCluster starts a primary and a standby for one test. Without PostgreSQL's programs it does as Postgres
-// does without a server.
+// NewCluster starts a primary and a standby for one test. If PostgreSQL's programs are missing,
+// it skips the test or fails it, like Postgres without a server.
 func NewCluster(t testing.TB) *Cluster {
 	t.Helper()
 	c := &Cluster{bin: postgresPrograms(t)}
-	if os.Geteuid() == 0 { // as whom it refuses to run
+	if os.Geteuid() == 0 { // PostgreSQL refuses to run as root
 		of, err := osuser.Lookup("postgres")
 		if err != nil {
 			t.Fatal(err)
@@ -36,7 +36,7 @@ func NewCluster(t testing.TB) *Cluster {
 		c.as = &syscall.Credential{Uid: uint32(id), Gid: uint32(group)}
 	}
 	var err error
-	if c.dir, err = os.MkdirTemp("", "cluster"); err != nil { // the path of a socket is short
+	if c.dir, err = os.MkdirTemp("", "cluster"); err != nil { // socket paths must be short
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(c.dir) })
@@ -101,7 +101,7 @@ func (c *Cluster) start(t testing.TB, at string) {
 	t.Cleanup(func() { c.run(t, "pg_ctl", "-D", at+"/data", "-m", "immediate", "-w", "stop") })
 }
 
-// Part has the standby receive nothing more.
+// Part stops replication to the standby.
 func (c *Cluster) Part(t testing.TB) {
 	t.Helper()
 	c.Ask(t, c.Standby, "ALTER SYSTEM SET primary_conninfo = ''")
@@ -111,7 +111,7 @@ func (c *Cluster) Part(t testing.TB) {
 	}
 }
 
-// CaughtUp waits until the standby has what the primary has.
+// CaughtUp waits until the standby has everything that the primary has.
 func (c *Cluster) CaughtUp(t testing.TB) {
 	t.Helper()
 	at := c.Ask(t, c.Primary, "SELECT pg_current_wal_lsn()")
@@ -120,13 +120,13 @@ func (c *Cluster) CaughtUp(t testing.TB) {
 	}
 }
 
-// Promote makes the standby a primary. The other one stays as it is.
+// Promote promotes the standby to a primary. The other server keeps running.
 func (c *Cluster) Promote(t testing.TB) {
 	t.Helper()
 	c.run(t, "pg_ctl", "-D", c.dir+"/b/data", "-w", "promote")
 }
 
-// Ask runs a statement, and returns the first column of its first row.
+// Ask runs a statement and returns the first column of its first row.
 func (c *Cluster) Ask(t testing.TB, address, statement string) (text string) {
 	t.Helper()
 	db, err := sql.Open("pgx", address)

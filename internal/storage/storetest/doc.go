@@ -1,5 +1,5 @@
-// Package storetest defines what a store is: a suite that every store passes,
-// and the real databases that tests run it on.
+// Package storetest defines the behavior of a store: a suite that every store passes, and the
+// real databases on which tests run it.
 //
-// It must not know how a store keeps anything.
+// It must not know how a store stores anything.
 package storetest

@@ -9,15 +9,15 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// begunEnrollments: an enrollment begins once, of a user and a course that
-// exist, and progress begins with it.
+// begunEnrollments checks that an enrollment begins only once, and only for an existing user and
+// course, and that progress begins with it.
 func begunEnrollments(t *testing.T, store lyceum.Store) {
 	school, _ := MakeClassroom(t, store, "ours")
 	MakeClassroom(t, store, "theirs")
 	for name, tc := range map[string]struct {
 		user    lyceum.UserID
 		course  lyceum.CourseID
-		entries []lyceum.EntryType // nil: it does not begin
+		entries []lyceum.EntryType // nil if it does not begin
 	}{
 		"of nobody":             {99, 4, nil},
 		"in no course":          {2, 99, nil},
@@ -57,7 +57,7 @@ func begunEnrollments(t *testing.T, store lyceum.Store) {
 	}
 }
 
-// rowsOfUsers: the rows of some users are found at once, in one order.
+// rowsOfUsers checks that the rows of several users are found in one query, in the same order.
 func rowsOfUsers(t *testing.T, store lyceum.Store) {
 	school, _ := MakeClassroom(t, store, "ours")
 	MakeClassroom(t, store, "theirs")
@@ -109,8 +109,7 @@ func collectIDs[T any](into *[]int32, id func(*T) int32) func(*T) error {
 	}
 }
 
-// clearedEnrollments: the total of a course follows when enrollments are
-// deleted.
+// clearedEnrollments checks that the total of a course is updated when enrollments are deleted.
 func clearedEnrollments(t *testing.T, store lyceum.Store) {
 	school, _ := MakeClassroom(t, store, "ours")
 	Crowd(t, store, school, 4, 1000, 30)

@@ -7,8 +7,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Enroll saves enrollments, and for each an imported entitlement that agrees
-// with it.
+// Enroll saves enrollments, and for each one a matching imported entitlement.
 func Enroll(tx lyceum.Tx, rows ...lyceum.Enrollment) error {
 	if _, err := tx.Enrollments.Save(tx, rows...); err != nil {
 		return err
@@ -42,7 +41,7 @@ func Enroll(tx lyceum.Tx, rows ...lyceum.Enrollment) error {
 			StartsAt: row.EnrolledAt, EndsAt: row.ExpiresAt, EndedAt: row.EndedAt,
 		}
 		if row.ExpiresAt.Present && row.EndedAt.Present && !row.EndedAt.Value.Before(row.ExpiresAt.Value) {
-			e.EndedAt = lyceum.None[time.Time]() // its time was over by itself
+			e.EndedAt = lyceum.None[time.Time]() // it expired before it was ended
 		}
 		if e.EndedAt.Present {
 			e.EndReason = lyceum.Some(lyceum.EndedByImport)

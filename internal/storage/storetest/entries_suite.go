@@ -11,8 +11,8 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// entries: a query of the journal finds what a walk through all of it finds, page by
-// page in either direction.
+// entries checks that queries of the journal find the same entries as filtering all of it, page
+// by page in both directions.
 func entries(t *testing.T, store lyceum.Store) {
 	school := MakeSchool(t, store)
 	random := rand.New(rand.NewPCG(1, 2))
@@ -107,7 +107,8 @@ func walkUp(t *testing.T, v lyceum.View, q lyceum.EntryQuery) (found []lyceum.En
 	}
 }
 
-// clearedBlocks: what one statement deletes is noted by id, in whatever order it is found.
+// clearedBlocks checks that the deletions of one statement are noted in order of id, regardless
+// of the order in which the rows are found.
 func clearedBlocks(t *testing.T, store lyceum.Store) {
 	school := MakeSchool(t, store)
 	var want []int32

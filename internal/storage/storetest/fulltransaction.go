@@ -7,8 +7,8 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// FullTransaction returns a transaction of which no field is zero and no two
-// fields of a type are equal, for tests that a field is nowhere forgotten.
+// FullTransaction returns a transaction in which no field is zero and no two fields of the same
+// type are equal, for tests that no field is forgotten.
 func FullTransaction() (t lyceum.Transaction) {
 	fields := reflect.ValueOf(&t).Elem()
 	for i := range fields.NumField() {

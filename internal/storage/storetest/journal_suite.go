@@ -12,8 +12,8 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// feed: the changes come in order, once, with their objects as they are, and
-// what was deleted without one.
+// feed checks that changes are returned in order, each once, with the current state of their
+// objects, and without an object if that was deleted.
 func feed(t *testing.T, store lyceum.Store) {
 	school := MakeSchool(t, store)
 	classroom := NewClassroom("feed")
@@ -28,7 +28,7 @@ func feed(t *testing.T, store lyceum.Store) {
 		return err
 	})
 	Write(t, store, school, func(tx lyceum.Tx) error { return tx.Comments.Delete(tx, 1) })
-	Write(t, store, school, func(tx lyceum.Tx) error { // that it is gone is no change
+	Write(t, store, school, func(tx lyceum.Tx) error { // deleting it again is not a change
 		if err := tx.Comments.Delete(tx, 1); lyceum.KindOf(err) != lyceum.NotFound {
 			t.Errorf("a comment is deleted twice: %v", err)
 		}
@@ -96,12 +96,12 @@ func feed(t *testing.T, store lyceum.Store) {
 	}
 }
 
-// answersOnce: of any number of changes with one key one is fresh, and the
-// others see what it left.
+// answersOnce checks that of any number of changes with the same key one is run, and the others
+// get its stored response.
 func answersOnce(t *testing.T, store lyceum.Store) {
 	school := MakeSchool(t, store)
 	request := lyceum.KeyHash{1}
-	// answer returns what was kept for the key, or keeps body.
+	// answer returns what was stored for the key, or else stores body and returns "".
 	answer := func(actor, key, body string, problem error) (kept string, err error) {
 		s := stamp(school)
 		s.Actor = actor
@@ -156,8 +156,8 @@ func answersOnce(t *testing.T, store lyceum.Store) {
 	}
 }
 
-// deletedWebhooksAreLeftOut: they are found by id alone; what this school sends
-// to is apart from records of another server.
+// deletedWebhooksAreLeftOut checks that deleted webhooks are found only by id, and that webhooks
+// to which this school sends are distinguished from records of another server.
 func deletedWebhooksAreLeftOut(t *testing.T, store lyceum.Store) {
 	school := MakeSchool(t, store)
 	hook := func(id lyceum.WebhookID, live bool, deleted lyceum.Opt[time.Time]) lyceum.Webhook {
@@ -202,8 +202,8 @@ func deletedWebhooksAreLeftOut(t *testing.T, store lyceum.Store) {
 	}
 }
 
-// deliveriesAreClaimedOnce: of any number of claims each delivery is in one,
-// until its lease is over.
+// deliveriesAreClaimedOnce checks that among any number of claims, each delivery is in only one
+// until its lease expires.
 func deliveriesAreClaimedOnce(t *testing.T, store lyceum.Store) {
 	school := MakeSchool(t, store)
 	const waiting = 60
@@ -279,8 +279,8 @@ func deliveriesAreClaimedOnce(t *testing.T, store lyceum.Store) {
 	}
 }
 
-// undispatched: a school is found while an event is after its cursor, and when so many
-// other entries are that the cursor should move.
+// undispatched checks that a school is found while an event follows its cursor, and when so many
+// other entries follow that the cursor should move.
 func undispatched(t *testing.T, store lyceum.Store) {
 	school, other := MakeSchool(t, store), MakeSchool(t, store)
 	note := func(n int, event lyceum.EventName) {

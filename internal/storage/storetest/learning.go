@@ -8,9 +8,8 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Classroom is a small school of which everything that learners and programs
-// can ask for is known. Texts bear a mark, so that two classrooms with the same
-// ids can be told apart.
+// Classroom is a small school with everything that learners and programs can request. Its texts
+// contain a mark that distinguishes classrooms with the same ids.
 type Classroom struct {
 	Users           []lyceum.User
 	Tags            map[lyceum.UserID][]string
@@ -28,11 +27,11 @@ type Classroom struct {
 	WebhookEvents   []lyceum.WebhookEvent
 }
 
-// Day is noon on the n-th day of 2024.
+// Day returns noon on the n-th day of 2024.
 func Day(n int) time.Time { return time.Date(2024, 1, n, 12, 0, 0, 0, time.UTC) }
 
-// NewClassroom makes a classroom. Of its people, 2 is a learner in the courses
-// 1 and 3, and 3 another, whose time in course 1 is over.
+// NewClassroom returns a classroom. User 2 is a learner in courses 1 and 3; user 3 is another,
+// whose enrollment in course 1 has expired.
 func NewClassroom(mark string) *Classroom {
 	say := func(text string) lyceum.Opt[string] { return lyceum.Some(text + " " + mark) }
 	at := func(n int) lyceum.Opt[time.Time] { return lyceum.Some(Day(n)) }
@@ -185,7 +184,7 @@ func NewClassroom(mark string) *Classroom {
 	return c
 }
 
-// attachments gives one of every kind in lecture 11, and others elsewhere.
+// attachments returns one attachment of every kind in lecture 11, and some in other lectures.
 func attachments(mark string) []lyceum.Attachment {
 	all := []lyceum.Attachment{}
 	for n, kind := range lyceum.AttachmentKinds() {
@@ -223,7 +222,7 @@ func attachments(mark string) []lyceum.Attachment {
 			ID: 120, Lecture: 12, Kind: lyceum.QuizAttachment,
 			Quiz: &lyceum.Quiz{ID: 902, Questions: []lyceum.Question{}},
 		},
-		lyceum.Attachment{ID: 121, Lecture: 12, Kind: lyceum.VideoAttachment}, // not made ready yet
+		lyceum.Attachment{ID: 121, Lecture: 12, Kind: lyceum.VideoAttachment}, // not processed yet
 		lyceum.Attachment{
 			ID: 122, Lecture: 31, Kind: lyceum.TextAttachment, Text: lyceum.Some("Heat it. " + mark),
 			Position: lyceum.Some[int32](1),
@@ -235,7 +234,7 @@ func attachments(mark string) []lyceum.Attachment {
 	return all
 }
 
-// Save keeps the classroom in a transaction.
+// Save saves the classroom in a transaction.
 func (c *Classroom) Save(tx lyceum.Tx) error {
 	for _, save := range []func() (lyceum.Saved, error){
 		func() (lyceum.Saved, error) { return tx.Users.Save(tx, c.Users...) },
@@ -272,8 +271,8 @@ func MakeClassroom(t testing.TB, store lyceum.Store, mark string) (lyceum.School
 	return school, c
 }
 
-// Crowd adds n students with ids from first on, who are enrolled in a course
-// one after the other, several in the same second.
+// Crowd adds n students with ids from first on, and enrolls them in a course one after the other,
+// several in the same second.
 func Crowd(t testing.TB, store lyceum.Store, school lyceum.SchoolID, course lyceum.CourseID, first, n int32) {
 	t.Helper()
 	Write(t, store, school, func(tx lyceum.Tx) error {

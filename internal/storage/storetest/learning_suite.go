@@ -12,8 +12,8 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// learning: what a classroom is made of comes back as it was, and saving it
-// again changes nothing.
+// learning checks that a classroom is read back as it was saved, and that saving it again changes
+// nothing.
 func learning(t *testing.T, store lyceum.Store) {
 	school, want := MakeClassroom(t, store, "ours")
 	MakeClassroom(t, store, "theirs")
@@ -85,7 +85,7 @@ func readClassroom(t *testing.T, store lyceum.Store, school lyceum.SchoolID) *Cl
 		}
 	}
 	for user := range c.Tags {
-		slices.Sort(c.Tags[user]) // PostgreSQL orders by its own collation
+		slices.Sort(c.Tags[user]) // PostgreSQL sorts by its own collation
 	}
 	return c
 }
@@ -94,7 +94,7 @@ func collect[T any](into *[]T) func(*T) error {
 	return func(row *T) error { *into = append(*into, *row); return nil }
 }
 
-// courseLists: every filter and every order of the list of courses.
+// courseLists checks every filter and every order of the list of courses.
 func courseLists(t *testing.T, store lyceum.Store) {
 	school, _ := MakeClassroom(t, store, "ours")
 	MakeClassroom(t, store, "theirs")
@@ -164,7 +164,7 @@ func courseLists(t *testing.T, store lyceum.Store) {
 		"of one who was never in any": {learner(1, Day(10)), byID, nil},
 	} {
 		var got []lyceum.CourseID
-		for page := int32(1); page <= 4; page++ { // one a page, to hold the total as well
+		for page := int32(1); page <= 4; page++ { // one row per page, to check the total on each
 			v, f := store.In(t.Context(), school), tc.filter
 			f.Order = tc.order
 			listing, err := v.Courses.List(v, f, lyceum.Page{Number: page, Size: 1})
@@ -181,8 +181,8 @@ func courseLists(t *testing.T, store lyceum.Store) {
 	}
 }
 
-// enrollmentLists: who is listed, in which order, and that the counter behind
-// the total follows every change.
+// enrollmentLists checks who is listed, in which order, and that the counter behind the total is
+// updated by every change.
 func enrollmentLists(t *testing.T, store lyceum.Store) {
 	school, c := MakeClassroom(t, store, "ours")
 	v := store.In(t.Context(), school)
@@ -225,9 +225,9 @@ func enrollmentLists(t *testing.T, store lyceum.Store) {
 		}
 	}
 	changes := slices.Clone(c.Enrollments)
-	changes[1].EndedAt = lyceum.Some(Day(9))        // 2 goes
-	changes[5].ExpiresAt = lyceum.Some(Day(20))     // 5 will
-	changes[3].ExpiresAt = lyceum.None[time.Time]() // 4 stays for good
+	changes[1].EndedAt = lyceum.Some(Day(9))        // 2 leaves
+	changes[5].ExpiresAt = lyceum.Some(Day(20))     // 5 will expire
+	changes[3].ExpiresAt = lyceum.None[time.Time]() // 4 never expires
 	for range 2 {
 		Write(t, store, school, func(tx lyceum.Tx) error { return Enroll(tx, changes...) })
 		if got := list(at(10), lyceum.OldestFirst); !slices.Equal(got, []lyceum.UserID{5, 4}) {
@@ -249,7 +249,7 @@ func enrollmentLists(t *testing.T, store lyceum.Store) {
 	}
 }
 
-// userLists: pages, search after an id and the address.
+// userLists checks pages, lists that continue after an id, and searches by address.
 func userLists(t *testing.T, store lyceum.Store) {
 	school, _ := MakeClassroom(t, store, "ours")
 	MakeClassroom(t, store, "theirs")

@@ -14,9 +14,8 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// book is a random school small enough to be filtered naively. Its values
-// come from small ranges, so that filters find something and times are equal
-// now and then.
+// book is a random school that is small enough to be filtered naively. Its values come from small
+// ranges, so that filters match something and some times are equal.
 type book struct {
 	users        []lyceum.User
 	courses      []lyceum.Course
@@ -132,12 +131,12 @@ func (b *book) save(tx lyceum.Tx) error {
 	return nil
 }
 
-// inOrder is the list's ascending order.
+// inOrder compares transactions in the list's ascending order.
 func inOrder(a, b lyceum.Transaction) int {
 	return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
 }
 
-// filters makes n random filters over the values of a book.
+// filters returns n random filters over the values of a book.
 func filters(b *book, seed uint64, n int) []lyceum.TransactionFilter {
 	r := rand.New(rand.NewPCG(seed, 2))
 	list := make([]lyceum.TransactionFilter, n)
@@ -165,8 +164,8 @@ func filters(b *book, seed uint64, n int) []lyceum.TransactionFilter {
 		if some(4) {
 			f.Chargeback = lyceum.Some(r.IntN(2) == 0)
 		}
-		// Ends fall on whole hours, where the rows are, so that a bound that
-		// is wrongly included or excluded shows.
+		// Bounds are whole hours, where the rows are, so that a bound that is wrongly included or
+		// excluded is noticed.
 		if some(4) {
 			f.Created.After = Begin.Add(time.Duration(r.IntN(bookHours)) * time.Hour)
 		}
@@ -177,8 +176,8 @@ func filters(b *book, seed uint64, n int) []lyceum.TransactionFilter {
 	return list
 }
 
-// differential holds 2,000 random questions to a naive filter in memory: equal
-// rows in equal order, equal totals.
+// differential compares 2,000 random queries with a naive filter in memory: rows, order and
+// totals must be equal.
 func differential(t *testing.T, store lyceum.Store) {
 	school := MakeSchool(t, store)
 	b := newBook(7, 1500)
@@ -225,8 +224,8 @@ func differential(t *testing.T, store lyceum.Store) {
 	}
 }
 
-// consistency reads while others write: a page that the total says is there
-// must be there, and in order.
+// consistency reads during concurrent writes: the rows that the total implies must exist and be
+// in order.
 func consistency(t *testing.T, store lyceum.Store) {
 	school := MakeSchool(t, store)
 	b := newBook(11, 600)
@@ -270,14 +269,14 @@ func consistency(t *testing.T, store lyceum.Store) {
 	}
 }
 
-// scan reads all transactions in parts while some of them change: each is told
-// once, as it was before or after.
+// scan reads all transactions in parts while some of them change: each must be visited once, in
+// its old or new version.
 func scan(t *testing.T, store lyceum.Store) {
 	school, other := MakeSchool(t, store), MakeSchool(t, store)
 	b := newBook(13, 5000)
 	Write(t, store, school, b.save)
 	Ledger(t, store, other, 14, 10)
-	want := map[lyceum.TransactionID][2]lyceum.Transaction{} // before and after
+	want := map[lyceum.TransactionID][2]lyceum.Transaction{} // old and new version
 	var changed []lyceum.Transaction
 	for i := range b.transactions {
 		x := b.transactions[i]

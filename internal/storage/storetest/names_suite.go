@@ -10,8 +10,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// names holds a store to what finds users, courses, plans, affiliates and
-// authors by what they are called.
+// names checks searches for users, courses, plans, affiliates and authors by their names.
 func names(t *testing.T, store lyceum.Store) {
 	ours, theirs := MakeSchool(t, store), MakeSchool(t, store)
 	ctx := t.Context()
@@ -78,7 +77,7 @@ func names(t *testing.T, store lyceum.Store) {
 		{ours, lyceum.UserSequence, "ada", 9, []lyceum.Named{ada, adam, last}},
 		{ours, lyceum.UserSequence, "ADA", 2, []lyceum.Named{ada, adam}},
 		{ours, lyceum.UserSequence, " love  ADA ", 9, []lyceum.Named{last, ada}},
-		{ours, lyceum.UserSequence, "Love", 9, []lyceum.Named{last, glen, ada}}, // one begins with it
+		{ours, lyceum.UserSequence, "Love", 9, []lyceum.Named{last, glen, ada}}, // one name begins with it
 		{ours, lyceum.UserSequence, "LOVE", 1, []lyceum.Named{last}},
 		{ours, lyceum.UserSequence, "öMER", 9, []lyceum.Named{omer}},
 		{ours, lyceum.UserSequence, "çelik", 9, []lyceum.Named{omer}},
@@ -112,7 +111,7 @@ func names(t *testing.T, store lyceum.Store) {
 	}
 }
 
-// productNames: a change finds what a product of any kind is called.
+// productNames checks that a change finds the name of a product of any kind.
 func productNames(t *testing.T, store lyceum.Store) {
 	ours, theirs := MakeSchool(t, store), MakeSchool(t, store)
 	Write(t, store, ours, func(tx lyceum.Tx) error {
@@ -146,7 +145,7 @@ func productNames(t *testing.T, store lyceum.Store) {
 	}
 }
 
-// references: a payment is found by the name that the payment system has for it.
+// references checks that a payment is found by its id in the payment system.
 func references(t *testing.T, store lyceum.Store) {
 	ours, theirs := MakeSchool(t, store), MakeSchool(t, store)
 	book := newBook(1, 100)

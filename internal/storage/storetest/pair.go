@@ -7,8 +7,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// pair are two processes on one database: what a program asks and changes goes to one and
-// the other in turn.
+// pair is two processes on one database: reads and writes go to one and the other in turn.
 type pair struct {
 	lyceum.Store
 
@@ -16,7 +15,7 @@ type pair struct {
 	turn  atomic.Uint64
 }
 
-// Pair gives the stores of two processes on one database as one.
+// Pair combines the stores of two processes on one database into one.
 func Pair(one, other lyceum.Store) lyceum.Store { return &pair{Store: one, other: other} }
 
 func (p *pair) next() lyceum.Store {

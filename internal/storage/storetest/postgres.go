@@ -13,14 +13,12 @@ import (
 	_ "github.com/jackc/pgx/v5/stdlib" // the driver named pgx
 )
 
-// PostgresVariable names the environment variable with the address of a
-// PostgreSQL server whose user may create databases. `make test` starts one
-// and sets it.
+// PostgresVariable is the name of the environment variable with the URL of a PostgreSQL server on
+// which the user may create databases. `make test` starts a server and sets it.
 const PostgresVariable = "LYCEUM_TEST_POSTGRES"
 
-// Postgres makes an empty database for a test and gives its address; the
-// database goes with the test. Without a server the test is skipped, and with
-// CI=true it fails.
+// Postgres creates an empty database for a test and returns its URL; the database is dropped
+// after the test. Without a server, the test is skipped, or fails if CI=true.
 func Postgres(t testing.TB) string {
 	t.Helper()
 	server := os.Getenv(PostgresVariable)
@@ -43,7 +41,7 @@ func Postgres(t testing.TB) string {
 	return address.String()
 }
 
-// administration is one connection pool for all databases that a process makes.
+// administration is the connection pool for creating and dropping all databases of a process.
 var administration = sync.OnceValues(func() (*sql.DB, error) { return sql.Open("pgx", os.Getenv(PostgresVariable)) })
 
 func execute(t testing.TB, statement string) {

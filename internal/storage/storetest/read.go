@@ -6,8 +6,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// FindEntries returns up to limit journal entries with a number above after, in
-// order.
+// FindEntries returns up to limit journal entries with numbers above after, in order.
 func FindEntries(
 	ctx context.Context, store lyceum.Store, school lyceum.SchoolID, after int64, limit int,
 ) ([]lyceum.Entry, error) {
@@ -27,15 +26,14 @@ func FindEntries(
 	return entries, nil
 }
 
-// School returns the function that gets a school of a store.
+// School returns a function that returns a school of a store.
 func School(store lyceum.Store) func(context.Context, lyceum.SchoolID) (lyceum.School, error) {
 	return func(ctx context.Context, id lyceum.SchoolID) (lyceum.School, error) {
 		return store.In(ctx, id).GetSchool()
 	}
 }
 
-// FailSchool returns a view whose GetSchool fails with what fail returns, unless
-// that is nil.
+// FailSchool returns a view whose GetSchool fails if fail returns an error, with that error.
 func FailSchool(v lyceum.View, fail func() error) lyceum.View {
 	v.Reads = failing{v.Reads, fail}
 	return v

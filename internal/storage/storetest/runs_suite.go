@@ -10,8 +10,8 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// runs: a journal in which changes say the same of many objects, as imports do, is read
-// entry by entry, from each number and by each question.
+// runs checks that a journal with many changes of the same kind, as from imports, is read entry
+// by entry, from every number and with every filter.
 func runs(t *testing.T, store lyceum.Store) {
 	school := MakeSchool(t, store)
 	random := rand.New(rand.NewPCG(3, 4))

@@ -6,7 +6,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// MakeShop makes a school that sells a course to user 1, by pricing plan 1.
+// MakeShop creates a school with user 1, a course, and pricing plan 1 for the course.
 func MakeShop(t testing.TB, store lyceum.Store) lyceum.SchoolID {
 	t.Helper()
 	school := MakeSchool(t, store)

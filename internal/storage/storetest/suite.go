@@ -12,10 +12,10 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Opener opens an empty store that goes with the test.
+// Opener opens an empty store, which is discarded after the test.
 type Opener func(t *testing.T) lyceum.Store
 
-// Run holds a store to everything that lyceum.Store promises.
+// Run checks that a store does everything that lyceum.Store promises.
 func Run(t *testing.T, open Opener) {
 	t.Helper()
 	for name, test := range tests() {
@@ -23,8 +23,8 @@ func Run(t *testing.T, open Opener) {
 	}
 }
 
-// Lists holds a store that stands over another one, and answers lists of sales
-// itself, to what Run wants of lists and writes.
+// Lists checks a store that wraps another one and serves only lists of sales itself. It runs the
+// tests of Run that concern lists and writes.
 func Lists(t *testing.T, open Opener) {
 	t.Helper()
 	all := tests()
@@ -85,7 +85,7 @@ func tests() map[string]func(*testing.T, lyceum.Store) {
 	}
 }
 
-// Begin is the moment that test data is stamped with.
+// Begin is the time of test data.
 var Begin = time.Date(2024, 1, 10, 12, 0, 0, 0, time.UTC)
 
 func stamp(school lyceum.SchoolID) lyceum.Stamp {
@@ -150,8 +150,8 @@ func schools(t *testing.T, store lyceum.Store) {
 	}
 }
 
-// timeZones: a school has UTC until it has another, and an entry is appended
-// when the zone changes.
+// timeZones checks that a school's time zone is UTC until it is set, and that each change of it
+// appends an entry.
 func timeZones(t *testing.T, store lyceum.Store) {
 	ours, theirs := MakeSchool(t, store), MakeSchool(t, store)
 	for _, zone := range []lyceum.TimeZone{"Europe/Berlin", "Europe/Berlin", "Pacific/Apia"} {
@@ -209,8 +209,8 @@ func saves(t *testing.T, store lyceum.Store) {
 	}
 }
 
-// Ledger saves n transactions made by random, with all they refer to, and
-// gives them with the course of each pricing plan.
+// Ledger saves n random transactions with everything that they refer to, and returns them with
+// the course of each pricing plan.
 func Ledger(
 	t testing.TB, store lyceum.Store, school lyceum.SchoolID, seed uint64, n int,
 ) ([]lyceum.Transaction, map[lyceum.PricingPlanID]lyceum.Opt[lyceum.CourseID]) {

@@ -7,18 +7,18 @@ import (
 	"testing"
 )
 
-// Savepoints counts the changes of groups that had to be written before the ones after
-// them in the group began: those have a savepoint. Trace is for the options of a store.
+// Savepoints counts the changes of groups that had to be written before a later change of the
+// group began: these have a savepoint. Trace is for a store's options.
 type Savepoints struct{ n atomic.Int64 }
 
-// Trace notes a statement.
+// Trace records a statement.
 func (s *Savepoints) Trace(text string) {
 	if strings.HasPrefix(text, "SAVEPOINT") {
 		s.n.Add(1)
 	}
 }
 
-// Together makes n changes at once, none of which may have a savepoint.
+// Together makes n changes concurrently, none of which may have a savepoint.
 func (s *Savepoints) Together(t *testing.T, what string, n int, change func(i int) error) {
 	t.Helper()
 	s.n.Store(0)

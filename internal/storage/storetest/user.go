@@ -8,7 +8,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// SetByStore are the fields of users that a store sets.
+// SetByStore ignores the fields of users that a store sets.
 var SetByStore = cmpopts.IgnoreFields(lyceum.User{}, "UpdatedAt")
 
 // User returns a user of a school.

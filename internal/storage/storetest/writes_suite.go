@@ -67,7 +67,7 @@ func lastID(t *testing.T, store lyceum.Store) {
 	}
 }
 
-// writers is how many write at once in the tests that want a crowd.
+// writers is how many goroutines write concurrently in the tests that use crowd.
 const writers = 16
 
 func crowd(t *testing.T, each int, write func(worker, i int) error) {
@@ -195,8 +195,8 @@ func cancelled(t *testing.T, store lyceum.Store) {
 	}
 }
 
-// cancelledReads keeps watch over a trap of SQLite drivers: a connection whose
-// statement was interrupted must not answer "interrupted" for ever.
+// cancelledReads guards against a pitfall of SQLite drivers: a connection whose statement was
+// interrupted must not return "interrupted" forever.
 func cancelledReads(t *testing.T, store lyceum.Store) {
 	school := MakeSchool(t, store)
 	Ledger(t, store, school, 3, 500)
