@@ -1,8 +1,8 @@
-// Package bulk decides about bulk jobs: which users a list names, what one
-// action would do to each of them, and how it is done part by part.
+// Package bulk has the rules for bulk jobs: which users a list names, what an action would do to
+// each of them, and how it is done part by part.
 //
-// It must not know HTTP, SQL or a file format, nor what an action does: it runs
-// the rules of learning and of people.
+// It must not know HTTP, SQL or a file format, nor what an action does: it runs the rules of
+// learning and of people.
 package bulk
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Learning are the actions about products.
+// Learning has the actions about products.
 type Learning interface {
 	EnrollIn(tx lyceum.Tx, now time.Time, user lyceum.UserID, p lyceum.Product) (bool, error)
 	UnenrollFrom(
@@ -34,14 +34,14 @@ type Learning interface {
 	) (lyceum.AccessPreview, error)
 }
 
-// People are the actions about tags.
+// People has the actions about tags.
 type People interface {
 	AddTags(tx lyceum.Tx, user lyceum.UserID, tags []string) (bool, error)
 	RemoveTags(tx lyceum.Tx, user lyceum.UserID, tags []string) (bool, error)
 	CheckTags(tags []string) error
 }
 
-// Service decides about bulk jobs.
+// Service has the rules for bulk jobs.
 type Service struct {
 	store    lyceum.Store
 	clock    func() time.Time
@@ -49,15 +49,15 @@ type Service struct {
 	people   People
 	woken    chan struct{}
 
-	// RetryPause is how long a job waits after a step that failed, while the others
-	// go on. The school's clock may stand still, so it is not measured by that.
+	// RetryPause is how long a job waits after a failed step, while other jobs continue. It is
+	// measured in real time, since the school's clock may stand still.
 	RetryPause time.Duration
 
 	mu     sync.Mutex
 	failed map[place]failures // jobs whose last step failed
 }
 
-// New makes the service over a store and the rules that it runs.
+// New returns a service that uses a store and the rules that it runs.
 func New(store lyceum.Store, clock func() time.Time, learning Learning, people People) *Service {
 	return &Service{
 		store: store, clock: clock, learning: learning, people: people, woken: make(chan struct{}, 1),
@@ -65,14 +65,14 @@ func New(store lyceum.Store, clock func() time.Time, learning Learning, people P
 	}
 }
 
-// Woken returns a channel that receives once there is more to do for Continue
-// since this service prepared or started a job.
+// Woken returns a channel that receives when this service has prepared or started a job, so that
+// Continue has more to do.
 func (s *Service) Woken() <-chan struct{} { return s.woken }
 
 func (s *Service) wake() {
 	select {
 	case s.woken <- struct{}{}:
-	default: // it is awake
+	default: // a wake-up is already pending
 	}
 }
 
@@ -93,18 +93,18 @@ func (s *Service) Show(ctx context.Context, by lyceum.By, id lyceum.BulkJobID) (
 // RowFilter selects rows of a bulk job.
 type RowFilter struct {
 	Job    lyceum.BulkJobID
-	Result lyceum.Opt[lyceum.BulkResult] // of those that are not processed: the expected one
+	Result lyceum.Opt[lyceum.BulkResult] // of unprocessed rows: the expected result
 }
 
-// Row is a row with its place in the list, from 1.
+// Row is a row with its position in the list, from 1.
 type Row struct {
 	lyceum.BulkRow
 
 	Number int32
 }
 
-// Rows lists rows of a bulk job in the order in which their users were named. It
-// fails with NotFound.
+// Rows lists rows of a bulk job in the order in which their users were named. It fails with
+// NotFound.
 func (s *Service) Rows(
 	ctx context.Context, by lyceum.By, f RowFilter, p lyceum.Page,
 ) (listing lyceum.Listing[Row], err error) {
@@ -131,9 +131,8 @@ func (s *Service) Rows(
 	return listing, err
 }
 
-// Start starts a bulk job, whose rows Continue does. It fails with NotFound, and
-// with Conflict for a job that is no draft, or that has become impossible for every
-// user.
+// Start starts a bulk job; Continue processes its rows. It fails with NotFound, and with
+// Conflict for a job that is not a draft or that is no longer possible for any user.
 func (s *Service) Start(ctx context.Context, by lyceum.By, id lyceum.BulkJobID) (lyceum.BulkJob, error) {
 	now := s.clock()
 	job, err := lyceum.Change(ctx, s.store, by.Stamp(now), func(tx lyceum.Tx) (lyceum.BulkJob, error) {
@@ -170,9 +169,9 @@ func (s *Service) startable(tx lyceum.Tx, now time.Time, job *lyceum.BulkJob) er
 	return err
 }
 
-// Cancel discards a draft or a job that is being prepared, or stops a running job.
-// One that is canceled stays so. It fails with NotFound, and with Conflict for a
-// job that has finished or failed.
+// Cancel discards a draft or a job that is being prepared, or stops a running job. Canceling it
+// again changes nothing. It fails with NotFound, and with Conflict for a job that has finished
+// or failed.
 func (s *Service) Cancel(ctx context.Context, by lyceum.By, id lyceum.BulkJobID) (lyceum.BulkJob, error) {
 	now := s.clock()
 	return lyceum.Change(ctx, s.store, by.Stamp(now), func(tx lyceum.Tx) (lyceum.BulkJob, error) {
@@ -190,8 +189,8 @@ func (s *Service) Cancel(ctx context.Context, by lyceum.By, id lyceum.BulkJobID)
 	})
 }
 
-// advance processes the next rows of a running job, as many as it has time for,
-// and keeps them together with the place that the job has reached.
+// advance processes the next rows of a running job, as many as it has time for, and saves them
+// together with the progress of the job.
 func (s *Service) advance(tx lyceum.Tx, now time.Time, job *lyceum.BulkJob) error {
 	part, rows, err := s.nextRows(tx.Tables, tx, job, job.Results.Total())
 	if err != nil {
@@ -213,12 +212,12 @@ func (s *Service) advance(tx lyceum.Tx, now time.Time, job *lyceum.BulkJob) erro
 	return tx.BulkJobs.Update(tx, *job)
 }
 
-// stepProducts is how many products of users one change looks at, at most, unless
-// one user has more: a collection is as much work as all that is in it.
+// stepProducts is the maximum number of users' products that one change handles, unless a single
+// user has more. A collection is as much work as everything in it.
 const stepProducts = 50
 
-// nextRows returns the part in which a job goes on after so many rows, and as many
-// of the rows that are left in it as one change has room for.
+// nextRows returns the part in which a job continues after done rows, and the next rows of that
+// part, as many as fit into one change.
 func (s *Service) nextRows(
 	t *lyceum.Tables, from lyceum.Source, job *lyceum.BulkJob, done int32,
 ) (part lyceum.BulkPart, rows []lyceum.BulkRow, err error) {
@@ -234,7 +233,7 @@ func (s *Service) nextRows(
 	return part, rows, err
 }
 
-// room returns the first of some rows, as many as one change has room for.
+// room returns the first of some rows, as many as fit into one change.
 func (s *Service) room(
 	t *lyceum.Tables, from lyceum.Source, job *lyceum.BulkJob, rows []lyceum.BulkRow,
 ) ([]lyceum.BulkRow, error) {
@@ -245,12 +244,12 @@ func (s *Service) room(
 	return rows[:min(len(rows), max(1, stepProducts/max(1, n)))], err
 }
 
-// stepTime is how long a change processes rows before it ends, so that others
-// need not wait. A row that takes longer is finished.
+// stepTime is how long a change processes rows before it ends, so that other changes need not
+// wait. A row that takes longer is finished.
 const stepTime = 10 * time.Millisecond
 
-// process does the action of a job to rows until its time is over, says what came
-// of each, and returns how many it did: at least one.
+// process applies the action of a job to rows until its time is up, sets the result of each, and
+// returns how many it processed, at least one.
 func (s *Service) process(
 	tx lyceum.Tx, now time.Time, job *lyceum.BulkJob, rows []lyceum.BulkRow,
 ) (done int, err error) {
@@ -292,7 +291,7 @@ func (s *Service) process(
 	return len(rows), nil
 }
 
-// wrongProduct returns why the product of a job cannot be given to anybody.
+// wrongProduct returns why the action of a job is not possible for any user.
 func (s *Service) wrongProduct(
 	t *lyceum.Tables, from lyceum.Source, now time.Time, job *lyceum.BulkJob,
 ) ([]lyceum.FieldError, error) {
@@ -312,7 +311,7 @@ func (s *Service) wrongProduct(
 	}}, nil
 }
 
-// nothing says why there was nothing to do.
+// nothing maps each action to the reason why there was nothing to do.
 var nothing = map[lyceum.BulkAction]string{
 	lyceum.BulkEnroll:     "the user has access already",
 	lyceum.BulkUnenroll:   "the user no longer has access",
@@ -320,8 +319,8 @@ var nothing = map[lyceum.BulkAction]string{
 	lyceum.BulkRemoveTags: "the user has none of these tags",
 }
 
-// act does the action of a job to a user. It reports whether that changed
-// anything, and returns the sales that it ended.
+// act applies the action of a job to a user. It reports whether that changed anything, and
+// returns the sales that it ended.
 func (s *Service) act(
 	tx lyceum.Tx, now time.Time, job *lyceum.BulkJob, user lyceum.UserID,
 ) (changed bool, ended []lyceum.SaleID, err error) {

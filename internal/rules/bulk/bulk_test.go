@@ -98,7 +98,7 @@ func (c *crowd) serviceAt(place int, clock func() time.Time) *bulk.Service {
 
 func (c *crowd) view(t *testing.T) lyceum.View { return c.stores[0].In(t.Context(), c.school) }
 
-// prepare prepares a job to its end, and holds that nothing else changes.
+// prepare prepares a job completely, and checks that nothing else changes.
 func (c *crowd) prepare(t *testing.T, q bulk.NewJob) lyceum.BulkJob {
 	t.Helper()
 	before, err := c.view(t).LastEntry()
@@ -122,7 +122,7 @@ func (c *crowd) prepare(t *testing.T, q bulk.NewJob) lyceum.BulkJob {
 	return job
 }
 
-// work does what there is to do, and returns a job.
+// work calls Continue until there is nothing left to do, and returns a job.
 func (c *crowd) work(t *testing.T, id lyceum.BulkJobID) lyceum.BulkJob {
 	t.Helper()
 	for more := true; more; {
@@ -138,7 +138,7 @@ func (c *crowd) work(t *testing.T, id lyceum.BulkJobID) lyceum.BulkJob {
 	return job
 }
 
-// do starts a job and does it.
+// do starts a job and finishes it.
 func (c *crowd) do(t *testing.T, id lyceum.BulkJobID) lyceum.BulkJob {
 	t.Helper()
 	started, err := c.service(0).Start(t.Context(), c.by(), id)
@@ -172,8 +172,8 @@ func everybody() (ids []lyceum.UserID) {
 	return ids
 }
 
-// TestOncePerRow: a job that is interrupted after each part, and continued by two
-// processes at once, does each row once, as it foresaw.
+// TestOncePerRow checks that a job that is interrupted after each part, and continued by two
+// processes concurrently, processes each row once and with the expected result.
 func TestOncePerRow(t *testing.T) {
 	onBothEngines(t, func(t *testing.T, c *crowd) {
 		end := c.clock.Now().Add(48 * time.Hour)
@@ -206,8 +206,8 @@ func TestOncePerRow(t *testing.T) {
 	})
 }
 
-// continueInterrupted continues by two processes at once. In two of three turns
-// one of them is stopped in the middle.
+// continueInterrupted continues with two processes concurrently. In two of three turns, one of
+// them is stopped in the middle.
 func (c *crowd) continueInterrupted(t *testing.T) {
 	t.Helper()
 	for turn := range 10 * many {
@@ -238,7 +238,7 @@ func (c *crowd) continueInterrupted(t *testing.T) {
 	t.Fatal("it never ends")
 }
 
-// wantGifts holds that each user was given access once, by who started the job.
+// wantGifts checks that each user was given access once, by the actor who started the job.
 func (c *crowd) wantGifts(t *testing.T, end time.Time) {
 	t.Helper()
 	given := map[lyceum.UserID]int{}
@@ -308,7 +308,7 @@ func TestActions(t *testing.T) {
 	})
 }
 
-// foreseen is what rows say of what would be done to course 1.
+// foreseen returns the expected results of an action on course 1 before it is done.
 func foreseen(action lyceum.BulkAction, done []string) []string {
 	effects := map[lyceum.BulkAction]string{
 		lyceum.BulkEnroll: "done: opens access to Pottery", lyceum.BulkUnenroll: "done: ends access to Pottery",
@@ -360,7 +360,7 @@ func TestJobsRefused(t *testing.T) {
 	})
 }
 
-// TestCancel: what is done stays done.
+// TestCancel checks that what is done when a job is canceled stays done.
 func TestCancel(t *testing.T) {
 	onBothEngines(t, func(t *testing.T, c *crowd) {
 		q := bulk.NewJob{Action: lyceum.BulkAddTags, Tags: []string{"a"}, Users: everybody()}
@@ -388,8 +388,8 @@ func TestCancel(t *testing.T) {
 	})
 }
 
-// TestKept: a draft is forgotten after a day, another job after 30, and there are
-// not too many drafts.
+// TestKept checks that drafts are deleted after a day and other jobs after 30, and that the
+// number of drafts is limited.
 func TestKept(t *testing.T) {
 	onBothEngines(t, func(t *testing.T, c *crowd) {
 		q := bulk.NewJob{Action: lyceum.BulkAddTags, Tags: []string{"a"}, Users: []lyceum.UserID{1}}
@@ -430,8 +430,8 @@ func (c *crowd) wantJobs(t *testing.T, want int64) {
 	}
 }
 
-// TestStartedTooLate: what has become impossible for everybody is not started, and
-// what becomes so later fails for those who are left.
+// TestStartedTooLate checks that a job that has become impossible for all users cannot be
+// started, and that if it becomes impossible later, it fails for the remaining users.
 func TestStartedTooLate(t *testing.T) {
 	onBothEngines(t, func(t *testing.T, c *crowd) {
 		late := c.prepare(t, bulk.NewJob{

@@ -15,16 +15,16 @@ const (
 	othersKept = 30 * 24 * time.Hour
 )
 
-// Busy returns the schools that have something to do for Continue.
+// Busy returns the schools that have work for Continue.
 func (s *Service) Busy(ctx context.Context) ([]lyceum.SchoolID, error) {
 	now := s.clock()
 	return s.store.FindBulkSchools(ctx, now.Add(-draftsKept), now.Add(-othersKept))
 }
 
-// Continue does a little of each job of a school that is being prepared or runs,
-// going on where it stopped, and forgets a little of those that were kept long
-// enough. It reports whether there is more to do now. A job that fails does not
-// stop the others: it waits for RetryPause, and ends if trying again would not help.
+// Continue does a little of each job of a school that is being prepared or running, resuming
+// where it stopped, and deletes a little of those that have been kept long enough. It reports
+// whether there is more to do now. A job that fails does not stop the others: it waits for
+// RetryPause, or ends if trying again would not help.
 func (s *Service) Continue(ctx context.Context, school lyceum.SchoolID) (more bool, err error) {
 	v := s.store.In(ctx, school)
 	active, err := lyceum.All(v.BulkJobs, v, lyceum.BulkJobFilter{
@@ -52,7 +52,7 @@ func (s *Service) Continue(ctx context.Context, school lyceum.SchoolID) (more bo
 	return more || forgot && failed == nil, errors.Join(err, failed)
 }
 
-// step does the next rows of a job.
+// step processes the next rows of a job.
 func (s *Service) step(ctx context.Context, school lyceum.SchoolID, job *lyceum.BulkJob) error {
 	now := s.clock()
 	stamp := lyceum.Stamp{School: school, At: now, Actor: job.Actor}
@@ -61,14 +61,14 @@ func (s *Service) step(ctx context.Context, school lyceum.SchoolID, job *lyceum.
 	}
 	return s.store.Write(ctx, stamp, func(tx lyceum.Tx) error {
 		job, err := tx.BulkJobs.Get(tx, job.ID)
-		if err != nil || job.State != lyceum.BulkRunning { // another process was quicker
+		if err != nil || job.State != lyceum.BulkRunning { // another process was faster
 			return err
 		}
 		return s.advance(tx, now, &job)
 	})
 }
 
-// prepareNext finds out what a job would do to the next rows, and keeps that.
+// prepareNext determines what a job would do to the next rows, and saves that.
 func (s *Service) prepareNext(ctx context.Context, stamp lyceum.Stamp, job *lyceum.BulkJob) error {
 	v := s.store.In(ctx, stamp.School)
 	before := job.Expected
@@ -81,7 +81,7 @@ func (s *Service) prepareNext(ctx context.Context, stamp lyceum.Stamp, job *lyce
 	}
 	return s.store.Write(ctx, stamp, func(tx lyceum.Tx) error {
 		kept, err := tx.BulkJobs.Get(tx, job.ID)
-		if err != nil || kept.State != lyceum.BulkPreparing || kept.Expected != before { // another process was quicker
+		if err != nil || kept.State != lyceum.BulkPreparing || kept.Expected != before { // another process was faster
 			return err
 		}
 		kept.Expected, kept.Access, kept.State = job.Expected, job.Access, job.State
@@ -92,8 +92,8 @@ func (s *Service) prepareNext(ctx context.Context, stamp lyceum.Stamp, job *lyce
 	})
 }
 
-// foresee notes what a job would do to rows, as many as one change has time for.
-// A job whose rows have all been looked at is a draft.
+// foresee records what a job would do to rows, as many as one change has time for. Once all rows
+// have been examined, the job becomes a draft.
 func (s *Service) foresee(ctx context.Context, stamp lyceum.Stamp, job *lyceum.BulkJob, rows []lyceum.BulkRow) error {
 	done := 0
 	of := func(lyceum.Tx) (users []lyceum.UserID, products []lyceum.Product, err error) {
@@ -133,17 +133,17 @@ func (s *Service) foresee(ctx context.Context, stamp lyceum.Stamp, job *lyceum.B
 }
 
 const (
-	maxEffects = 2000 // changes of access that are looked at of the rows of one change
-	maxNamed   = 5    // that a row names
+	maxEffects = 2000 // changes of access that are examined for the rows of one change
+	maxNamed   = 5    // changes that the message of a row lists
 )
 
-// effectWords say how access changes, before the name of the product.
+// effectWords describe how access changes, followed by the name of the product.
 var effectWords = map[lyceum.AccessEffect]string{
 	lyceum.AccessEnds: "ends access to ", lyceum.AccessEndsEarlier: "ends access earlier to ",
 	lyceum.AccessOpens: "opens access to ", lyceum.AccessEndsLater: "extends access to ",
 }
 
-// effectsOf says whose access changes, by user.
+// effectsOf describes the changes of access, by user.
 func effectsOf(p *lyceum.AccessPreview) map[lyceum.UserID]string {
 	texts, counts := map[lyceum.UserID]string{}, map[lyceum.UserID]int{}
 	for i := range p.Changes.Rows {
@@ -164,11 +164,11 @@ func effectsOf(p *lyceum.AccessPreview) map[lyceum.UserID]string {
 	return texts
 }
 
-// forgetParts is how many parts one change deletes at most.
+// forgetParts is the maximum number of parts that one change deletes.
 const forgetParts = 10
 
-// forget deletes a little of a job that was kept long enough, and reports whether
-// there was one.
+// forget deletes a little of a job that has been kept long enough, and reports whether there was
+// one.
 func (s *Service) forget(ctx context.Context, school lyceum.SchoolID) (forgot bool, err error) {
 	now := s.clock()
 	unstarted := lyceum.BulkJobFilter{

@@ -10,7 +10,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// place is a job of a school.
+// place identifies a job of a school.
 type place struct {
 	school lyceum.SchoolID
 	job    lyceum.BulkJobID
@@ -26,7 +26,7 @@ func (e *rowError) Error() string { return fmt.Sprintf("%s: %v", named(&e.row), 
 
 func (e *rowError) Unwrap() error { return e.err }
 
-// named says which row it is.
+// named identifies a row in an error message.
 func named(row *lyceum.BulkRow) string {
 	if row.Email == "" {
 		return fmt.Sprintf("user %d", row.User)
@@ -34,28 +34,27 @@ func named(row *lyceum.BulkRow) string {
 	return row.Email
 }
 
-// maxTries is how often in a row a step may fail with an error that nobody
-// foresaw.
+// maxTries is the number of consecutive unexpected errors after which a job fails.
 const maxTries = 5
 
-// retryPause is how long a job waits after a step that failed.
+// retryPause is how long a job waits after a failed step.
 const retryPause = 10 * time.Second
 
-// failures say that the last steps of a job failed.
+// failures records that the last steps of a job failed.
 type failures struct {
-	tries int // how often in a row with an error that nobody foresaw
+	tries int // consecutive unexpected errors
 	until time.Time
 }
 
-// waits reports whether a job is not to be tried again yet.
+// waits reports whether it is too early to try a job again.
 func (s *Service) waits(at place) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return time.Now().Before(s.failed[at].until)
 }
 
-// final reports whether a job has failed for good by what came of its step. A
-// store that cannot answer now is waited for.
+// final records the outcome of a job's step, and reports whether the job has failed permanently.
+// An unavailable store is waited for.
 func (s *Service) final(at place, failed error) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -76,8 +75,8 @@ func (s *Service) final(at place, failed error) bool {
 	return false
 }
 
-// fail ends a job that has failed for good, unless another process went on with
-// it. What is done stays done.
+// fail ends a job that has failed permanently, unless another process has continued it. What is
+// done stays done.
 func (s *Service) fail(ctx context.Context, school lyceum.SchoolID, job *lyceum.BulkJob, failed error) error {
 	now := s.clock()
 	stamp := lyceum.Stamp{School: school, At: now, Actor: job.Actor}
@@ -93,11 +92,11 @@ func (s *Service) fail(ctx context.Context, school lyceum.SchoolID, job *lyceum.
 	})
 }
 
-// errIncomplete is the error of a job without some of its parts: the process that
-// stored them was stopped.
+// errIncomplete is the error of a job that lacks some of its parts, because the process was
+// stopped while storing them.
 var errIncomplete = errors.New("its list is incomplete")
 
-// problemOf says why a job failed.
+// problemOf describes why a job failed.
 func problemOf(failed error) string {
 	e := lyceum.Public(failed)
 	said := strings.Join(e.Sentences(), "; ")

@@ -13,8 +13,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// TestFailedForGood: a job that trying again would not help ends and says why.
-// What is done stays done, and other jobs go on.
+// TestFailedForGood checks that a job ends, and says why, if trying again would not help. What
+// is done stays done, and other jobs continue.
 func TestFailedForGood(t *testing.T) {
 	rows := []struct {
 		name  string
@@ -68,7 +68,7 @@ func TestFailedForGood(t *testing.T) {
 	})
 }
 
-// TestFailedWaits: a job whose step failed waits by itself, and the others go on.
+// TestFailedWaits checks that a job whose step failed waits while the others continue.
 func TestFailedWaits(t *testing.T) {
 	onBothEngines(t, func(t *testing.T, c *crowd) {
 		spoiled := c.prepare(t, bulk.NewJob{Action: lyceum.BulkAddTags, Tags: []string{"a"}, Users: everybody()})
@@ -101,8 +101,8 @@ func TestFailedWaits(t *testing.T) {
 	})
 }
 
-// TestSalesThatEnd: a job names the subscriptions that end with access, before and
-// after, and counts whose access changes.
+// TestSalesThatEnd checks that a job lists the subscriptions that end with access, before and
+// after it runs, and counts the users whose access changes.
 func TestSalesThatEnd(t *testing.T) {
 	onBothEngines(t, func(t *testing.T, c *crowd) {
 		storetest.Write(t, c.stores[0], c.school, func(tx lyceum.Tx) error {
@@ -130,7 +130,7 @@ func TestSalesThatEnd(t *testing.T) {
 		}
 		c.wantEnds(t, job.ID, "[] [] [41] []")
 		late := c.prepare(t, bulk.NewJob{Action: lyceum.BulkEnroll, Product: lyceum.Some(pottery), Users: everybody()})
-		if late.Access != (lyceum.AccessCount{Gaining: many - 1}) { // user 2 has it
+		if late.Access != (lyceum.AccessCount{Gaining: many - 1}) { // user 2 already has access
 			t.Errorf("enroll: %+v", late)
 		}
 	})
@@ -148,7 +148,7 @@ func (c *crowd) wantEnds(t *testing.T, id lyceum.BulkJobID, want string) {
 	}
 }
 
-// TestLines: who is named by lines of a file is found by them.
+// TestLines checks that users who are named by the lines of a file are identified by them.
 func TestLines(t *testing.T) {
 	onBothEngines(t, func(t *testing.T, c *crowd) {
 		job := c.prepare(t, bulk.NewJob{

@@ -9,7 +9,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// NewJob is what to prepare: an action and exactly one way to name the users.
+// NewJob is a job to prepare: an action and exactly one way to name the users.
 type NewJob struct {
 	Action  lyceum.BulkAction
 	Product lyceum.Opt[lyceum.Product]
@@ -20,19 +20,19 @@ type NewJob struct {
 	Emails []string
 	Filter lyceum.Opt[Filter]
 
-	Lines []int32 // of the file that names the users or their addresses, one for each; nil: there is none
+	Lines []int32 // of the file that names the users or their addresses, one for each; nil without a file
 }
 
-// Filter names users by what they have. An absent part holds always.
+// Filter selects users by their tags and products. An absent field matches every user.
 type Filter struct {
 	Tag     lyceum.Opt[string]
-	Product lyceum.Opt[lyceum.Product] // to which they have access
+	Product lyceum.Opt[lyceum.Product] // that they have access to
 }
 
-// Prepare keeps a bulk job with what it would do to its first lyceum.BulkPartRows
-// users: that is found out by doing it and taking it back. Continue does the
-// others; a job without others is a draft. It fails with Invalid, and with Conflict
-// if there are lyceum.MaxBulkDrafts.
+// Prepare saves a bulk job with what it would do to its first lyceum.BulkPartRows users, which
+// is determined by doing it and rolling it back. Continue does so for the others; a job without
+// others becomes a draft immediately. It fails with Invalid, and with Conflict if there are
+// lyceum.MaxBulkDrafts jobs that have not been started.
 func (s *Service) Prepare(ctx context.Context, by lyceum.By, q NewJob) (lyceum.BulkJob, error) {
 	now := s.clock()
 	job := lyceum.BulkJob{
@@ -82,12 +82,12 @@ func (s *Service) Prepare(ctx context.Context, by lyceum.By, q NewJob) (lyceum.B
 	return job, err
 }
 
-// insertParts is how many parts one change inserts, so that others need not wait. A
-// job whose last parts are missing, because the process was stopped, fails when it
-// comes to them.
+// insertParts is the maximum number of parts that one change inserts, so that other changes need
+// not wait. A job whose last parts are missing because the process was stopped fails when it
+// reaches them.
 const insertParts = 40
 
-// keep keeps a job that nobody has started, unless there are too many.
+// keep inserts a job that has not been started, unless there are too many of them.
 func keep(tx lyceum.Tx, job lyceum.BulkJob, parts []lyceum.BulkPart) (lyceum.BulkJob, error) {
 	unstarted := lyceum.BulkJobFilter{States: []lyceum.BulkState{lyceum.BulkPreparing, lyceum.BulkDraft}}
 	others, err := tx.BulkJobs.List(tx, unstarted, lyceum.Page{Number: 1, Size: 1})
@@ -109,7 +109,7 @@ func keep(tx lyceum.Tx, job lyceum.BulkJob, parts []lyceum.BulkPart) (lyceum.Bul
 	return job, insert(tx, job.ID, parts)
 }
 
-// insert keeps parts of a job.
+// insert inserts parts of a job.
 func insert(tx lyceum.Tx, job lyceum.BulkJobID, parts []lyceum.BulkPart) error {
 	err := tx.Reserve(len(parts), lyceum.BulkPartSequence)
 	for i := range parts {
@@ -125,7 +125,7 @@ func insert(tx lyceum.Tx, job lyceum.BulkJobID, parts []lyceum.BulkPart) error {
 	return tx.BulkParts.Insert(tx, parts...)
 }
 
-// check refuses a job that is wrong for every user.
+// check rejects a job that is invalid for every user.
 func (s *Service) check(v lyceum.View, now time.Time, q *NewJob, job *lyceum.BulkJob) error {
 	var wrong []lyceum.FieldError
 	refuse := func(field, message string) {
@@ -167,7 +167,7 @@ func (s *Service) check(v lyceum.View, now time.Time, q *NewJob, job *lyceum.Bul
 	return nil
 }
 
-// checkList returns what is wrong with how users are named.
+// checkList returns what is wrong with the way in which users are named.
 func checkList(q *NewJob) (wrong []lyceum.FieldError) {
 	refuse := func(field, message string) {
 		wrong = append(wrong, lyceum.FieldError{Field: field, Message: message})
@@ -267,10 +267,10 @@ func byEmail(v lyceum.View, emails []string) ([]lyceum.BulkRow, error) {
 	return rows, nil
 }
 
-// maxEmail is longer than any email address, in bytes (RFC 5321, section 4.5.3.1).
+// maxEmail is the maximum length of any email address, in bytes (RFC 5321, section 4.5.3.1).
 const maxEmail = 320
 
-// shortened cuts a text that is no address anyway.
+// shortened truncates a string that is too long to be an email address.
 func shortened(email string) string {
 	if len(email) <= maxEmail {
 		return email
@@ -278,8 +278,8 @@ func shortened(email string) string {
 	return strings.ToValidUTF8(email[:maxEmail], "") + "…"
 }
 
-// trimmed returns addresses that a store can be asked for: without the spaces
-// around them, and empty where one is no text.
+// trimmed returns addresses that a store can be queried for: without surrounding spaces, and
+// empty if one is not valid text.
 func trimmed(emails []string) []string {
 	clean := make([]string, len(emails))
 	for i, email := range emails {
@@ -290,7 +290,7 @@ func trimmed(emails []string) []string {
 	return clean
 }
 
-// errMany ends a search that found more than a job may have.
+// errMany ends a search that found more users than a job may have.
 var errMany = lyceum.InvalidFields(lyceum.FieldError{
 	Field: "filter", Message: fmt.Sprintf("matches more than %d users", lyceum.MaxBulkRows),
 })
@@ -310,7 +310,7 @@ func filtered(v lyceum.View, now time.Time, f Filter) (rows []lyceum.BulkRow, er
 	return rows, err
 }
 
-// unknown is the row of a user who does not exist.
+// unknown returns the row of a user who does not exist.
 func unknown(message string) lyceum.BulkRow {
 	return lyceum.BulkRow{Settled: true, Expected: lyceum.BulkFailed, Message: message}
 }

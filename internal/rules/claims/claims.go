@@ -1,6 +1,6 @@
-// Package claims keeps what a process has claimed to do. A claim is short, so that
-// another process soon takes over from one that was killed; as long as a process lives,
-// it renews its claims.
+// Package claims tracks what a process has claimed to do. Claims are short, so that another
+// process soon takes over from one that was killed; a process renews its claims as long as it
+// runs.
 package claims
 
 import (
@@ -11,33 +11,33 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// pause is after how long a claim is renewed. Most are done before.
+// pause is the age at which a claim is renewed. Most work is done before.
 const pause = lyceum.ClaimLifetime / 3
 
-// Claims are those of one process.
+// Claims are the claims of one process.
 type Claims[K comparable, V any] struct {
-	// Renew renews claims, and changes those that it has renewed. One that was lost it
-	// leaves as it is.
+	// Renew renews claims and updates the values of those that it renewed. It does not change
+	// claims that were lost.
 	Renew func(ctx context.Context, claimed []*V) error
-	// Note is told what went wrong.
+	// Note is called with errors.
 	Note func(ctx context.Context, err error)
 
 	mu   sync.Mutex
 	held map[K]*Claim[V]
 }
 
-// Claim is something to do. Who reads or changes the value after it was claimed holds the
-// lock.
+// Claim is a claimed piece of work. Code that reads or changes the value after it was claimed
+// must hold the lock.
 type Claim[V any] struct {
 	sync.Mutex
 
 	Value V
 
-	since time.Time // it was claimed or renewed
+	since time.Time // when it was claimed or last renewed
 }
 
-// Hold takes what was claimed. If the process is doing it already, because a claim ended
-// before it was renewed, that goes on under the new claim, and Hold returns nil.
+// Hold adds a claim. If the process is already working on it, because an earlier claim expired
+// before it was renewed, that work continues under the new claim, and Hold returns nil.
 func (c *Claims[K, V]) Hold(key K, value V) *Claim[V] {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -56,14 +56,14 @@ func (c *Claims[K, V]) Hold(key K, value V) *Claim[V] {
 	return claim
 }
 
-// Done forgets what was done or given up.
+// Done removes a claim whose work is done or given up.
 func (c *Claims[K, V]) Done(key K) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.held, key)
 }
 
-// Keep renews the claims until the context ends.
+// Keep renews the claims until ctx ends.
 func (c *Claims[K, V]) Keep(ctx context.Context) {
 	tick := time.NewTicker(pause)
 	defer tick.Stop()
@@ -98,7 +98,8 @@ func (c *Claims[K, V]) renew(ctx context.Context, now time.Time) {
 	}
 }
 
-// old locks and returns the claims to be renewed. One that is locked is as good as done.
+// old locks and returns the claims that need to be renewed. Claims locked by others are as good
+// as done.
 func (c *Claims[K, V]) old(now time.Time) []*Claim[V] {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -10,8 +10,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
 )
 
-// TestDistances: from days on, a clock is moved until the school's clocks show the
-// same time again.
+// TestDistances checks that for days and longer units, a clock is moved until the school's
+// clocks show the same time again.
 func TestDistances(t *testing.T) {
 	t.Parallel()
 	span := func(n int, unit string) clock.Distance {
@@ -69,8 +69,8 @@ func TestDistances(t *testing.T) {
 	}
 }
 
-// TestTwoMoves: while a clock is moved, another move is refused, and what is asked
-// is answered.
+// TestTwoMoves checks that while a clock is being moved, another move is rejected and other
+// requests are served.
 func TestTwoMoves(t *testing.T) {
 	t.Parallel()
 	b := openSandbox(t, openStore(t))
@@ -89,7 +89,7 @@ func TestTwoMoves(t *testing.T) {
 	}
 }
 
-// TestRunningClock runs on after a move, and after another start.
+// TestRunningClock checks that a clock continues to run after a move, and after a restart.
 func TestRunningClock(t *testing.T) {
 	t.Parallel()
 	store := openStore(t)
@@ -121,7 +121,8 @@ func TestRunningClock(t *testing.T) {
 	}
 }
 
-// TestInterruptedMove goes on at the next start, to the same end.
+// TestInterruptedMove checks that an interrupted move continues at the next start, with the
+// same result.
 func TestInterruptedMove(t *testing.T) {
 	t.Parallel()
 	whole := openSandbox(t, openStore(t))

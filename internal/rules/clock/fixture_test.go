@@ -17,22 +17,22 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// begin is what the clocks of these tests show at first.
+// begin is the initial time of the clocks in these tests.
 var begin = time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
 
-// sandbox is a school with a clock to move. Its plans are 1: monthly, 10.00 USD,
-// course 1; 2: course 2, once, for 6 months; 3: monthly, of three payments.
+// sandbox is a school with a clock to move. Its plans are 1: monthly, 10.00 USD, course 1; 2:
+// course 2, once, for 6 months; 3: monthly, with three payments.
 type sandbox struct {
 	store    lyceum.Store
 	clock    *clock.Clock
 	moves    *clock.Service
 	sales    *sales.Service
 	school   lyceum.SchoolID
-	log      []string // the references of payments and of failed ones
+	log      []string // references of payments and failed payments
 	interval func()   // called before each payment
 }
 
-// openSandbox makes a sandbox, or goes on with that of a store.
+// openSandbox creates a sandbox, or continues with the one in the store.
 func openSandbox(tb testing.TB, store lyceum.Store) *sandbox {
 	tb.Helper()
 	b := &sandbox{store: store, interval: func() {}}
@@ -106,7 +106,7 @@ func makeSchool(tb testing.TB, store lyceum.Store) lyceum.SchoolID {
 
 func (b *sandbox) by() lyceum.By { return lyceum.By{School: b.school, Actor: "test"} }
 
-// sell sells a plan to new users.
+// sell sells a plan to n new users.
 func (b *sandbox) sell(tb testing.TB, plan lyceum.PricingPlanID, n int) []lyceum.SaleID {
 	tb.Helper()
 	ids := make([]lyceum.SaleID, n)
@@ -147,7 +147,7 @@ func days(n int) clock.Distance {
 	return clock.Distance{By: lyceum.Some(clock.Span{Count: n, Unit: "day"})}
 }
 
-// openStore opens an empty SQLite store that needs no disk.
+// openStore opens an empty SQLite store that does not wait for the disk.
 func openStore(tb testing.TB) lyceum.Store {
 	tb.Helper()
 	store, err := sqlstore.Open(tb.Context(), tb.TempDir(), sqlstore.Options{Synchronous: sqlstore.Off})

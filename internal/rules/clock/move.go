@@ -9,17 +9,17 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// furthest is how many years a clock can be moved at once.
+// furthest is the maximum distance of one move, in years.
 const furthest = 10
 
-// move is one move that is under way. Service.mu guards what it has done.
+// move is a move in progress. Service.mu guards its progress.
 type move struct {
 	Moved
 
 	school  lyceum.SchoolID
-	stood   bool // the clock stands when it is not moved
+	stood   bool // the clock stands between moves
 	resumed bool
-	entry   int64 // the last of the journal before
+	entry   int64 // the last journal entry before the move
 	steps   int
 	done    chan struct{}
 	err     error
@@ -31,23 +31,23 @@ func newMove(school lyceum.SchoolID, from, to time.Time, stood bool) *move {
 	}
 }
 
-// Distance is how far a clock is moved: to a moment, or by a part of the calendar.
+// Distance is how far to move a clock: to a time, or by a calendar span.
 type Distance struct {
 	To lyceum.Opt[time.Time]
 	By lyceum.Opt[Span]
 }
 
-// Span is a part of the calendar. Of days, weeks, months and years it is as much as
-// until the clocks of the school show the same time again, as for subscriptions.
+// Span is a calendar span. Days, weeks, months and years are counted by the clocks of the
+// school's time zone, which show the same time at the end, as for subscriptions.
 type Span struct {
 	Count int
 	Unit  string // second, minute, hour, day, week, month or year
 }
 
-// exact are the units that are always as long.
+// exact maps units to their durations, if these are constant.
 var exact = map[string]time.Duration{"second": time.Second, "minute": time.Minute, "hour": time.Hour}
 
-// after returns the moment that is a span after another one.
+// after returns the time one span after now.
 func (p Span) after(now time.Time, zone *time.Location) time.Time {
 	if unit, is := exact[p.Unit]; is {
 		if time.Duration(p.Count) > math.MaxInt64/unit {
@@ -58,8 +58,8 @@ func (p Span) after(now time.Time, zone *time.Location) time.Time {
 	return lyceum.Billing{Anchor: now, Interval: p.Unit, Count: p.Count, Zone: zone}.Begin(1)
 }
 
-// Move moves the clock and returns when everything on the way has happened. It
-// goes on if the caller does not wait for it.
+// Move moves the clock and returns when everything on the way is done. The move continues if
+// ctx ends before.
 func (s *Service) Move(ctx context.Context, by lyceum.By, d Distance) (Moved, error) {
 	school, err := s.Store.In(ctx, by.School).GetSchool()
 	if err != nil {
@@ -81,7 +81,7 @@ func (s *Service) Move(ctx context.Context, by lyceum.By, d Distance) (Moved, er
 	}
 }
 
-// Target returns where a clock that shows now is to be moved.
+// Target returns the time that a clock at now is to be moved to.
 func (d Distance) Target(now time.Time, zone *time.Location) (time.Time, error) {
 	field, to := "to", d.To.Value
 	if d.By.Present {
@@ -101,7 +101,7 @@ func (d Distance) Target(now time.Time, zone *time.Location) (time.Time, error) 
 	return to, nil
 }
 
-// begin begins a move, unless there is one.
+// begin starts a move, unless one is in progress.
 func (s *Service) begin(
 	ctx context.Context, school lyceum.SchoolID, target func(time.Time) (time.Time, error),
 ) (*move, error) {
@@ -128,7 +128,7 @@ func (s *Service) begin(
 	return m, nil
 }
 
-// start lets a move go on by itself.
+// start runs a move in the background.
 func (s *Service) start(m *move) {
 	s.move = m
 	s.work.Go(func() {
@@ -145,7 +145,7 @@ func (s *Service) start(m *move) {
 	})
 }
 
-// run moves the clock from one thing that is due to the next.
+// run moves the clock from each thing that is due to the next.
 func (s *Service) run(ctx context.Context, m *move) error {
 	resume := s.Rest()
 	defer resume()
@@ -154,7 +154,7 @@ func (s *Service) run(ctx context.Context, m *move) error {
 		return s.leave(ctx, m, err)
 	}
 	what := lyceum.Waitings()
-	if !m.resumed { // what was to be paid at this moment was tried when the clock came to it
+	if !m.resumed { // otherwise the payments due at this time were attempted when the clock reached it
 		what = unpaid()
 	}
 	for {
@@ -166,7 +166,7 @@ func (s *Service) run(ctx context.Context, m *move) error {
 			return s.leave(ctx, m, err)
 		}
 		at, first, found := next.first()
-		if slices.Contains(first, lyceum.PeriodEnd) { // a sale that follows another one is to be paid
+		if slices.Contains(first, lyceum.PeriodEnd) { // a sale that follows another one must be paid
 			first = append(first, lyceum.PaymentDue)
 		}
 		if next.Unsettled || next.Told {
@@ -186,12 +186,12 @@ func (s *Service) run(ctx context.Context, m *move) error {
 	return s.leave(ctx, m, s.step(ctx, m, unpaid()))
 }
 
-// unpaid is everything that waits but payments.
+// unpaid returns everything that can be scheduled, except payments.
 func unpaid() []lyceum.Waiting {
 	return slices.DeleteFunc(lyceum.Waitings(), func(w lyceum.Waiting) bool { return w == lyceum.PaymentDue })
 }
 
-// advance lets the clock of a move show a moment.
+// advance sets the clock of a move to the given time.
 func (s *Service) advance(m *move, at time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -199,7 +199,7 @@ func (s *Service) advance(m *move, at time.Time) {
 	s.clock.set(at)
 }
 
-// step does what is due at the moment that a move has come to.
+// step does what is due at the current time of a move.
 func (s *Service) step(ctx context.Context, m *move, what []lyceum.Waiting) error {
 	for _, w := range lyceum.Waitings() {
 		if !slices.Contains(what, w) {
@@ -229,7 +229,7 @@ func (s *Service) step(ctx context.Context, m *move, what []lyceum.Waiting) erro
 	return ctx.Err()
 }
 
-// note logs what could not be done at a moment: the move goes on without it.
+// note logs what could not be done. The move continues without it.
 func (s *Service) note(ctx context.Context, m *move, what string, err error) {
 	if err != nil && ctx.Err() == nil {
 		s.Log.WarnContext(ctx, "something that was due could not be done", "what", what, "at", m.At, "err", err)

@@ -13,8 +13,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// BenchmarkMove moves monthly subscriptions that began at different seconds by 400
-// days.
+// BenchmarkMove moves the clock by 400 days, with monthly subscriptions that began at different
+// seconds.
 func BenchmarkMove(b *testing.B) {
 	const subscriptions = 2000
 	for b.Loop() {
@@ -30,7 +30,7 @@ func BenchmarkMove(b *testing.B) {
 	}
 }
 
-// TestMove moves through what waits: each thing happens at its own moment.
+// TestMove checks that everything that becomes due during a move happens at its own time.
 func TestMove(t *testing.T) {
 	t.Parallel()
 	onBothEngines(t, func(t *testing.T, store lyceum.Store) {
@@ -83,7 +83,7 @@ func TestMove(t *testing.T) {
 	})
 }
 
-// wantInOrder: the journal rises from one moment to another.
+// wantInOrder fails unless the entries of the journal are ordered by time and between from and to.
 func wantInOrder(t *testing.T, b *sandbox, from, to time.Time) {
 	t.Helper()
 	entries, err := storetest.FindEntries(t.Context(), b.store, b.school, 0, 100_000)
@@ -98,7 +98,7 @@ func wantInOrder(t *testing.T, b *sandbox, from, to time.Time) {
 	}
 }
 
-// wantSameFeed: the journals of two sandboxes are the same.
+// wantSameFeed fails unless the journals of two sandboxes are the same.
 func wantSameFeed(t *testing.T, a, b *sandbox) {
 	t.Helper()
 	var feeds [2][]lyceum.Entry
@@ -116,7 +116,8 @@ func wantSameFeed(t *testing.T, a, b *sandbox) {
 	}
 }
 
-// TestSameMoves: with the same seed, the same happens, however far each move goes.
+// TestSameMoves checks that with the same seed the same things happen, however far each move
+// goes.
 func TestSameMoves(t *testing.T) {
 	t.Parallel()
 	all, parts := openSandbox(t, openStore(t)), openSandbox(t, openStore(t))

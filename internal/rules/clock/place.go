@@ -7,24 +7,24 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// The cursors that keep where a clock is, in microseconds; 0 is nowhere.
+// The cursors that store the position of a clock, in microseconds; 0 means none.
 const (
-	atCursor     = "clock_at"     // where it stands, or a move has come to
+	atCursor     = "clock_at"     // the time at which it stands, or that a move has reached
 	aheadCursor  = "clock_ahead"  // how far it is ahead while it runs
-	targetCursor = "clock_target" // of a move
+	targetCursor = "clock_target" // the target of a move
 )
 
-// placePause is after how many moments a move keeps where it is. What happened
-// after that is not due again when the move goes on from there.
+// placePause is after how many steps a move saves its position. What was done after that is not
+// due again when the move resumes from there.
 const placePause = 100
 
-// place is where a clock is.
+// place is the position of a clock.
 type place struct {
 	at, target time.Time
 	ahead      time.Duration
 }
 
-// keep notes where the clock is.
+// keep saves the position of the clock.
 func (s *Service) keep(ctx context.Context, school lyceum.SchoolID, p place) error {
 	stamp := lyceum.Stamp{School: school, At: s.clock.Now(), Actor: "clock"}
 	return s.Store.Write(ctx, stamp, func(tx lyceum.Tx) error {
@@ -43,7 +43,7 @@ func (s *Service) keep(ctx context.Context, school lyceum.SchoolID, p place) err
 	})
 }
 
-// micros is 0 for the zero time.
+// micros returns t in microseconds, or 0 for the zero time.
 func micros(t time.Time) int64 {
 	if t.IsZero() {
 		return 0
@@ -51,8 +51,8 @@ func micros(t time.Time) int64 {
 	return t.UnixMicro()
 }
 
-// Kept returns the clock of a school as its database keeps it. If it stands, and was
-// not moved beyond at before, it stands at that.
+// Kept returns the clock of a school as stored in its database. If at is present, the clock
+// stands at that time, or at the latest time that it was moved to if that is later.
 func Kept(v lyceum.View, system func() time.Time, at lyceum.Opt[time.Time]) (*Clock, error) {
 	ahead, err := v.GetCursor(aheadCursor)
 	if err != nil {
@@ -76,8 +76,8 @@ func Kept(v lyceum.View, system func() time.Time, at lyceum.Opt[time.Time]) (*Cl
 	return running, nil
 }
 
-// Resume does what is due before anybody asks: it goes on with a move that was
-// interrupted, to its end.
+// Resume does what is due before the first request: it continues an interrupted move, and
+// returns when it is done.
 func (s *Service) Resume(ctx context.Context, school lyceum.SchoolID) error {
 	v := s.Store.In(ctx, school)
 	target, err := v.GetCursor(targetCursor)
@@ -107,7 +107,7 @@ func (s *Service) Resume(ctx context.Context, school lyceum.SchoolID) error {
 	}
 }
 
-// leave ends a move. One that failed goes on at the next start.
+// leave ends a move. A failed move is resumed at the next start.
 func (s *Service) leave(ctx context.Context, m *move, failed error) error {
 	var ahead time.Duration
 	if !m.stood {

@@ -11,38 +11,38 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// day is how long one lasts for payment systems.
+// day is the length of a day for payment systems.
 const day = 24 * time.Hour
 
-// tries are how long after it was due a payment is tried, for the first time and
-// again while the card fails.
+// tries are the times of the attempts to charge a payment, relative to when it is due: the
+// first one, and the retries while the card fails.
 var tries = []time.Duration{0, 3 * day, 5 * day, 7 * day}
 
-// Provider makes up the payments of a sandbox: it charges every subscription and
-// payment plan that runs, when the payment is due. Some cards fail.
+// Provider simulates the payments of a sandbox: it charges every active subscription and
+// payment plan when a payment is due. Some cards fail.
 type Provider struct {
 	Store lyceum.Store
 	Seed  uint64
-	// Renew records a payment, and Fail one that failed and when it is tried again,
-	// if it is.
+	// Renew records a payment. Fail records a failed payment, and when it will be retried, if
+	// it will.
 	Renew func(ctx context.Context, by lyceum.By, sale *lyceum.Sale, reference string) error
 	Fail  func(ctx context.Context, by lyceum.By, f Failure) error
 }
 
-// Failure is a payment that failed.
+// Failure is a failed payment.
 type Failure struct {
 	Sale      lyceum.SaleID
 	Reference string
 	Again     lyceum.Opt[time.Time]
 }
 
-// provider is the name of the provider in the journal.
+// provider is the actor of the provider in the journal.
 const provider = "provider"
 
-// charged counts what the provider did.
+// charged counts the results of the provider.
 type charged struct{ paid, failed int }
 
-// charge tries the payments that are to be tried at a moment, by sale.
+// charge attempts the payments that are due to be attempted at now, by sale.
 func (p *Provider) charge(ctx context.Context, school lyceum.SchoolID, now time.Time) (c charged, err error) {
 	due := make([]time.Time, len(tries))
 	for i, pause := range tries {
@@ -77,13 +77,13 @@ func (p *Provider) charge(ctx context.Context, school lyceum.SchoolID, now time.
 	return c, nil
 }
 
-// failing is how many of a hundred payments fail at first.
+// failing is how many of a hundred payments fail at the first attempt.
 const failing = 5
 
-// fails reports whether a try to pay what is due of a sale fails: a function of
-// the seed, the sale, what is due and the try. Of the cards that fail at first, a
-// quarter each can be charged at the second, third and fourth try, and never
-// again.
+// fails reports whether an attempt to charge the due payment of a sale fails. The result
+// depends only on the seed, the sale, the due time and the attempt. Of the payments that fail
+// at first, a quarter each succeed at the second, third and fourth attempt, and a quarter never
+// do.
 func (p *Provider) fails(sale *lyceum.Sale, try int) bool {
 	text := []byte("lyceum sandbox provider\x00")
 	for _, n := range []uint64{p.Seed, uint64(sale.ID), uint64(sale.PaidUntil.Value.Unix())} {

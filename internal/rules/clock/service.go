@@ -12,18 +12,18 @@ import (
 // Work does what has become due in a school.
 type Work = func(context.Context, lyceum.SchoolID) error
 
-// Options are what moves of a clock need.
+// Options are what a Service needs to move a clock.
 type Options struct {
 	Store lyceum.Store
-	Works map[lyceum.Waiting]Work // payments and webhooks have their own
-	// Settle brings in line what changed since: it is due at once.
+	Works map[lyceum.Waiting]Work // payments and webhooks are handled separately
+	// Settle processes products and plans that have changed, which is always due immediately.
 	Settle   Work
 	Provider *Provider
-	// Deliver sends what webhooks are to be told now, one message after the other.
+	// Deliver sends the due webhook messages, one after the other.
 	Deliver func(context.Context, lyceum.SchoolID) (Delivered, error)
-	// Rest lets nothing else go on behind the requests until resume is called.
+	// Rest stops all other background work until resume is called.
 	Rest func() (resume func())
-	// States keep and bring back states of the sandbox.
+	// States saves and restores states of the sandbox.
 	States States
 	Log    *slog.Logger
 }
@@ -40,32 +40,32 @@ type Service struct {
 	stop  context.CancelFunc
 
 	mu      sync.Mutex
-	move    *move // under way; nil without one
+	move    *move // in progress; nil if there is none
 	retired bool
-	keeping sync.Mutex // of snapshots
+	keeping sync.Mutex // guards saving and deleting snapshots
 	work    sync.WaitGroup
 }
 
-// New makes the service over a clock. Close ends it.
+// New returns a Service for the clock. Call Close to stop it.
 func New(clock *Clock, o Options) *Service {
 	s := &Service{Options: o, clock: clock}
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	return s
 }
 
-// Close interrupts a move. Resume goes on with it.
+// Close interrupts a move in progress. Resume continues it.
 func (s *Service) Close() {
 	s.stop()
 	s.work.Wait()
 }
 
-// Time is what a clock shows, and what comes next.
+// Time is the time of a clock, and what comes next.
 type Time struct {
 	Now    time.Time
-	Stands bool                // between moves
-	Moving *Moved              // a move that is under way, as far as it is
+	Stands bool                // it stands still between moves
+	Moving *Moved              // the progress of a move; nil if there is none
 	Next   lyceum.Opt[NextOne] // what is due next
-	// Payment is when the next payment is due or tried again.
+	// Payment is when the next payment is due or retried.
 	Payment lyceum.Opt[time.Time]
 }
 
@@ -75,17 +75,17 @@ type NextOne struct {
 	What lyceum.Waiting
 }
 
-// Moved is what a move of the clock did.
+// Moved is what a move of the clock has done.
 type Moved struct {
 	From, To       time.Time
-	At             time.Time // how far it is; To at the end
-	Payments       int       // that the provider made up
+	At             time.Time // the time reached so far; To at the end
+	Payments       int       // made up by the provider
 	FailedPayments int
 	Deliveries     Delivered
-	Events         map[lyceum.EventName]int64 // of the journal; at the end
+	Events         map[lyceum.EventName]int64 // in the journal; set at the end
 }
 
-// Show returns what the clock shows.
+// Show returns the time of the clock.
 func (s *Service) Show(ctx context.Context, by lyceum.By, _ struct{}) (Time, error) {
 	s.mu.Lock()
 	t := Time{Stands: s.clock.standing()}
@@ -108,7 +108,7 @@ func (s *Service) Show(ctx context.Context, by lyceum.By, _ struct{}) (Time, err
 	return t, nil
 }
 
-// Moving returns where the clock is being moved, if it is.
+// Moving returns the time that the clock is being moved to, if it is.
 func (s *Service) Moving() lyceum.Opt[time.Time] {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -121,8 +121,8 @@ func (s *Service) Moving() lyceum.Opt[time.Time] {
 // upcoming is what is due next.
 type upcoming struct{ lyceum.NextDue }
 
-// next returns what is due after a moment. What could not be sent to a webhook
-// in a minute is due in the next one.
+// next returns what is due after now. Messages held back by a webhook's rate limit are due in
+// the next minute.
 func (s *Service) next(ctx context.Context, school lyceum.SchoolID, now time.Time) (upcoming, error) {
 	asked := lyceum.NextAsked{After: now, Tries: tries}
 	chosen, err := s.Store.In(ctx, school).GetSchool()
@@ -140,7 +140,7 @@ func (s *Service) next(ctx context.Context, school lyceum.SchoolID, now time.Tim
 	return upcoming{next}, err
 }
 
-// first returns the first moment at which something is due, and what is.
+// first returns the first time at which something is due, and what is due then.
 func (u upcoming) first() (at time.Time, what []lyceum.Waiting, found bool) {
 	for _, w := range lyceum.Waitings() {
 		moment, waits := u.At[w]

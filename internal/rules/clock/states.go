@@ -8,34 +8,34 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// MaxSnapshots is how many snapshots a sandbox keeps.
+// MaxSnapshots is how many snapshots a sandbox can have.
 const MaxSnapshots = 10
 
-// Snapshot is a state of a sandbox that was kept.
+// Snapshot is a saved state of a sandbox.
 type Snapshot struct {
 	Name  string
-	Clock time.Time // what it showed
+	Clock time.Time // what the clock showed
 	Bytes int64
 }
 
-// States keeps states of a sandbox and brings it back to one. What answers
-// afterwards is another Service.
+// States saves and restores states of a sandbox. After a restore, another Service serves the
+// requests.
 type States interface {
-	// Reset and Restore return what the clock shows afterwards. They fail with
-	// NotFound when there is no such state.
+	// Reset and Restore return the time of the clock afterwards. They fail with NotFound if
+	// there is no such state.
 	Reset(ctx context.Context, by lyceum.By) (Time, error)
 	Restore(ctx context.Context, by lyceum.By, name string) (Time, error)
 
-	// Snapshots returns the snapshots by name.
+	// Snapshots returns the snapshots, sorted by name.
 	Snapshots() ([]Snapshot, error)
 	Keep(ctx context.Context, name string) (Snapshot, error)
 	Delete(name string) error
-	// Forget erases a person, who is being erased and was created at a time, from
-	// the snapshots. One in which they cannot be erased is deleted.
+	// Forget erases a person, who is being erased and was created at the given time, from the
+	// snapshots. Snapshots in which they cannot be erased are deleted.
 	Forget(ctx context.Context, e *lyceum.SchoolErasure, created time.Time) error
 }
 
-// ForgetIn erases a person from the snapshots and runs pass. No snapshot is kept in
+// ForgetIn erases a person from the snapshots and then runs pass. No snapshot can be saved in
 // between.
 func (s *Service) ForgetIn(
 	ctx context.Context, e *lyceum.SchoolErasure, created time.Time, pass func() error,
@@ -48,12 +48,12 @@ func (s *Service) ForgetIn(
 	return pass()
 }
 
-// Reset brings the sandbox back to its start.
+// Reset restores the sandbox to its initial state.
 func (s *Service) Reset(ctx context.Context, by lyceum.By, _ struct{}) (Time, error) {
 	return s.States.Reset(ctx, by)
 }
 
-// Restore brings the sandbox back to a snapshot.
+// Restore restores the sandbox to a snapshot.
 func (s *Service) Restore(ctx context.Context, by lyceum.By, name string) (Time, error) {
 	if err := s.known(name); err != nil {
 		return Time{}, err
@@ -61,15 +61,15 @@ func (s *Service) Restore(ctx context.Context, by lyceum.By, name string) (Time,
 	return s.States.Restore(ctx, by, name)
 }
 
-// Snapshots returns the snapshots by name.
+// Snapshots returns the snapshots, sorted by name.
 func (s *Service) Snapshots(context.Context, lyceum.By, struct{}) ([]Snapshot, error) {
 	return s.States.Snapshots()
 }
 
-// snapshotName is what a snapshot can be called.
+// snapshotName matches valid names of snapshots.
 var snapshotName = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,39}$`)
 
-// KeepSnapshot keeps the state of the sandbox under a name that is not taken.
+// KeepSnapshot saves the state of the sandbox under a name that is not in use.
 func (s *Service) KeepSnapshot(ctx context.Context, _ lyceum.By, name string) (Snapshot, error) {
 	if !snapshotName.MatchString(name) {
 		return Snapshot{}, lyceum.InvalidFields(lyceum.FieldError{
@@ -111,7 +111,7 @@ func (s *Service) DeleteSnapshot(_ context.Context, _ lyceum.By, name string) er
 	return s.States.Delete(name)
 }
 
-// known fails where there is no snapshot of a name.
+// known fails if there is no snapshot with the name.
 func (s *Service) known(name string) error {
 	kept, err := s.States.Snapshots()
 	if err != nil {
@@ -125,14 +125,14 @@ func (s *Service) known(name string) error {
 	return lyceum.Errorf(lyceum.NotFound, "there is no snapshot with this name")
 }
 
-// resting fails while the clock is moved.
+// resting fails while the clock is being moved.
 func (s *Service) resting() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.moving()
 }
 
-// moving fails while the clock is moved. Its caller holds s.mu.
+// moving fails while the clock is being moved. The caller must hold s.mu.
 func (s *Service) moving() error {
 	if s.move == nil {
 		return nil
@@ -143,8 +143,8 @@ func (s *Service) moving() error {
 	}
 }
 
-// Retire refuses moves from now on, because another service takes over. It fails
-// while the clock is moved.
+// Retire rejects moves from now on, because another service takes over. It fails while the
+// clock is being moved.
 func (s *Service) Retire() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -93,7 +93,7 @@ func openStore(t *testing.T) lyceum.Store {
 	return store
 }
 
-// outdated reads from another database than it writes to, as around a failover.
+// outdated reads from another database than it writes to, as may happen around a failover.
 type outdated struct {
 	lyceum.Store
 
@@ -104,8 +104,8 @@ func (o *outdated) In(ctx context.Context, school lyceum.SchoolID) lyceum.View {
 	return o.reads.In(ctx, school)
 }
 
-// TestNothingIsSentWithoutItsEvent: a delivery whose event cannot be read is not sent without it, but
-// when the event is there.
+// TestNothingIsSentWithoutItsEvent checks that a delivery whose event cannot be read is sent
+// only once it can.
 func TestNothingIsSentWithoutItsEvent(t *testing.T) {
 	t.Parallel()
 	o, empty := openOffice(t, openStore(t), 1), openStore(t)
@@ -123,8 +123,8 @@ func TestNothingIsSentWithoutItsEvent(t *testing.T) {
 	}
 }
 
-// TestAnIdThatWasGivenOutAgain: what became of a delivery that a failover lost is not noted at another
-// one that has its id.
+// TestAnIdThatWasGivenOutAgain checks that the outcome of a delivery that a failover lost is not
+// recorded for another delivery with the same id.
 func TestAnIdThatWasGivenOutAgain(t *testing.T) {
 	t.Parallel()
 	o := openOffice(t, openStore(t), 1)
@@ -150,8 +150,8 @@ func TestAnIdThatWasGivenOutAgain(t *testing.T) {
 	}
 }
 
-// TestR23_WhatWasTakenBackIsNotSent: deliveries that were claimed in a change
-// that was taken back are not sent when the next one gives them up.
+// TestR23_WhatWasTakenBackIsNotSent checks that deliveries that a rolled-back change claimed are
+// not sent if the change gives them up when it runs again.
 func TestR23_WhatWasTakenBackIsNotSent(t *testing.T) {
 	t.Parallel()
 	o := openOffice(t, openStore(t), 3)
@@ -163,8 +163,8 @@ func TestR23_WhatWasTakenBackIsNotSent(t *testing.T) {
 	}
 }
 
-// A webhook that has failed stays so, even if a message that was on its way
-// arrives before all that waits is given up.
+// TestAFailedWebhookStaysFailed checks that a webhook that has failed stays so, even if a
+// message that was being sent arrives before all pending deliveries are given up.
 func TestAFailedWebhookStaysFailed(t *testing.T) {
 	t.Parallel()
 	o := openOffice(t, openStore(t), 700)
@@ -184,8 +184,8 @@ func TestAFailedWebhookStaysFailed(t *testing.T) {
 	}
 }
 
-// TestR49_ManyAreSentAgain: however many deliveries are sent again, each write
-// begins few; a repeated key begins none.
+// TestR49_ManyAreSentAgain checks that each write restarts only a few of many deliveries that
+// are sent again, and that a repeated key restarts none.
 func TestR49_ManyAreSentAgain(t *testing.T) {
 	t.Parallel()
 	const many = 700
@@ -216,8 +216,8 @@ func TestR49_ManyAreSentAgain(t *testing.T) {
 	}
 }
 
-// TestR49_AResumeThatIsBrokenOff: a webhook that is on again is not resumed a
-// second time, so the answer says how the rest is sent, and that works.
+// TestR49_AResumeThatIsBrokenOff checks that since a resumed webhook cannot be resumed a second
+// time, the error says how to send the rest, and that this works.
 func TestR49_AResumeThatIsBrokenOff(t *testing.T) {
 	t.Parallel()
 	const many = 700
@@ -237,8 +237,9 @@ func TestR49_AResumeThatIsBrokenOff(t *testing.T) {
 	o.wantResent(t, 1)
 }
 
-// TestR18_ManyAreSentAgainOnce: requests with one key at once, one that is broken off and
-// is repeated, and another one with its key, send every delivery again once.
+// TestR18_ManyAreSentAgainOnce checks that every delivery is sent again exactly once by
+// concurrent requests with the same key, by one that is interrupted and repeated, and by another
+// one with its key.
 func TestR18_ManyAreSentAgainOnce(t *testing.T) {
 	t.Parallel()
 	resend := func(s *events.Service, by lyceum.By, o *office) error {
@@ -285,7 +286,7 @@ func TestR18_ManyAreSentAgainOnce(t *testing.T) {
 	}
 }
 
-// busyAfter is a store that does so many writes and is busy afterwards.
+// busyAfter is a store that is busy after a number of writes.
 type busyAfter struct {
 	lyceum.Store
 
@@ -299,7 +300,7 @@ func (s *busyAfter) Write(ctx context.Context, stamp lyceum.Stamp, change func(l
 	return s.Store.Write(ctx, stamp, change)
 }
 
-// giveUp gives up all that waits for the webhook.
+// giveUp gives up all pending deliveries of the webhook.
 func (o *office) giveUp(t *testing.T, store lyceum.Store) {
 	t.Helper()
 	for more := true; more; {
@@ -310,8 +311,7 @@ func (o *office) giveUp(t *testing.T, store lyceum.Store) {
 	}
 }
 
-// wantResent wants every delivery to have been told so many times that it is
-// sent again.
+// wantResent checks how many times the journal says that each delivery is sent again.
 func (o *office) wantResent(t *testing.T, times int) {
 	t.Helper()
 	entries, err := storetest.FindEntries(t.Context(), o.store, o.school, 0, 100_000)
@@ -331,7 +331,7 @@ func (o *office) wantResent(t *testing.T, times int) {
 	}
 }
 
-// longest is a store that notes how many events one write announces at most.
+// longest is a store that records the largest number of events that one write announces.
 type longest struct {
 	lyceum.Store
 
@@ -359,8 +359,8 @@ func (a *announcing) Announce(kind lyceum.EntryType, id int32, event lyceum.Even
 	a.Changes.Announce(kind, id, event, detail)
 }
 
-// TestR49_AHundredWebhooks: a school has no more webhooks than an event can be
-// told to at once, and every one of them is told.
+// TestR49_AHundredWebhooks checks that a school can have no more webhooks than one event can be
+// sent to in one write, and that every one of them receives it.
 func TestR49_AHundredWebhooks(t *testing.T) {
 	t.Parallel()
 	store := openStore(t)

@@ -11,14 +11,14 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/events"
 )
 
-// onTheMinute lets the clock be at the beginning of a minute.
+// onTheMinute moves the clock to the beginning of a minute.
 func (p *post) onTheMinute() {
 	p.clock.Pass(p.clock.Now().Truncate(time.Minute).Add(time.Minute).Sub(p.clock.Now()))
 }
 
-// TestR46_AWebhookIsSentNoMoreThanItsRate: what is more waits for the next
-// minute, repeated attempts count, another webhook waits for nothing, and a new
-// limit holds at once.
+// TestR46_AWebhookIsSentNoMoreThanItsRate checks that deliveries beyond the rate limit wait for
+// the next minute, that repeated attempts count, that other webhooks do not wait, and that a new
+// limit takes effect immediately.
 func TestR46_AWebhookIsSentNoMoreThanItsRate(t *testing.T) {
 	t.Parallel()
 	onBothEngines(t, func(t *testing.T, store lyceum.Store) {
@@ -45,7 +45,7 @@ func TestR46_AWebhookIsSentNoMoreThanItsRate(t *testing.T) {
 		slow.answer = status(500)
 		arrive("in the second minute", 3)
 		slow.answer = status(200)
-		p.clock.Pass(-time.Minute) // a clock that is set back is another minute
+		p.clock.Pass(-time.Minute) // a clock that is set back is in another minute
 		arrive("in the first minute again", 2)
 		p.clock.Pass(30 * time.Minute)
 		arrive("when three are tried again", 3)
@@ -67,8 +67,8 @@ func TestR46_AWebhookIsSentNoMoreThanItsRate(t *testing.T) {
 	})
 }
 
-// A form that says what cannot be is refused, when a webhook is made and when
-// it is changed.
+// TestR46_FormsThatMakeNoSense checks that invalid settings are rejected when a webhook is
+// created and when it is changed.
 func TestR46_FormsThatMakeNoSense(t *testing.T) {
 	t.Parallel()
 	p := newPost(t, openStore(t))
@@ -100,15 +100,15 @@ func TestR46_FormsThatMakeNoSense(t *testing.T) {
 	if w := p.webhook(t, to.ID); w.URL != to.URL || w.EventTrigger != "Sale.created" {
 		t.Errorf("the webhook is %+v", w)
 	}
-	// The same URL, without an event in common.
+	// The same URL, without a common event.
 	if _, err := p.events.Create(t.Context(), p.by(), events.WebhookForm{URL: other.URL, Events: []string{"User.created"}}); err != nil {
 		t.Error(err)
 	}
 }
 
-// TestR48_AnswersDoNotFillTheDisk: of a day's attempts of a webhook 8 MB of
-// headers and answers are kept, and then only what became of them; the next day
-// starts again, and another webhook has a bound of its own.
+// TestR48_AnswersDoNotFillTheDisk checks that headers and responses of a webhook's attempts are
+// stored up to 8 MB per day, and beyond that only the outcomes. The next day starts again, and
+// each webhook has a separate limit.
 func TestR48_AnswersDoNotFillTheDisk(t *testing.T) {
 	t.Parallel()
 	onBothEngines(t, func(t *testing.T, store lyceum.Store) {
@@ -167,8 +167,8 @@ func TestR48_AnswersDoNotFillTheDisk(t *testing.T) {
 	})
 }
 
-// Deliveries are sent again by their state and the time of their event, and one
-// by its id; a resent one starts its schedule again.
+// TestWhatIsSentAgain checks that deliveries are sent again by their state and the time of their
+// event, or a single one by its id, and that a resent one restarts its schedule.
 func TestWhatIsSentAgain(t *testing.T) {
 	t.Parallel()
 	onBothEngines(t, func(t *testing.T, store lyceum.Store) {
@@ -216,8 +216,8 @@ func TestWhatIsSentAgain(t *testing.T) {
 	})
 }
 
-// Webhooks and deliveries of another server are a record: nothing is sent to
-// them, and a file changes none that this server sends to.
+// TestRecordsAreNotSent checks that nothing is sent for webhooks and deliveries from another
+// server, and that a file cannot change a webhook that this server sends to.
 func TestRecordsAreNotSent(t *testing.T) {
 	t.Parallel()
 	onBothEngines(t, func(t *testing.T, store lyceum.Store) {
@@ -274,7 +274,7 @@ func TestRecordsAreNotSent(t *testing.T) {
 	})
 }
 
-// ring sets the keys that secrets are made of, the newest first.
+// ring sets the keys that secrets are derived from, the newest first.
 func (p *post) ring(keys ...byte) {
 	var all []lyceum.SecretKey
 	for _, k := range keys {
@@ -283,8 +283,7 @@ func (p *post) ring(keys ...byte) {
 	p.events.Ring.Replace(all)
 }
 
-// signers returns the secrets that the next message to a receiver is signed
-// with.
+// signers returns the secrets that sign the next message to a receiver.
 func (p *post) signers(t *testing.T, to *receiver) string {
 	t.Helper()
 	p.sell(t)
@@ -296,7 +295,8 @@ func (p *post) signers(t *testing.T, to *receiver) string {
 	return fmt.Sprintf("%x", came[0].Secrets)
 }
 
-// A new secret and the one before sign side by side for a day.
+// TestTwoSecretsSignAfterARotation checks that a new secret and the previous one both sign for a
+// day.
 func TestTwoSecretsSignAfterARotation(t *testing.T) {
 	t.Parallel()
 	p := newPost(t, openStore(t))
@@ -329,9 +329,9 @@ func TestTwoSecretsSignAfterARotation(t *testing.T) {
 	}
 }
 
-// The server's key is rotated under webhooks of every age: each goes on with
-// the secret that its receiver has. A process without the key of one sends it
-// nothing.
+// TestR43_WebhooksOutliveARotationOfTheKey rotates the server's key under webhooks of every age,
+// and checks that each continues with the secret that its receiver has. A process that lacks the
+// key of a webhook sends it nothing.
 func TestR43_WebhooksOutliveARotationOfTheKey(t *testing.T) {
 	t.Parallel()
 	onBothEngines(t, func(t *testing.T, store lyceum.Store) {
@@ -343,7 +343,7 @@ func TestR43_WebhooksOutliveARotationOfTheKey(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			w.SecretKey = "" // as webhooks were before keys had names
+			w.SecretKey = "" // as in webhooks from before keys had names
 			_, err = tx.Webhooks.Save(tx, w)
 			return err
 		})

@@ -9,8 +9,8 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// schedules are the pauses before each attempt but the first. An attempt comes
-// up to a fifth earlier or later.
+// schedules are the pauses before each attempt except the first. Each is up to a fifth shorter
+// or longer.
 var schedules = map[lyceum.Schedule][]time.Duration{
 	lyceum.ContractSchedule: {5 * time.Minute, 30 * time.Minute, 2 * time.Hour},
 	lyceum.StandardSchedule: {
@@ -19,13 +19,12 @@ var schedules = map[lyceum.Schedule][]time.Duration{
 	},
 }
 
-// Due gives the webhooks for which something is to be sent.
+// Due returns the webhooks that have deliveries to send.
 func (s *Service) Due(ctx context.Context) ([]lyceum.DueWebhook, error) {
 	return s.store.FindDue(ctx, s.clock())
 }
 
-// Parcel is a delivery that is to be sent now: its message, and the secrets to
-// sign it with.
+// Parcel is a delivery to send now, with its message and the secrets to sign it with.
 type Parcel struct {
 	lyceum.WebhookEvent
 
@@ -36,8 +35,8 @@ type Parcel struct {
 	Begun   time.Time
 }
 
-// Claim takes up to limit deliveries of a webhook to be sent. Whoever claims them sends
-// them and reports, and renews the claim until then; if not, they are due again after
+// Claim claims up to limit deliveries of a webhook that are due. The caller must send them and
+// call Report, and until then renew the claim; otherwise they are due again after
 // lyceum.ClaimLifetime.
 func (s *Service) Claim(ctx context.Context, due lyceum.DueWebhook, limit int) ([]Parcel, error) {
 	now := s.clock()
@@ -54,7 +53,7 @@ func (s *Service) Claim(ctx context.Context, due lyceum.DueWebhook, limit int) (
 			_, err = tx.CancelDeliveries(w.ID)
 			return err
 		}
-		// What this process cannot sign is left to one that can.
+		// Leave what this process cannot sign to one that can.
 		if secrets, err = s.secrets(due.School, &w, now); err != nil {
 			return err
 		}
@@ -76,7 +75,7 @@ func (s *Service) Claim(ctx context.Context, due lyceum.DueWebhook, limit int) (
 	parcels := make([]Parcel, 0, len(claimed))
 	for i := range claimed {
 		payload, there := payloads[claimed[i].Number.Value]
-		if !there { // read from a server that is behind, around a failover: it is due again
+		if !there { // read from a server that lags behind after a failover: it is due again
 			continue
 		}
 		parcels = append(parcels, Parcel{
@@ -87,8 +86,7 @@ func (s *Service) Claim(ctx context.Context, due lyceum.DueWebhook, limit int) (
 	return parcels, nil
 }
 
-// claim takes deliveries of a webhook, no more than it may be sent in this
-// minute.
+// claim claims deliveries of a webhook, no more than its rate limit allows in this minute.
 func claim(
 	tx lyceum.Tx, w *lyceum.Webhook, now, until time.Time, limit int,
 ) ([]lyceum.WebhookEvent, error) {
@@ -107,8 +105,8 @@ func claim(
 	return claimed, err
 }
 
-// Renew renews the claims of parcels. What was given up meanwhile, or claimed again, it
-// leaves.
+// Renew renews the claims of parcels. It skips those that were given up or claimed again
+// meanwhile.
 func (s *Service) Renew(ctx context.Context, parcels []*Parcel) error {
 	of := map[lyceum.SchoolID]map[lyceum.WebhookEventID]*Parcel{}
 	for _, p := range parcels {
@@ -140,26 +138,25 @@ func (s *Service) Renew(ctx context.Context, parcels []*Parcel) error {
 	return nil
 }
 
-// Holds tells whether a parcel is still claimed by who claimed or renewed it last. Where
-// that is not so, because the process was paused, another one may have sent it.
+// Holds reports whether the claim of a parcel is still valid. If it is not, because the process
+// was paused, another process may have sent the parcel.
 func (s *Service) Holds(p *Parcel) bool { return s.clock().Before(p.NextAttemptAt.Value) }
 
-// Outcome is what became of an attempt.
+// Outcome is the outcome of an attempt.
 type Outcome struct {
 	Delivered      bool
-	Status         int // of the answer; 0 when there was none
+	Status         int // of the response; 0 if there was none
 	Problem        string
-	RetryAfter     time.Duration // what the receiver asked for
+	RetryAfter     time.Duration // requested by the receiver
 	Took           time.Duration
 	RequestHeader  string
 	ResponseHeader string
 	ResponseBody   string
 }
 
-// Report keeps what became of an attempt, and decides what follows: a delivery
-// that failed is tried again by the webhook's schedule. After the last attempt,
-// or when the receiver answers 410, the webhook has failed, and what waits for
-// it is given up.
+// Report saves the outcome of an attempt and decides what happens next. A failed delivery is
+// tried again on the webhook's schedule. After the last attempt, or if the receiver responds
+// with 410, the webhook has failed, and its pending deliveries are given up.
 func (s *Service) Report(ctx context.Context, p *Parcel, o Outcome) error {
 	now := s.clock()
 	return s.store.Write(ctx, lyceum.Stamp{School: p.School, At: now, Actor: "webhooks"}, func(tx lyceum.Tx) error {
@@ -168,9 +165,9 @@ func (s *Service) Report(ctx context.Context, p *Parcel, o Outcome) error {
 			return err
 		}
 		if d.Number != p.Number || d.ObjectID != p.ObjectID || !d.CreatedAt.Equal(p.CreatedAt) {
-			return nil // the database lost what was sent in a failover, and gave out its id again
+			return nil // a failover lost this delivery, and its id was assigned again
 		}
-		again := p.NextAttemptAt != d.NextAttemptAt // sent again meanwhile, or given up
+		again := p.NextAttemptAt != d.NextAttemptAt // resent or given up meanwhile
 		d.AttemptCount++
 		d.Tries++
 		d.LastAttemptedAt = lyceum.Some(lyceum.Second(p.Begun))
@@ -188,12 +185,12 @@ func (s *Service) Report(ctx context.Context, p *Parcel, o Outcome) error {
 	})
 }
 
-// maxKept is how many bytes of headers and bodies are kept of the attempts of
-// one webhook on one day, in UTC.
+// maxKept is the maximum number of bytes of headers and bodies that are stored of the attempts
+// of one webhook per day, in UTC.
 const maxKept = 8 << 20
 
-// keepAttempt keeps an attempt: with its headers and what was answered while
-// the day's attempts of the webhook leave room for them, and without afterwards.
+// keepAttempt saves an attempt. It includes the headers and the response body until the
+// webhook's attempts of the day reach maxKept.
 func keepAttempt(tx lyceum.Tx, p *Parcel, d *lyceum.WebhookEvent, o Outcome, now time.Time) error {
 	a := lyceum.Attempt{
 		Delivery: d.ID, Number: d.AttemptCount, At: p.Begun, Took: o.Took, Status: d.ResponseStatus,
@@ -211,7 +208,7 @@ func keepAttempt(tx lyceum.Tx, p *Parcel, d *lyceum.WebhookEvent, o Outcome, now
 	return tx.CreateAttempt(a)
 }
 
-// follow decides what follows an attempt.
+// follow decides what happens after an attempt.
 func (s *Service) follow(tx lyceum.Tx, p *Parcel, d lyceum.WebhookEvent, o Outcome, now time.Time) error {
 	pauses := schedules[p.Webhook.Schedule]
 	if o.Delivered {
@@ -238,16 +235,15 @@ func (s *Service) follow(tx lyceum.Tx, p *Parcel, d lyceum.WebhookEvent, o Outco
 	return err
 }
 
-// spread returns a number from 0 to 1 that is another one for each delivery and
-// try, and always the same for one.
+// spread returns a number from 0 to 1 that differs between deliveries and tries, but is always
+// the same for the same delivery and try.
 func spread(d *lyceum.WebhookEvent) float64 {
 	sum := fnv.New64a()
 	_, _ = fmt.Fprintf(sum, "%d/%d", d.ID, d.Tries)
 	return float64(sum.Sum64()>>11) / (1 << 53)
 }
 
-// become notes a new state of a webhook. Only a person brings a failed one
-// back.
+// become sets the state of a webhook. A failed one stays failed until a person resumes it.
 func become(tx lyceum.Tx, id lyceum.WebhookID, state lyceum.WebhookState, now time.Time) error {
 	w, err := tx.Webhooks.Get(tx, id)
 	if err != nil || w.State == state || w.State == lyceum.WebhookFailed {

@@ -13,8 +13,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// meanwhile is a store in which something happens between what the next write
-// has read and the write.
+// meanwhile is a store in which something happens between the reads before the next write and
+// the write itself.
 type meanwhile struct {
 	lyceum.Store
 
@@ -37,7 +37,7 @@ func (p *post) resume(t *testing.T, id lyceum.WebhookID) {
 	}
 }
 
-// idsOf returns the ids of what came, in order of id.
+// idsOf returns the sorted ids of parcels.
 func idsOf(came []events.Parcel) (ids []lyceum.WebhookEventID) {
 	for i := range came {
 		ids = append(ids, came[i].ID)
@@ -46,9 +46,9 @@ func idsOf(came []events.Parcel) (ids []lyceum.WebhookEventID) {
 	return ids
 }
 
-// TestR17_AttemptsFollowTheSchedule: a receiver that is down for long is tried
-// by the schedule, within a fifth, under one id, and gets the event once it is
-// up, or the webhook fails after the last attempt.
+// TestR17_AttemptsFollowTheSchedule checks that a receiver that is down for long is tried again
+// on the schedule, within a fifth, under one id, and that it gets the event once it is up, or
+// the webhook fails after the last attempt.
 func TestR17_AttemptsFollowTheSchedule(t *testing.T) {
 	t.Parallel()
 	standard := []time.Duration{
@@ -58,7 +58,7 @@ func TestR17_AttemptsFollowTheSchedule(t *testing.T) {
 	for name, tc := range map[string]struct {
 		schedule lyceum.Schedule
 		pauses   []time.Duration
-		last     int // status of the last answer
+		last     int // status of the last response
 		want     string
 		state    lyceum.WebhookState
 	}{
@@ -115,8 +115,8 @@ func TestR17_AttemptsFollowTheSchedule(t *testing.T) {
 	}
 }
 
-// A receiver that asks for a later attempt gets it then, and one that asks for
-// an earlier one by the schedule.
+// TestRetryAfter checks that the next attempt comes when the receiver requested it if that is
+// later than the schedule, and otherwise on the schedule.
 func TestRetryAfter(t *testing.T) {
 	t.Parallel()
 	for asked, want := range map[time.Duration]struct{ least, most time.Duration }{
@@ -135,8 +135,8 @@ func TestRetryAfter(t *testing.T) {
 	}
 }
 
-// TestR17_ResumedWhileDispatched: an event that is on its way to a failed
-// webhook when that is switched on again comes too.
+// TestR17_ResumedWhileDispatched checks that an event that is being dispatched while a failed
+// webhook is resumed is sent to it as well.
 func TestR17_ResumedWhileDispatched(t *testing.T) {
 	t.Parallel()
 	onBothEngines(t, func(t *testing.T, store lyceum.Store) {
@@ -161,9 +161,9 @@ func TestR17_ResumedWhileDispatched(t *testing.T) {
 	})
 }
 
-// TestR17_AFailedWebhookMissesNothing: after four attempts the webhook has
-// failed and what waits is given up as 410; once it is resumed, everything that
-// it missed comes, under the ids it had.
+// TestR17_AFailedWebhookMissesNothing checks that after four attempts the webhook has failed and
+// its pending deliveries are given up as 410, and that once it is resumed, everything that it
+// missed is sent, with the original ids.
 func TestR17_AFailedWebhookMissesNothing(t *testing.T) {
 	t.Parallel()
 	onBothEngines(t, func(t *testing.T, store lyceum.Store) {
@@ -205,8 +205,8 @@ func TestR17_AFailedWebhookMissesNothing(t *testing.T) {
 	})
 }
 
-// Resumed without replay, a webhook gets what happens from then on; what it
-// missed stays given up.
+// TestResumeWithoutReplay checks that a webhook that is resumed without replay gets new events
+// only; what it missed stays given up.
 func TestResumeWithoutReplay(t *testing.T) {
 	t.Parallel()
 	p := newPost(t, openStore(t))
@@ -225,8 +225,8 @@ func TestResumeWithoutReplay(t *testing.T) {
 	}
 }
 
-// What still waits when it is resumed is given up, however much that is, and nothing of a
-// webhook that was not failed.
+// TestResumeWithoutReplayOfMany checks that all pending deliveries are given up when a webhook
+// is resumed without replay, however many they are, but none of a webhook that has not failed.
 func TestResumeWithoutReplayOfMany(t *testing.T) {
 	t.Parallel()
 	p := newPost(t, openStore(t))
@@ -267,9 +267,9 @@ func TestResumeWithoutReplayOfMany(t *testing.T) {
 	}
 }
 
-// TestR17_WhatWasClaimedAndLostComesAgain: a process that dies between sending
-// and noting has its delivery sent again, under the same id, when its lease is
-// over, and not before.
+// TestR17_WhatWasClaimedAndLostComesAgain checks that if a process dies between sending a
+// delivery and reporting it, the delivery is sent again, under the same id, once the claim
+// expires, and not before.
 func TestR17_WhatWasClaimedAndLostComesAgain(t *testing.T) {
 	t.Parallel()
 	onBothEngines(t, func(t *testing.T, store lyceum.Store) {
@@ -291,7 +291,7 @@ func TestR17_WhatWasClaimedAndLostComesAgain(t *testing.T) {
 		if came := to.letters(); len(came) != 1 || came[0].ID != lost[0].ID {
 			t.Errorf("came again: %v", came)
 		}
-		// The first process was slow, and not dead: its failure undoes nothing.
+		// The first process was only slow, not dead: its failure undoes nothing.
 		if err := p.events.Report(t.Context(), &lost[0], events.Outcome{Status: 500}); err != nil {
 			t.Fatal(err)
 		}
@@ -302,7 +302,8 @@ func TestR17_WhatWasClaimedAndLostComesAgain(t *testing.T) {
 	})
 }
 
-// Two couriers claim each delivery once between them, and no more than asked.
+// TestTwoCouriersClaim checks that two couriers claim each delivery once between them, and no
+// more than their limit.
 func TestTwoCouriersClaim(t *testing.T) {
 	t.Parallel()
 	onBothEngines(t, func(t *testing.T, store lyceum.Store) {
@@ -329,8 +330,8 @@ func TestTwoCouriersClaim(t *testing.T) {
 	})
 }
 
-// Two couriers that read the same events dispatch them once: the second finds
-// the cursor moved.
+// TestTwoCouriersDispatch checks that two couriers that read the same events dispatch them once:
+// the second finds that the cursor has moved.
 func TestTwoCouriersDispatch(t *testing.T) {
 	t.Parallel()
 	onBothEngines(t, func(t *testing.T, store lyceum.Store) {
@@ -352,8 +353,8 @@ func TestTwoCouriersDispatch(t *testing.T) {
 	})
 }
 
-// TestR31_EventsAfterTheClockIsSetBack: a webhook is told of what comes after it
-// in the journal, whatever the clock says, and of nothing that came before.
+// TestR31_EventsAfterTheClockIsSetBack checks that a webhook receives the events after it in the
+// journal, whatever the clock says, and none from before.
 func TestR31_EventsAfterTheClockIsSetBack(t *testing.T) {
 	t.Parallel()
 	onBothEngines(t, func(t *testing.T, store lyceum.Store) {
@@ -369,7 +370,8 @@ func TestR31_EventsAfterTheClockIsSetBack(t *testing.T) {
 	})
 }
 
-// Each webhook gets the events that it is for, and a deleted one none.
+// TestWhoIsTold checks that each webhook receives its events, and that a deleted one receives
+// none.
 func TestWhoIsTold(t *testing.T) {
 	t.Parallel()
 	p := newPost(t, openStore(t))
@@ -411,8 +413,8 @@ func TestWhoIsTold(t *testing.T) {
 	}
 }
 
-// What waits for a webhook is given up when it is deleted, also by a courier
-// that finds it too late.
+// TestDeletedWebhooksGetNothing checks that pending deliveries are given up when their webhook
+// is deleted, even if a courier finds that out late.
 func TestDeletedWebhooksGetNothing(t *testing.T) {
 	t.Parallel()
 	onBothEngines(t, func(t *testing.T, store lyceum.Store) {

@@ -6,7 +6,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Named is a delivery with the name of its event; empty in a record of another
+// Named is a delivery with the name of its event, which is empty in a record from another
 // server.
 type Named struct {
 	lyceum.WebhookEvent
@@ -37,18 +37,18 @@ func (s *Service) Deliveries(
 	return named, err
 }
 
-// Delivery is a delivery with what was sent and what came back.
+// Delivery is a delivery with what was sent and what was received.
 type Delivery struct {
 	lyceum.WebhookEvent
 
 	Payload  lyceum.EventPayload
 	Webhook  lyceum.Webhook
-	After    int32 // number of the attempt that Attempts begin after
+	After    int32 // number of the attempt after which Attempts begin
 	Attempts []lyceum.Attempt
-	More     bool // attempts come after those
+	More     bool // there are attempts after those
 }
 
-// Body is the body of the delivery's message; nil in a record of another server.
+// Body returns the body of the delivery's message, or nil for a record from another server.
 func (d *Delivery) Body() []byte {
 	if d.Payload.Event == "" {
 		return nil
@@ -56,13 +56,12 @@ func (d *Delivery) Body() []byte {
 	return envelope(&d.Payload, d.ID, d.Webhook.AsArray)
 }
 
-// Show returns a delivery. One that is a record of another server has no
-// payload.
+// Show returns a delivery. A record from another server has no payload.
 func (s *Service) Show(ctx context.Context, by lyceum.By, id lyceum.WebhookEventID) (Delivery, error) {
 	return s.ShowAfter(ctx, by, AttemptsAfter{Delivery: id})
 }
 
-// AttemptsAfter names the attempts at a delivery after a number.
+// AttemptsAfter selects the attempts of a delivery after a number.
 type AttemptsAfter struct {
 	Delivery lyceum.WebhookEventID
 	Attempt  int32

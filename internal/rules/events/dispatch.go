@@ -9,31 +9,31 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// dispatched is the cursor of what webhooks have been told.
+// dispatched is the cursor of the events that have been turned into deliveries.
 const dispatched = "webhooks"
 
-// One write turns at most so many events into deliveries, and makes about as
-// many deliveries: fewer events where there are many webhooks.
+// One write turns at most dispatchSize events into deliveries, and makes about deliveryBatch
+// deliveries: fewer events if there are many webhooks.
 const (
 	dispatchSize  = 200
 	deliveryBatch = 500
 )
 
-// Undispatched gives the schools with events that nobody was told of yet.
+// Undispatched returns the schools with events that have not been turned into deliveries.
 func (s *Service) Undispatched(ctx context.Context) ([]lyceum.SchoolID, error) {
 	return s.store.FindUndispatched(ctx, dispatched)
 }
 
-// Dispatch turns the next events of a school's journal into deliveries, and
-// tells whether there are more. Several processes may do it at once: each event
-// is turned by one of them, and none is left out.
+// Dispatch turns the next events of a school's journal into deliveries, and reports whether
+// there are more. Several processes may call it concurrently: each event is turned by one of
+// them, and none is missed.
 func (s *Service) Dispatch(ctx context.Context, school lyceum.SchoolID) (more bool, err error) {
 	v := s.store.In(ctx, school)
 	from, err := v.GetCursor(dispatched)
 	if err != nil {
 		return false, err
 	}
-	last, err := v.LastEntry() // before the webhooks: of what comes after, the next time
+	last, err := v.LastEntry() // read before the webhooks; later entries are left for the next call
 	if err != nil || last == from {
 		return false, err
 	}
@@ -49,13 +49,13 @@ func (s *Service) Dispatch(ctx context.Context, school lyceum.SchoolID) (more bo
 	if err != nil {
 		return false, err
 	}
-	// Of what came after, a webhook may know that is not among these.
+	// A later entry may be for a webhook that is not in hooks.
 	listing.Changes = slices.DeleteFunc(listing.Changes, func(c lyceum.ChangeRecord) bool { return c.Number > last })
 	listing.Next = min(listing.Next, last)
 	var payloads []lyceum.EventPayload
 	for i := range listing.Changes {
 		c := &listing.Changes[i]
-		if c.Type == lyceum.WebhookEventResent { // it is on its way already
+		if c.Type == lyceum.WebhookEventResent { // its delivery is pending already
 			continue
 		}
 		payload, err := s.payload(v, school, c)
@@ -67,21 +67,21 @@ func (s *Service) Dispatch(ctx context.Context, school lyceum.SchoolID) (more bo
 	return listing.More, s.keep(ctx, school, from, listing.Next, payloads)
 }
 
-// batchFor gives how many events one write turns into deliveries.
+// batchFor returns how many events one write turns into deliveries.
 func batchFor(hooks []lyceum.Webhook) int {
 	return max(1, min(dispatchSize, deliveryBatch/max(1, len(hooks))))
 }
 
-// wanted gives the events that any of the webhooks is told of.
+// wanted returns the events that any of the webhooks receives.
 func wanted(hooks []lyceum.Webhook) []lyceum.EventName {
 	return slices.DeleteFunc(lyceum.EventNames(), func(name lyceum.EventName) bool {
 		return !slices.ContainsFunc(hooks, func(w lyceum.Webhook) bool { return hears(&w, name) })
 	})
 }
 
-// keep turns events into deliveries, unless another process was quicker. To
-// whom they go is decided here: a webhook that was switched on again since they
-// were read must not miss them.
+// keep turns events into deliveries, unless another process was faster. It decides here which
+// webhooks receive them, because one that was switched on since they were read must not miss
+// any.
 func (s *Service) keep(
 	ctx context.Context, school lyceum.SchoolID, from, to int64, payloads []lyceum.EventPayload,
 ) error {
@@ -127,13 +127,13 @@ func (s *Service) keep(
 	})
 }
 
-// hears tells whether this school sends events of a name to a webhook.
+// hears reports whether this school sends events with a name to a webhook.
 func hears(w *lyceum.Webhook, event lyceum.EventName) bool {
 	return w.Live && !w.DeletedAt.Present && w.Wants(event)
 }
 
-// delivery is an event on its way to a webhook. To one that has failed it does
-// not go, until somebody replays it.
+// delivery returns the delivery of an event to a webhook. For a webhook that has failed, it is
+// not sent until it is replayed.
 func delivery(w *lyceum.Webhook, p *lyceum.EventPayload, id lyceum.WebhookEventID, now time.Time) lyceum.WebhookEvent {
 	kind, _, _ := strings.Cut(string(p.Event), ".")
 	d := lyceum.WebhookEvent{
@@ -147,5 +147,5 @@ func delivery(w *lyceum.Webhook, p *lyceum.EventPayload, id lyceum.WebhookEventI
 	return d
 }
 
-// cancelled is the status that a delivery bears which was given up.
+// cancelled is the status of a delivery that was given up.
 const cancelled = 410

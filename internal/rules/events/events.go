@@ -1,6 +1,5 @@
-// Package events decides about webhooks: which there are, what they are told,
-// when a delivery is tried again, and what became of it; and it lets others
-// follow a school's journal.
+// Package events has the rules for webhooks: which exist, which events they receive, when a
+// delivery is tried again, and how it ended. It also allows others to follow a school's journal.
 //
 // It must not know HTTP or SQL.
 package events
@@ -15,24 +14,24 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Service answers for webhooks.
+// Service has the rules for webhooks.
 type Service struct {
 	store lyceum.Store
 	clock func() time.Time
 	Options
 }
 
-// Options are what webhooks need besides a store. Without them webhooks are a
-// record, and none can be made.
+// Options are what a Service needs besides a store. Without them, webhooks are only records, and
+// none can be created.
 type Options struct {
 	Ring *lyceum.Keyring
-	// CheckURL refuses an address that nothing could be sent to.
+	// CheckURL rejects an address to which nothing could be sent.
 	CheckURL func(address string) error
-	// BaseURL is where the school is reached; it has no slash at its end.
+	// BaseURL is the URL of the school, without a slash at the end.
 	BaseURL string
 }
 
-// New makes the service over a store.
+// New returns a service that uses a store.
 func New(store lyceum.Store, clock func() time.Time, o Options) *Service {
 	return &Service{store: store, clock: clock, Options: o}
 }
@@ -43,7 +42,7 @@ func (s *Service) Webhooks(ctx context.Context, by lyceum.By, _ struct{}) ([]lyc
 	return lyceum.All(v.Webhooks, v, lyceum.WebhookFilter{Kept: true})
 }
 
-// Webhook gives a webhook that was not deleted.
+// Webhook returns a webhook that was not deleted.
 func (s *Service) Webhook(ctx context.Context, by lyceum.By, id lyceum.WebhookID) (lyceum.Webhook, error) {
 	v := s.store.In(ctx, by.School)
 	w, err := v.Webhooks.Get(v, id)
@@ -59,7 +58,7 @@ func (s *Service) LiveWebhook(ctx context.Context, by lyceum.By, id lyceum.Webho
 	return w, err
 }
 
-// standing refuses a webhook that was deleted.
+// standing rejects a webhook that was deleted.
 func standing(w *lyceum.Webhook, err error) error {
 	if err == nil && w.DeletedAt.Present {
 		return lyceum.Errorf(lyceum.NotFound, "there is no webhook %d", w.ID)
@@ -79,23 +78,23 @@ func (s *Service) Events(
 	return v.Deliveries.List(v, f, p)
 }
 
-// live are the webhooks that a school sends to.
+// live selects the webhooks that a school sends to.
 var live = lyceum.WebhookFilter{Kept: true, Live: true}
 
-// Import takes webhooks or their events in, batch by batch, as another school
-// had them. They are a record: nothing is sent to a receiver because of them.
+// Import imports webhooks or their events, batch by batch, as another school had them. They are
+// only a record: they cause nothing to be sent to a receiver.
 type Import[T any] struct {
 	service *Service
 	by      lyceum.By
 	clock   func() time.Time
 	what    string
-	webhook func(*T) lyceum.WebhookID // that the row is or is about
-	known   bool                      // the webhook must be there
+	webhook func(*T) lyceum.WebhookID // of the row
+	known   bool                      // the webhook must exist
 	save    func(lyceum.Tx, []T) (lyceum.Saved, error)
 }
 
-// ImportWebhooks begins an import of webhooks. The clock says when a webhook
-// without a time of creation was created.
+// ImportWebhooks begins an import of webhooks. The clock gives the creation time of a webhook
+// without one.
 func (s *Service) ImportWebhooks(by lyceum.By, clock func() time.Time) *Import[lyceum.Webhook] {
 	return &Import[lyceum.Webhook]{
 		s, by, clock, "webhooks", func(w *lyceum.Webhook) lyceum.WebhookID { return w.ID },
@@ -126,14 +125,14 @@ func (s *Service) ImportEvents(by lyceum.By, clock func() time.Time) *Import[lyc
 	}
 }
 
-// Check tells which rows of a batch cannot be kept, and keeps none.
+// Check returns the problems of the rows of a batch that cannot be imported, and saves nothing.
 func (i *Import[T]) Check(ctx context.Context, batch []T) ([]lyceum.RowProblem, error) {
 	v := i.service.store.In(ctx, i.by.School)
 	return i.problems(batch, v.Webhooks, v)
 }
 
-// Save keeps the rows of a batch that have no problem, all in one write, and
-// gives the problems of the others.
+// Save saves the rows of a batch that have no problem, all in one write, and returns the
+// problems of the others.
 func (i *Import[T]) Save(ctx context.Context, batch []T) (saved lyceum.Saved, problems []lyceum.RowProblem, err error) {
 	err = i.service.store.Write(ctx, i.by.Stamp(i.clock()), func(tx lyceum.Tx) error {
 		problems, err = i.problems(batch, tx.Webhooks, tx)
@@ -151,8 +150,8 @@ func (i *Import[T]) Save(ctx context.Context, batch []T) (saved lyceum.Saved, pr
 
 type webhookRows = lyceum.Rows[lyceum.WebhookID, lyceum.Webhook, lyceum.WebhookFilter]
 
-// problems finds the rows whose webhook is not there, or is one that this
-// school sends to: what it is told is not a file's business.
+// problems returns a problem for each row whose webhook does not exist, or is one that this
+// school sends to, which a file must not change.
 func (i *Import[T]) problems(
 	batch []T, hooks webhookRows, from lyceum.Source,
 ) (problems []lyceum.RowProblem, err error) {

@@ -8,24 +8,22 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Feed lets others follow what changes in a school.
+// Feed allows others to follow the changes of a school.
 type Feed struct {
 	store    lyceum.Store
 	events   *Service
 	stopping <-chan struct{}
 }
 
-// NewFeed makes the feed over a store. Nobody waits any longer once stopping is
-// closed.
+// NewFeed returns a feed of a store. Requests stop waiting once stopping is closed.
 func NewFeed(store lyceum.Store, events *Service, stopping <-chan struct{}) *Feed {
 	return &Feed{store: store, events: events, stopping: stopping}
 }
 
-// othersPause is how long a change of another process may stay unseen.
+// othersPause is how long a change by another process may go unnoticed.
 const othersPause = 500 * time.Millisecond
 
-// ChangesAsked names the changes that are asked for, and how long to wait for
-// the first one if there is none.
+// ChangesAsked selects changes, and says how long to wait for the first one if there is none.
 type ChangesAsked struct {
 	Filter lyceum.ChangeFilter
 	Wait   time.Duration
@@ -39,7 +37,7 @@ func (f *Feed) Changes(ctx context.Context, by lyceum.By, q ChangesAsked) (lyceu
 	allowance := lyceum.AllowanceOf(ctx)
 	v := f.store.In(ctx, by.School)
 	for {
-		changed := f.store.Changed(by.School) // before looking: what comes after is not missed
+		changed := f.store.Changed(by.School) // before the query, so that no later change is missed
 		listing, err := v.FindChanges(filter)
 		if err == nil && listing.Last < filter.After {
 			err = notYet(filter.After, listing.Last)
@@ -59,7 +57,7 @@ func (f *Feed) Changes(ctx context.Context, by lyceum.By, q ChangesAsked) (lyceu
 		case <-f.stopping:
 			wait = 0
 		case <-ctx.Done():
-			return listing, nil // who asked has gone: nobody is told
+			return listing, nil // the caller has gone, so nobody sees the result
 		}
 		if allowance != nil {
 			if err := allowance.Resume(); err != nil {
@@ -72,15 +70,15 @@ func (f *Feed) Changes(ctx context.Context, by lyceum.By, q ChangesAsked) (lyceu
 // UnknownNumber is the code of the error for a number that no change has yet.
 const UnknownNumber = "unknown_number"
 
-// notYet refuses a number that no change has: who waits for what comes after it would miss
-// all changes up to it.
+// notYet returns the error for a number that no change has yet. A caller that waited for changes
+// after it would miss all changes up to it.
 func notYet(after, last int64) error {
 	return &lyceum.Error{Kind: lyceum.Conflict, Code: UnknownNumber, Detail: fmt.Sprintf("no change has the number %d "+
 		"yet: the last one is %d. The number is of another school, or this one was brought back to an earlier state; "+
 		"go on after %d, or after 0 for all changes", after, last, last)}
 }
 
-// Told is an event as a webhook is told of it.
+// Told is an event as webhooks receive it.
 type Told struct {
 	Number int64
 	At     time.Time
@@ -92,12 +90,12 @@ type Told struct {
 // EventListing is a part of a school's events in order.
 type EventListing struct {
 	Events []Told
-	Next   int64 // to go on after
-	More   bool  // there is more already
+	Next   int64 // the number to continue after
+	More   bool  // there are more already
 	Last   int64 // number of the school's last entry
 }
 
-// Events returns those changes that are events, as webhooks get them.
+// Events returns the changes that are events, as webhooks receive them.
 func (f *Feed) Events(ctx context.Context, by lyceum.By, q ChangesAsked) (EventListing, error) {
 	q.Filter.Events = true
 	listing, err := f.Changes(ctx, by, q)
@@ -126,11 +124,11 @@ func (f *Feed) Events(ctx context.Context, by lyceum.By, q ChangesAsked) (EventL
 const (
 	// bodiesAtOnce is how many bodies of events are read at a time.
 	bodiesAtOnce = 50
-	// bareEvent is how many bytes an event takes in JSON without its body.
+	// bareEvent is how many bytes an event without its body takes in JSON.
 	bareEvent = 200
 )
 
-// bodies gives events the bodies they have or had.
+// bodies returns events with their bodies.
 func (f *Feed) bodies(ctx context.Context, school lyceum.SchoolID, changes []lyceum.ChangeRecord) ([]Told, error) {
 	numbers := make([]int64, len(changes))
 	for i := range changes {
@@ -150,8 +148,8 @@ func (f *Feed) bodies(ctx context.Context, school lyceum.SchoolID, changes []lyc
 	return told, nil
 }
 
-// toldAs gives the number that the payload of an event is kept under, and the
-// delivery that is sent again, if that is what the entry tells.
+// toldAs returns the number under which the payload of an event is stored, and the delivery if
+// the entry is about resending one.
 func toldAs(c *lyceum.ChangeRecord) (number int64, again lyceum.Opt[lyceum.WebhookEventID]) {
 	if d, ok := c.Object.(lyceum.WebhookEvent); ok {
 		return d.Number.Value, lyceum.Some(d.ID)
@@ -159,8 +157,8 @@ func toldAs(c *lyceum.ChangeRecord) (number int64, again lyceum.Opt[lyceum.Webho
 	return c.Number, again
 }
 
-// tell gives an event the body it has or had. What webhooks were told is kept;
-// the others are told as they are now.
+// tell returns an event with its body. If webhooks received the event, the body is the stored
+// one; otherwise it is rendered from the present state.
 func (f *Feed) tell(
 	ctx context.Context, school lyceum.SchoolID, c *lyceum.ChangeRecord, kept map[int64]lyceum.EventPayload,
 ) (Told, error) {

@@ -14,7 +14,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/events"
 )
 
-// asked asks for everything after an entry, without waiting.
+// asked selects everything after an entry, without waiting.
 func asked(after int64, names ...lyceum.EventName) events.ChangesAsked {
 	return events.ChangesAsked{Filter: lyceum.ChangeFilter{After: after, Limit: 100, Names: names}}
 }
@@ -23,8 +23,9 @@ func (p *post) feed(stopping <-chan struct{}) *events.Feed {
 	return events.NewFeed(p.store, p.events, stopping)
 }
 
-// Who follows the events gets the bodies that webhooks got, also of what was
-// changed since; and what webhooks did not get as it is now.
+// TestEventsAreAsWebhooksGotThem checks that the feed returns the bodies that webhooks received,
+// even of objects that have changed since, and events that no webhook received in their present
+// state.
 func TestEventsAreAsWebhooksGotThem(t *testing.T) {
 	t.Parallel()
 	onBothEngines(t, func(t *testing.T, store lyceum.Store) {
@@ -87,8 +88,9 @@ func TestEventsAreAsWebhooksGotThem(t *testing.T) {
 	})
 }
 
-// Events that are more bytes than an answer may be come in several, none twice
-// and none left out; one that is too large alone comes alone.
+// TestEventsInSeveralAnswers checks that events that exceed the size of a response are returned
+// in several, none twice and none left out, and that an event that is too large by itself is
+// returned alone.
 func TestEventsInSeveralAnswers(t *testing.T) {
 	t.Parallel()
 	p := newPost(t, openStore(t))
@@ -137,8 +139,8 @@ func TestEventsInSeveralAnswers(t *testing.T) {
 	}
 }
 
-// Who waits for a change gets the next one, and nothing once the wait is over,
-// the server stops, or they have gone.
+// TestWhoWaitsForChanges checks that a waiting caller gets the next change, and nothing once the
+// wait is over, the server stops, or the caller has gone.
 func TestWhoWaitsForChanges(t *testing.T) {
 	t.Parallel()
 	closed := make(chan struct{})
@@ -185,8 +187,8 @@ func TestWhoWaitsForChanges(t *testing.T) {
 	}
 }
 
-// A number that no change has yet is refused: who waited for what comes after it would miss
-// what comes before.
+// TestFeedOfAnUnknownNumber checks that a number that no change has yet is rejected, because a
+// caller that waited for changes after it would miss those before it.
 func TestFeedOfAnUnknownNumber(t *testing.T) {
 	t.Parallel()
 	onBothEngines(t, func(t *testing.T, store lyceum.Store) {

@@ -14,35 +14,35 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/events"
 )
 
-// These say again what the rules are to do, as simply as possible, and without
-// a database: a history of random steps must leave both alike.
+// These types repeat what the rules do, as simply as possible and without a database: after any
+// history of random steps, both must agree.
 
-// expected is what is known of a delivery.
+// expected is what is expected of a delivery.
 type expected struct {
 	hook     lyceum.WebhookID
 	state    string
-	status   int32 // 0: none
+	status   int32 // 0 for none
 	attempts int32
 	tries    int32
-	next     time.Time // zero: none
+	next     time.Time // zero for none
 }
 
-// listener is what is known of a webhook.
+// listener is what is expected of a webhook.
 type listener struct {
 	state   lyceum.WebhookState
-	since   int // sales before it are not for it
+	since   int // it does not receive sales before this one
 	deleted bool
 	pauses  []time.Duration
-	rate    int // messages a minute; 0 is no limit
+	rate    int // messages per minute; 0 is no limit
 	minute  time.Time
-	used    int // in that minute
+	used    int // messages in that minute
 }
 
-// model is what is known of all of them.
+// model is what is expected of all webhooks and deliveries.
 type model struct {
 	hooks      map[lyceum.WebhookID]*listener
 	deliveries map[lyceum.WebhookEventID]*expected
-	sold, told int // sales, and those that were dispatched
+	sold, told int // the number of sales, and of those that were dispatched
 }
 
 func (m *model) of(hook lyceum.WebhookID) (ids []lyceum.WebhookEventID) {
@@ -78,7 +78,7 @@ func (m *model) dispatch(now time.Time) {
 	}
 }
 
-// cancel gives up what waits for a webhook.
+// cancel gives up the pending deliveries of a webhook.
 func (m *model) cancel(hook lyceum.WebhookID) {
 	for _, id := range m.of(hook) {
 		if d := m.deliveries[id]; !d.next.IsZero() {
@@ -87,7 +87,7 @@ func (m *model) cancel(hook lyceum.WebhookID) {
 	}
 }
 
-// again sends deliveries again, all or those that failed.
+// again restarts deliveries, all or those that failed.
 func (m *model) again(hook lyceum.WebhookID, failedOnly bool, now time.Time) (sent int) {
 	for _, id := range m.of(hook) {
 		if d := m.deliveries[id]; !failedOnly || d.state == lyceum.DeliveryFailed {
@@ -98,7 +98,7 @@ func (m *model) again(hook lyceum.WebhookID, failedOnly bool, now time.Time) (se
 	return sent
 }
 
-// claim returns how many are claimed, and takes them from what is due.
+// claim returns the deliveries that are claimed, which are then no longer due.
 func (m *model) claim(hook lyceum.WebhookID, limit int, now time.Time) (claimed []lyceum.WebhookEventID) {
 	h := m.hooks[hook]
 	if !m.takes(hook) {
@@ -129,7 +129,7 @@ func (m *model) claim(hook lyceum.WebhookID, limit int, now time.Time) (claimed 
 	return claimed
 }
 
-// renew prolongs a claim, if it still holds.
+// renew extends a claim if it is still valid.
 func (m *model) renew(p *events.Parcel, now time.Time) (until time.Time) {
 	d := m.deliveries[p.ID]
 	if !p.NextAttemptAt.Value.Equal(d.next) {
@@ -139,8 +139,8 @@ func (m *model) renew(p *events.Parcel, now time.Time) (until time.Time) {
 	return d.next
 }
 
-// report keeps what became of an attempt. It returns the pause before the next
-// one by the schedule, if there is one.
+// report records the outcome of an attempt. It returns the scheduled pause before the next one,
+// if there is one.
 func (m *model) report(p *events.Parcel, status int) (pause time.Duration) {
 	d, h := m.deliveries[p.ID], m.hooks[p.Webhook.ID]
 	d.attempts++
@@ -148,7 +148,7 @@ func (m *model) report(p *events.Parcel, status int) (pause time.Duration) {
 	d.status = int32(status)
 	delivered := status == 200
 	switch {
-	case !p.NextAttemptAt.Value.Equal(d.next): // claimed by another since, sent again or given up
+	case !p.NextAttemptAt.Value.Equal(d.next): // claimed by another process since, resent or given up
 		if delivered && d.state == lyceum.DeliveryFailed {
 			d.state = lyceum.DeliveryDelivered
 		}
@@ -167,13 +167,13 @@ func (m *model) report(p *events.Parcel, status int) (pause time.Duration) {
 	return 0
 }
 
-// history runs random steps against both.
+// history runs random steps on both.
 type history struct {
 	*post
 	model
 
 	random *rand.Rand
-	held   []events.Parcel // claimed and not reported
+	held   []events.Parcel // claimed and not yet reported
 	log    []string
 }
 
@@ -195,7 +195,7 @@ func (h *history) create(t *testing.T) {
 	h.hooks[h.hook(t, f).ID] = l
 }
 
-// report lets a claimed delivery arrive or fail, in any order of the claims.
+// report makes a claimed delivery succeed or fail, in any order of the claims.
 func (h *history) report(t *testing.T) string {
 	t.Helper()
 	if len(h.held) == 0 {
@@ -214,8 +214,8 @@ func (h *history) report(t *testing.T) string {
 	return fmt.Sprintf("delivery %d of webhook %d gets %d", parcel.ID, parcel.Webhook.ID, code)
 }
 
-// adopt takes over the moment of the next attempt, which is random, if it is
-// within a fifth of the pause.
+// adopt copies the time of the next attempt, which is random, if it is within a fifth of the
+// pause.
 func (h *history) adopt(t *testing.T, id lyceum.WebhookEventID, pause time.Duration) {
 	t.Helper()
 	v := h.store.In(t.Context(), h.school)
@@ -230,7 +230,7 @@ func (h *history) adopt(t *testing.T, id lyceum.WebhookEventID, pause time.Durat
 	h.deliveries[id].next = next
 }
 
-// step does one thing with a webhook and returns its name.
+// step performs a random step with a webhook and returns its name.
 func (h *history) step(t *testing.T) string {
 	t.Helper()
 	now := h.clock.Now()
@@ -313,7 +313,7 @@ func (h *history) step(t *testing.T) string {
 	return "nothing"
 }
 
-// compare wants the store to be as the model.
+// compare checks that the store agrees with the model.
 func (h *history) compare(t *testing.T) {
 	t.Helper()
 	v := h.store.In(t.Context(), h.school)
@@ -343,10 +343,9 @@ func (h *history) compare(t *testing.T) {
 	}
 }
 
-// TestAnyHistoryOfDeliveries: whatever couriers, receivers and people do, and in
-// whichever order, every event reaches the webhooks that it is for, and is tried,
-// given up and sent again as a model says that only knows the sentences of the
-// rules.
+// TestAnyHistoryOfDeliveries checks that whatever couriers, receivers and people do, in any
+// order, every event reaches the webhooks that it is for, and is tried, given up and sent again
+// as in a simple model of the rules.
 func TestAnyHistoryOfDeliveries(t *testing.T) {
 	t.Parallel()
 	onBothEngines(t, func(t *testing.T, store lyceum.Store) {

@@ -11,11 +11,11 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// object is the JSON of one thing; encoding/json writes it by name.
+// object is the JSON object of one thing; encoding/json sorts its keys.
 type object map[string]any
 
-// render writes the object of an event as JSON. It reads from the view what the
-// event's object lacks. What is deleted by then has only its id.
+// render returns the object of an event as JSON. It reads from the view what the change does not
+// contain. An object that has been deleted by then has only its id.
 func (s *Service) render(from lyceum.View, school lyceum.SchoolID, c *lyceum.ChangeRecord) ([]byte, error) {
 	told, err := objectOf(&reading{view: from, school: school, base: s.BaseURL}, c)
 	if err != nil {
@@ -24,7 +24,7 @@ func (s *Service) render(from lyceum.View, school lyceum.SchoolID, c *lyceum.Cha
 	return json.Marshal(told)
 }
 
-// payload is an event as webhooks are told of it, and as it is stored.
+// payload returns an event as webhooks receive it, and as it is stored.
 func (s *Service) payload(
 	from lyceum.View, school lyceum.SchoolID, c *lyceum.ChangeRecord,
 ) (lyceum.EventPayload, error) {
@@ -67,7 +67,7 @@ func objectOf(r *reading, c *lyceum.ChangeRecord) (object, error) {
 			detail["user"] = told
 			told = detail
 		} else {
-			if told == nil { // a person who was erased
+			if told == nil { // the person was erased
 				told = object{"id": c.ObjectID}
 			}
 			for name, value := range detail {
@@ -78,8 +78,8 @@ func objectOf(r *reading, c *lyceum.ChangeRecord) (object, error) {
 	return told, r.err
 }
 
-// reading collects what an event is about. The first thing that goes wrong
-// stays; what is not there is null.
+// reading reads the things that an event is about, and collects errors. Things that do not exist
+// are null.
 type reading struct {
 	view   lyceum.View
 	school lyceum.SchoolID
@@ -94,8 +94,7 @@ func found[T any](r *reading, value T, err error) (T, bool) {
 	return value, err == nil
 }
 
-// user has every field that a user was seen with in any event; what is not
-// known here is null.
+// user has every field that users were seen with in any event; unknown ones are null.
 func (r *reading) user(id lyceum.UserID) object {
 	user, err := r.view.Users.Get(r.view, id)
 	u, ok := found(r, user, err)
@@ -131,11 +130,10 @@ func (r *reading) course(id lyceum.CourseID) object {
 	return told
 }
 
-// coursePath is the path of a course on the pages of a school.
+// coursePath returns the path of a course on the pages of a school.
 func coursePath(id lyceum.CourseID) string { return "/courses/" + strconv.Itoa(int(id)) }
 
-// authorBio has every field that an author was seen with; what is not known here
-// is null.
+// authorBio has every field that authors were seen with; unknown ones are null.
 func authorBio(a *lyceum.AuthorProfile) object {
 	return object{
 		"id": a.ID, "name": text(a.Name), "bio": text(a.Bio), "profile_image_url": text(a.ProfileImageURL),
@@ -147,7 +145,7 @@ func authorBio(a *lyceum.AuthorProfile) object {
 	}
 }
 
-// product is a pricing plan in the words of webhooks, with the course it sells.
+// product returns a pricing plan, which webhooks call a product, and the course that it sells.
 func (r *reading) product(id lyceum.Opt[lyceum.PricingPlanID]) (product, course object, recurs bool) {
 	if !id.Present {
 		return nil, nil, false
@@ -196,7 +194,7 @@ func (r *reading) coupon(id lyceum.Opt[lyceum.CouponID]) object {
 }
 
 func (r *reading) enrollment(e *lyceum.Enrollment, c *lyceum.ChangeRecord) object {
-	active := c.Event.Value != lyceum.EnrollmentDisabledEvent // whatever came after the event
+	active := c.Event.Value != lyceum.EnrollmentDisabledEvent // as of the event, whatever came after it
 	p := r.progress(e.User, e.Course)
 	told := object{
 		"id": e.ID, "user_id": e.User, "course_id": e.Course, "primary_course_id": e.Course, "course_progress_id": p.ID,
@@ -212,12 +210,12 @@ func (r *reading) enrollment(e *lyceum.Enrollment, c *lyceum.ChangeRecord) objec
 	return told
 }
 
-// admission has the pricing plan of the sale that opened it; without one, product
-// and currency are null.
+// admission has the pricing plan of the sale that opened it; without a sale, product and
+// currency are null.
 func (r *reading) admission(a *lyceum.Admission, c *lyceum.ChangeRecord) object {
 	told := object{
 		"id": a.ID, "user_id": a.UserID, "school_id": r.school, "coaching_id": a.CoachingID, "sale_id": number(a.SaleID),
-		"is_active":   c.Event.Value != lyceum.AdmissionDisabledEvent, // whatever came after the event
+		"is_active":   c.Event.Value != lyceum.AdmissionDisabledEvent, // as of the event, whatever came after it
 		"admitted_at": written(a.AdmittedAt), "created_at": written(a.AdmittedAt), "updated_at": written(c.At),
 		"expires_at": moment(a.ExpiresAt), "user": r.user(a.UserID), "coaching": nil, "product": nil, "currency": nil,
 	}
@@ -239,7 +237,7 @@ func (r *reading) admission(a *lyceum.Admission, c *lyceum.ChangeRecord) object 
 	return told
 }
 
-// progress is empty where there is none.
+// progress returns the progress of a user in a course, or a zero value if there is none.
 func (r *reading) progress(user lyceum.UserID, course lyceum.CourseID) lyceum.Progress {
 	progress, _, err := r.view.Progress.First(r.view,
 		lyceum.ProgressFilter{User: lyceum.Some(user), Course: lyceum.Some(course)})
@@ -283,13 +281,13 @@ func (r *reading) sale(s *lyceum.Sale, event lyceum.EventName) object {
 	}
 }
 
-// untoldOfTransactions are the fields of a transaction that webhooks were never
-// seen with; has_chargeback is there as is_chargeback.
+// untoldOfTransactions are the fields of a transaction that webhooks were never seen with;
+// has_chargeback is included as is_chargeback.
 var untoldOfTransactions = []string{
 	"pricing_plan_id", "has_chargeback", "chargeback_fee", "affiliate_id", "coupon_id",
 }
 
-// money is a transaction without what it belongs to.
+// money returns a transaction without what it belongs to.
 func (r *reading) money(t *lyceum.Transaction) object {
 	references, err := r.view.References.Find(r.view, t.ID)
 	known, _ := found(r, references, err)

@@ -17,15 +17,14 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// told are the bodies of messages by type, as they came and as a receiver reads
-// them.
+// told has the bodies of messages by type, raw and as a receiver decodes them.
 type told struct {
 	raw    map[string]string
 	object map[string]map[string]any
 }
 
-// lesson lets a learner of a classroom begin, complete, answer and write, and
-// gives what a receiver is told of it.
+// lesson makes a learner of a classroom enroll, complete a lecture, answer quizzes and write a
+// comment, and returns what a receiver gets.
 func lesson(t *testing.T, store lyceum.Store) told {
 	t.Helper()
 	p := newPost(t, store)
@@ -68,15 +67,14 @@ func lesson(t *testing.T, store lyceum.Store) told {
 	return all
 }
 
-// TestPayloadsAreAsReceiversKnowThem holds what deliveries of the original were
-// seen with.
+// TestPayloadsAreAsReceiversKnowThem checks for what deliveries of the original were seen with.
 func TestPayloadsAreAsReceiversKnowThem(t *testing.T) {
 	t.Parallel()
 	onBothEngines(t, func(t *testing.T, store lyceum.Store) {
 		all := lesson(t, store)
 		for event, parts := range map[string][]string{
-			// Times end in Z but for the envelope's; the percentage of an enrollment
-			// is a float, that of a lecture an integer.
+			// Times end in Z except for the envelope's. The percentage of an enrollment is a
+			// float, that of a lecture an integer.
 			"Enrollment.created":      {`"created":"2024-01-10T12:00:01+00:00"`, `"enrolled_at":"2024-01-10T12:00:01Z"`, `"percent_complete":0.0,`},
 			"LectureProgress.created": {`"completed_at":"2024-01-10T12:00:01Z"`, `"percent_complete":66,`},
 			"Response.created":        {`"custom_form_id":901`, `"attachable_id":11`, `"correct":1,`, `"submitted_at":"2024-01-10T12:00:01Z"`},
@@ -98,8 +96,8 @@ func TestPayloadsAreAsReceiversKnowThem(t *testing.T) {
 	})
 }
 
-// TestPayloadsHaveEveryFieldSeen: a user and an author have the same fields
-// wherever they stand.
+// TestPayloadsHaveEveryFieldSeen checks that users and authors have the same fields wherever
+// they appear.
 func TestPayloadsHaveEveryFieldSeen(t *testing.T) {
 	t.Parallel()
 	all := lesson(t, openStore(t))
@@ -124,7 +122,8 @@ func TestPayloadsHaveEveryFieldSeen(t *testing.T) {
 	}
 }
 
-// An affiliate who is a user has an address, as long as there is somebody.
+// TestAffiliateOfASale checks that an affiliate who is a user has an email address, unless the
+// user was erased.
 func TestAffiliateOfASale(t *testing.T) {
 	t.Parallel()
 	p := newPost(t, openStore(t))

@@ -16,8 +16,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// post is a school with webhooks, with a clock that the test moves and
-// receivers that the test speaks for.
+// post is a school with webhooks, a clock that the test moves, and receivers whose responses the
+// test sets.
 type post struct {
 	store     lyceum.Store
 	school    lyceum.SchoolID
@@ -48,7 +48,7 @@ func (p *post) sell(t *testing.T) lyceum.TransactionID {
 	return d.Transactions[0].ID
 }
 
-// receiver takes parcels and notes what came.
+// receiver records the parcels that it receives.
 type receiver struct {
 	events.WithSecret
 
@@ -56,21 +56,21 @@ type receiver struct {
 	answer func() events.Outcome
 }
 
-// letters returns what came since the last time.
+// letters returns the parcels received since the last call.
 func (r *receiver) letters() []events.Parcel {
 	came := r.came
 	r.came = nil
 	return came
 }
 
-// status answers with a status.
+// status returns an answer with a status.
 func status(code int) func() events.Outcome {
 	return func() events.Outcome {
 		return events.Outcome{Delivered: code < 300, Status: code, Took: time.Millisecond}
 	}
 }
 
-// hook makes a webhook whose receiver answers 200. Without events it is told of
+// hook creates a webhook whose receiver responds with 200. Without events, it receives those of
 // sales.
 func (p *post) hook(t *testing.T, f events.WebhookForm) *receiver {
 	t.Helper()
@@ -87,7 +87,7 @@ func (p *post) hook(t *testing.T, f events.WebhookForm) *receiver {
 	return to
 }
 
-// dispatch turns everything that has happened into deliveries.
+// dispatch turns all events so far into deliveries.
 func (p *post) dispatch(t *testing.T) {
 	t.Helper()
 	for more := true; more; {
@@ -98,7 +98,7 @@ func (p *post) dispatch(t *testing.T) {
 	}
 }
 
-// rounds dispatches and sends until there is nothing to do at this moment.
+// rounds dispatches and sends until nothing is left to do at the present time.
 func (p *post) rounds(t *testing.T) {
 	t.Helper()
 	p.dispatch(t)
@@ -121,7 +121,7 @@ func (p *post) rounds(t *testing.T) {
 	}
 }
 
-// deliver brings a parcel to its receiver, and reports what that answered.
+// deliver passes a parcel to its receiver, and reports the outcome.
 func (p *post) deliver(t *testing.T, parcel *events.Parcel) {
 	t.Helper()
 	to := p.receivers[parcel.Webhook.URL]
@@ -157,7 +157,7 @@ func (p *post) states(t *testing.T, id lyceum.WebhookID) (told []string, ids []l
 	return told, ids
 }
 
-// envelope is the body of a message as a receiver reads it.
+// envelope is the body of a message as a receiver decodes it.
 type envelope struct {
 	Type        string         `json:"type"`
 	Livemode    bool           `json:"livemode"`

@@ -8,20 +8,20 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// replaySize is how many deliveries one write begins anew at most. What is more
-// is done in several.
+// replaySize is the maximum number of deliveries that one write restarts. More of them take
+// several writes.
 const replaySize = 250
 
-// replay is how far a change of many deliveries has come.
+// replay is the progress of a change that restarts many deliveries.
 type replay struct {
 	Last lyceum.Opt[lyceum.WebhookEvent]
 	Sent int
 
-	webhook lyceum.Webhook // as the part before left it
+	webhook lyceum.Webhook // as the previous part left it
 }
 
-// part begins the next deliveries anew, tells those who listen, and returns how
-// far it came and whether there are more.
+// part restarts the next deliveries, announces them, and returns the progress and whether there
+// are more.
 func (r replay) part(tx lyceum.Tx, f lyceum.ResendFilter, at time.Time) (_ replay, more bool, err error) {
 	again, err := tx.ReplayDeliveries(f, r.Last, replaySize, at)
 	if err != nil {
@@ -36,15 +36,15 @@ func (r replay) part(tx lyceum.Tx, f lyceum.ResendFilter, at time.Time) (_ repla
 	return r, more, err
 }
 
-// What to do about the rest of a replay that was broken off. A webhook that was
-// resumed is on again, and cannot be resumed a second time.
+// What to do about the rest of a replay that was interrupted. A webhook that was resumed is on
+// again, and cannot be resumed a second time.
 const (
 	repeat     = "repeat the request for the rest"
 	resendRest = "the webhook is enabled again; resend the other failed deliveries with POST /lyceum/v1/webhooks/%d/resend"
 )
 
-// brokenOff says of an error after some parts what became of them, and what to
-// do about the rest.
+// brokenOff adds to an error how many deliveries were restarted before it, and what to do about
+// the rest.
 func (r replay) brokenOff(err error, todo string) error {
 	if e := lyceum.Public(err); e.Kind == lyceum.Unavailable && r.Sent > 0 {
 		return &lyceum.Error{Kind: e.Kind, Err: err, Detail: fmt.Sprintf(
@@ -53,8 +53,8 @@ func (r replay) brokenOff(err error, todo string) error {
 	return err
 }
 
-// Resume switches a failed webhook on again. With replay everything that it
-// missed is sent, under the ids it had. Without it what still waits is given up.
+// Resume switches a failed webhook on again. With replay, it sends everything that the webhook
+// missed, with the original ids. Without it, deliveries that are still pending are given up.
 func (s *Service) Resume(ctx context.Context, by lyceum.By, id lyceum.WebhookID, with Replay) (lyceum.Webhook, error) {
 	for more := with == WithoutReplay; more; {
 		err := s.store.Write(ctx, by.Stamp(s.clock()), func(tx lyceum.Tx) error {
@@ -102,17 +102,16 @@ func switchOn(tx lyceum.Tx, w *lyceum.Webhook) error {
 	return err
 }
 
-// Replay says what becomes of what a failed webhook missed.
+// Replay says what happens to the deliveries that a failed webhook missed.
 type Replay uint8
 
-// The answers.
+// Values of Replay.
 const (
 	WithReplay Replay = iota
 	WithoutReplay
 )
 
-// Resend sends the deliveries of a webhook that pass the filter again, under
-// the ids they had.
+// Resend sends the deliveries of a webhook that pass the filter again, with their original ids.
 func (s *Service) Resend(ctx context.Context, by lyceum.By, f lyceum.ResendFilter) (int, error) {
 	now := s.clock()
 	r, err := lyceum.ChangeInParts(ctx, s.store, by.Stamp(now), func(tx lyceum.Tx, r replay) (replay, bool, error) {

@@ -8,8 +8,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/events"
 )
 
-// A delivery whose event is not stored any more is shown without it, and is not sent
-// again.
+// TestDeliveriesOutliveTheirEvents checks that a delivery whose event is no longer stored is
+// shown without it, and is not sent again.
 func TestDeliveriesOutliveTheirEvents(t *testing.T) {
 	t.Parallel()
 	p := newPost(t, openStore(t))

@@ -7,9 +7,9 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// sample writes the object of an event that did not happen, of a person, a
-// course and a sale that do not exist: every field of the real one is there,
-// every id is 0, and nobody's data leaves the school.
+// sample renders the object of an event that did not happen, about a person, a course and a sale
+// that do not exist. It has every field of a real one, every id is 0, and no real data leaves
+// the school.
 func (s *Service) sample(school lyceum.SchoolID, event lyceum.EventName, at time.Time) ([]byte, error) {
 	made := madeUp{at: lyceum.Second(at)}
 	object, detail := made.subject(event)
@@ -21,10 +21,10 @@ func (s *Service) sample(school lyceum.SchoolID, event lyceum.EventName, at time
 	return s.render(made.view(), school, &c)
 }
 
-// madeUp is a school in which there is one of everything.
+// madeUp is a school that has one of everything.
 type madeUp struct{ at time.Time }
 
-// subject is what an event is about, and its detail.
+// subject returns what an event is about, and its detail.
 func (m madeUp) subject(event lyceum.EventName) (object any, detail string) {
 	switch event {
 	case lyceum.EnrollmentCreatedEvent, lyceum.EnrollmentCompletedEvent, lyceum.EnrollmentDisabledEvent:
@@ -67,7 +67,7 @@ func (m madeUp) subject(event lyceum.EventName) (object any, detail string) {
 	return nil, ""
 }
 
-// price is what the made-up course costs, in cents.
+// price is the price of the made-up course, in cents.
 const price = 1999
 
 func (m madeUp) person() lyceum.User {

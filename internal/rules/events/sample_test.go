@@ -12,8 +12,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/events"
 )
 
-// A test tells of a made-up person whatever the event, with the id 0, and its
-// envelope says that it is not livemode.
+// TestSamplesAreOfNobody checks that for every event, a test is about a made-up person, with the
+// id 0, and not livemode.
 func TestSamplesAreOfNobody(t *testing.T) {
 	t.Parallel()
 	p := newPost(t, openStore(t))
@@ -39,7 +39,7 @@ func TestSamplesAreOfNobody(t *testing.T) {
 	}
 }
 
-// A sample has the fields of what it stands for.
+// TestSampleHasTheFieldsOfASale checks that a sample has the same fields as a real event.
 func TestSampleHasTheFieldsOfASale(t *testing.T) {
 	t.Parallel()
 	p := newPost(t, openStore(t))

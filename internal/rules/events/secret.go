@@ -9,15 +9,14 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// secretOf makes the secret of a webhook in one of its generations. Secrets are
-// kept nowhere: a database or a backup that falls into wrong hands signs
-// nothing.
+// secretOf derives the secret of a webhook for one of its generations. Secrets are not stored,
+// so a stolen database or backup cannot be used to sign anything.
 func secretOf(key lyceum.SecretKey, school lyceum.SchoolID, id lyceum.WebhookID, generation int32) []byte {
 	return key.MAC(fmt.Sprintf("webhook %d %d %d", school, id, generation))
 }
 
-// Secret gives the secret of a webhook in one of its generations, and the key
-// it is made of. A key that this process does not have is Unavailable.
+// Secret returns the secret of a webhook for one of its generations, derived from the given key.
+// It fails with Unavailable if this process does not have the key.
 func (s *Service) Secret(
 	school lyceum.SchoolID, id lyceum.WebhookID, generation int32, key lyceum.SecretKeyID,
 ) ([]byte, error) {
@@ -30,8 +29,8 @@ func (s *Service) Secret(
 	return secretOf(found, school, id, generation), nil
 }
 
-// NeededKeys counts, by the secret key that it needs, the webhooks that are
-// sent to. The oldest key goes by its own name, where the ring has it.
+// NeededKeys counts the webhooks that are sent to, by the secret key that they need. The oldest
+// key is counted under its own id, if the ring has it.
 func (s *Service) NeededKeys(ctx context.Context) (map[lyceum.SecretKeyID]int, error) {
 	schools, err := s.store.FindSchools(ctx)
 	if err != nil {
@@ -53,7 +52,7 @@ func (s *Service) NeededKeys(ctx context.Context) (map[lyceum.SecretKeyID]int, e
 	return needed, nil
 }
 
-// keysOf gives the keys that a webhook that is sent to is signed with now.
+// keysOf returns the keys that a live webhook is signed with now.
 func (s *Service) keysOf(w *lyceum.Webhook) []lyceum.SecretKeyID {
 	ids := []lyceum.SecretKeyID{w.SecretKey}
 	if w.OldSecretUntil.Present && s.clock().Before(w.OldSecretUntil.Value) {
@@ -67,8 +66,7 @@ func (s *Service) keysOf(w *lyceum.Webhook) []lyceum.SecretKeyID {
 	return slices.Compact(ids)
 }
 
-// secrets gives the secrets that sign for a webhook at a moment, the newest
-// first.
+// secrets returns the secrets that sign for a webhook at the given time, the newest first.
 func (s *Service) secrets(school lyceum.SchoolID, w *lyceum.Webhook, now time.Time) ([][]byte, error) {
 	secret, err := s.Secret(school, w.ID, w.SecretGeneration, w.SecretKey)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// TestPayloadsOfTransactions: a receiver is told the fields that it was always
-// told, and none of them is forgotten.
+// TestPayloadsOfTransactions checks that receivers still get all the fields of a transaction
+// that they always got.
 func TestPayloadsOfTransactions(t *testing.T) {
 	names := []string{
 		"affiliate_fees", "amount_refunded", "author_fees", "author_id", "charge", "created_at", "currency", "final_price", "id",

@@ -11,30 +11,30 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// oldSecretLife is how long the secret before signs beside a new one.
+// oldSecretLife is how long the previous secret signs alongside a new one.
 const oldSecretLife = 24 * time.Hour
 
-// WebhookForm is what is said of a webhook that is to be made or changed.
+// WebhookForm has the settings of a webhook that is created or changed.
 type WebhookForm struct {
 	URL      string
-	Events   []string // names; none is all
+	Events   []string // names; empty for all
 	AsArray  bool
 	Schedule lyceum.Schedule // empty: that of the contract
-	// RateLimit is how many messages a minute it is sent at most; 0 is no limit.
+	// RateLimit is the maximum number of messages per minute; 0 is no limit.
 	RateLimit int32
 }
 
-// maxRateLimit is the largest limit of a webhook, in messages a minute.
+// maxRateLimit is the largest limit of a webhook, in messages per minute.
 const maxRateLimit = 60_000
 
-// WithSecret is a webhook with the secret that it is told once.
+// WithSecret is a webhook with its secret, which is shown once.
 type WithSecret struct {
 	lyceum.Webhook
 
 	Secret []byte
 }
 
-// check refuses a form that says what cannot be, and gives its trigger.
+// check rejects invalid settings, and returns the trigger.
 func (s *Service) check(f *WebhookForm) (trigger string, err error) {
 	var wrong []lyceum.FieldError
 	if err := s.CheckURL(f.URL); err != nil {
@@ -80,8 +80,8 @@ func listed(names []lyceum.EventName) string {
 	return strings.Join(words, ", ")
 }
 
-// overlap refuses a webhook whose address another one has for one of its
-// events (docs/own-interface.md).
+// overlap rejects a webhook if another one has the same URL and one of its events
+// (docs/own-interface.md).
 func overlap(tx lyceum.Tx, w *lyceum.Webhook) error {
 	others, err := lyceum.All(tx.Webhooks, tx, live)
 	if err != nil {
@@ -102,10 +102,10 @@ func overlap(tx lyceum.Tx, w *lyceum.Webhook) error {
 	return nil
 }
 
-// maxWebhooks is how many webhooks a school sends to at most.
+// maxWebhooks is the maximum number of webhooks that a school sends to.
 const maxWebhooks = 100
 
-// room refuses a webhook beyond maxWebhooks.
+// room rejects a webhook beyond maxWebhooks.
 func room(tx lyceum.Tx) error {
 	sending, err := lyceum.All(tx.Webhooks, tx, live)
 	if err != nil {
@@ -124,7 +124,7 @@ func room(tx lyceum.Tx) error {
 var errNoRing = &lyceum.Error{Kind: lyceum.Conflict, Code: "no_secret_key", Detail: "this server has no secret " +
 	"key to sign with; its operator sets one with --secret-key-file"}
 
-// Create makes a webhook.
+// Create creates a webhook.
 func (s *Service) Create(ctx context.Context, by lyceum.By, f WebhookForm) (WithSecret, error) {
 	key, there := s.Ring.First()
 	if !there {
@@ -160,8 +160,8 @@ func (s *Service) Create(ctx context.Context, by lyceum.By, f WebhookForm) (With
 	})
 }
 
-// change runs a change of a webhook that this school sends to. Result is what
-// is told of the webhook afterwards.
+// change runs a change of a webhook that this school sends to. result turns the changed webhook
+// into the return value.
 func change[T any](ctx context.Context, s *Service, by lyceum.By, id lyceum.WebhookID, result func(lyceum.Webhook) T,
 	do func(tx lyceum.Tx, w *lyceum.Webhook, now time.Time) error,
 ) (T, error) {
@@ -180,10 +180,10 @@ func change[T any](ctx context.Context, s *Service, by lyceum.By, id lyceum.Webh
 	})
 }
 
-// itself is the result of a change that tells of the webhook alone.
+// itself is a result that is just the webhook.
 func itself(w lyceum.Webhook) lyceum.Webhook { return w }
 
-// own refuses a webhook that was deleted, or that another server sends to.
+// own rejects a webhook that was deleted, or that another server sends to.
 func own(w *lyceum.Webhook, err error) error {
 	if err := standing(w, err); err != nil {
 		return err
@@ -195,7 +195,7 @@ func own(w *lyceum.Webhook, err error) error {
 	return nil
 }
 
-// Update changes where a webhook is sent to and what it is told.
+// Update changes the settings of a webhook.
 func (s *Service) Update(
 	ctx context.Context, by lyceum.By, id lyceum.WebhookID, apply func(*WebhookForm),
 ) (lyceum.Webhook, error) {
@@ -218,7 +218,7 @@ func (s *Service) Update(
 	})
 }
 
-// Delete deletes a webhook. What waits for it is given up.
+// Delete deletes a webhook. Its pending deliveries are given up.
 func (s *Service) Delete(ctx context.Context, by lyceum.By, id lyceum.WebhookID) error {
 	_, err := change(ctx, s, by, id, itself, func(tx lyceum.Tx, w *lyceum.Webhook, now time.Time) error {
 		w.DeletedAt = lyceum.Some(lyceum.Second(now))
@@ -229,7 +229,7 @@ func (s *Service) Delete(ctx context.Context, by lyceum.By, id lyceum.WebhookID)
 	return err
 }
 
-// Rotate gives a webhook a new secret. For a day the old one signs as well.
+// Rotate gives a webhook a new secret. For a day, the old one signs as well.
 func (s *Service) Rotate(ctx context.Context, by lyceum.By, id lyceum.WebhookID) (WithSecret, error) {
 	key, there := s.Ring.First()
 	if !there {
@@ -247,7 +247,7 @@ func (s *Service) Rotate(ctx context.Context, by lyceum.By, id lyceum.WebhookID)
 	})
 }
 
-// tellAgain tells those who listen what is sent again, and gives what that is.
+// tellAgain announces deliveries that are sent again, and returns their payloads.
 func tellAgain(tx lyceum.Tx, again []lyceum.WebhookEvent) (map[int64]lyceum.EventPayload, error) {
 	slices.SortFunc(again, func(a, b lyceum.WebhookEvent) int { return cmp.Compare(a.ID, b.ID) })
 	numbers := make([]int64, len(again))
@@ -261,7 +261,7 @@ func tellAgain(tx lyceum.Tx, again []lyceum.WebhookEvent) (map[int64]lyceum.Even
 	return payloads, err
 }
 
-// sending refuses a webhook that nothing is sent to.
+// sending rejects a webhook that nothing is sent to.
 func sending(w *lyceum.Webhook, err error) error {
 	if err := own(w, err); err != nil {
 		return err
@@ -275,7 +275,7 @@ func sending(w *lyceum.Webhook, err error) error {
 	return nil
 }
 
-// ResendOne sends one delivery again, under the id it had.
+// ResendOne sends one delivery again, with its original id.
 func (s *Service) ResendOne(ctx context.Context, by lyceum.By, id lyceum.WebhookEventID) (Named, error) {
 	now := s.clock()
 	return lyceum.Change(ctx, s.store, by.Stamp(now), func(tx lyceum.Tx) (Named, error) {
@@ -306,9 +306,9 @@ func (s *Service) ResendOne(ctx context.Context, by lyceum.By, id lyceum.Webhook
 	})
 }
 
-// Test sends an event that did not happen to a webhook, so that its receiver
-// can be tried out. It is about a made-up person, with the id 0, and is not
-// livemode. Without a name it is the first that the webhook is told of.
+// Test sends a webhook an event that did not happen, to try out its receiver. The event is about
+// a made-up person with the id 0, and is not livemode. Without a name, it is the first event
+// that the webhook receives.
 func (s *Service) Test(ctx context.Context, by lyceum.By, id lyceum.WebhookID, name lyceum.Opt[string]) (Named, error) {
 	v := s.store.In(ctx, by.School)
 	w, err := v.Webhooks.Get(v, id)

@@ -7,8 +7,8 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Grant gives a user a product, and lifts a block that kept the user out of it.
-// The entitlement's id is chosen here.
+// Grant gives a user a product, and lifts a block that kept the user out of it. It assigns the
+// entitlement's id.
 func (s *Service) Grant(tx lyceum.Tx, now time.Time, e lyceum.Entitlement) error {
 	_, err := grant(tx, now, e)
 	return err
@@ -26,8 +26,8 @@ func grant(tx lyceum.Tx, now time.Time, e lyceum.Entitlement) (lyceum.Entitlemen
 	return e, hold(tx, now, e, begun)
 }
 
-// beginBy begins the enrollment that an entitlement gives, unless the user is
-// enrolled. It spares settle the questions that most sales need not ask.
+// beginBy starts the enrollment that an entitlement gives, unless the user is enrolled. It
+// spares settle the queries that most sales do not need.
 func beginBy(tx lyceum.Tx, now time.Time, e lyceum.Entitlement) (begun bool, err error) {
 	if e.Product.Kind != lyceum.CourseKind || !e.OpenAt(now) {
 		return false, nil
@@ -42,9 +42,9 @@ func beginBy(tx lyceum.Tx, now time.Time, e lyceum.Entitlement) (begun bool, err
 	})
 }
 
-// Revoke ends the entitlements that came with a sale, as of a moment: one that
-// has passed, or one to come if they would not end before. It reports whether one of
-// them was open and is not any longer.
+// Revoke ends the entitlements that came with a sale at the given time, which may be in the
+// past, or in the future if they would not end before. It reports whether it closed one that was
+// open.
 func (s *Service) Revoke(
 	tx lyceum.Tx, now time.Time, sale *lyceum.Sale, at time.Time, why lyceum.EntitlementEnd,
 ) (ended bool, err error) {
@@ -73,7 +73,7 @@ func (s *Service) Revoke(
 	return ended, nil
 }
 
-// Restore opens the entitlements of a sale again that an act ended.
+// Restore reopens the entitlements of a sale that were ended for the given reason.
 func (s *Service) Restore(tx lyceum.Tx, now time.Time, sale *lyceum.Sale, ended lyceum.EntitlementEnd) error {
 	of := lyceum.EntitlementFilter{User: sale.UserID, Sale: lyceum.Some(sale.ID)}
 	all, err := lyceum.All(tx.Entitlements, tx, of)
@@ -96,21 +96,20 @@ func (s *Service) Restore(tx lyceum.Tx, now time.Time, sale *lyceum.Sale, ended 
 	return nil
 }
 
-// entitlementsOf returns the entitlements of a sale that no act ended.
+// entitlementsOf returns the entitlements of a sale that have not been ended.
 func entitlementsOf(tx lyceum.Tx, sale *lyceum.Sale) ([]lyceum.Entitlement, error) {
 	of := lyceum.EntitlementFilter{User: sale.UserID, Sale: lyceum.Some(sale.ID), Open: true}
 	return lyceum.All(tx.Entitlements, tx, of)
 }
 
-// settle brings the enrollment of a user in line with the union of their
-// entitlements, and announces access that opened or closed: now, or at a moment
-// that has passed and at which something ended.
+// settle brings a user's enrollment in line with the union of their entitlements, and announces
+// access that opened or closed: now, or at since, a past moment at which something ended.
 func settle(tx lyceum.Tx, now, since time.Time, user lyceum.UserID, product lyceum.Product) error {
 	return settleFew(tx, now, since, user, []lyceum.Product{product})
 }
 
-// settleFew settles products of a user in their order, each by itself, with one question
-// ahead.
+// settleFew settles a user's products in order, one by one, and prefetches what it needs in one
+// batch.
 func settleFew(tx lyceum.Tx, now, since time.Time, user lyceum.UserID, products []lyceum.Product) error {
 	of := lyceum.EntitlementFilter{User: lyceum.Some(user), OpenAt: lyceum.Some(now)}
 	var wanted []lyceum.Wanted
@@ -152,16 +151,16 @@ func settleFew(tx lyceum.Tx, now, since time.Time, user lyceum.UserID, products 
 	return nil
 }
 
-// beginning wants to know whether an enrollment can begin.
+// beginning prefetches whether an enrollment can begin.
 func beginning(tx lyceum.Tx, user lyceum.UserID, course lyceum.CourseID) lyceum.Wanted {
 	return lyceum.Wanted{Ask: func(lyceum.Source) { _, _, _ = tx.MayBegin(user, course) }}
 }
 
-// fewProducts is how many products of a user are settled each by itself; for more
-// of them all that the user has is read at once.
+// fewProducts is the largest number of a user's products that are settled one by one. For more,
+// everything that the user has is read in one go.
 const fewProducts = 4
 
-// settleEach settles products of a user in their order.
+// settleEach settles a user's products in order.
 func settleEach(tx lyceum.Tx, now, since time.Time, user lyceum.UserID, products []lyceum.Product) error {
 	if len(products) <= fewProducts {
 		return settleFew(tx, now, since, user, products)
@@ -196,8 +195,8 @@ func settleEach(tx lyceum.Tx, now, since time.Time, user lyceum.UserID, products
 	return nil
 }
 
-// coursesOf returns the union of the entitlements of a user to each course, and
-// the enrollments that nobody ended.
+// coursesOf returns the union of a user's entitlements to each course, and the enrollments that
+// have not been ended.
 func coursesOf(tx lyceum.Tx, now time.Time, user lyceum.UserID) (
 	unions map[lyceum.Product]union, stays map[lyceum.Product]lyceum.Enrollment, err error,
 ) {
@@ -213,8 +212,8 @@ func coursesOf(tx lyceum.Tx, now time.Time, user lyceum.UserID) (
 	})
 }
 
-// align brings an enrollment in line with the union of the entitlements to its
-// course. found says that there is one that nobody ended.
+// align brings an enrollment in line with the union of the entitlements to its course. found
+// reports whether there is an enrollment that has not been ended.
 func align(tx lyceum.Tx, now, since time.Time, all union, stay lyceum.Enrollment, found bool) error {
 	if found && !stay.ActiveAt(now) {
 		if err := outlived(tx, stay); err != nil {
@@ -242,15 +241,15 @@ func align(tx lyceum.Tx, now, since time.Time, all union, stay lyceum.Enrollment
 	return err
 }
 
-// union is open entitlements to one product as if they were one: it starts with
-// the oldest, and ends with the last.
+// union is the open entitlements to one product combined: it starts with the oldest and ends
+// with the last.
 type union struct {
 	lyceum.Entitlement
 
 	open bool
 }
 
-// add adds an entitlement that is open.
+// add adds an open entitlement.
 func (u *union) add(e *lyceum.Entitlement) {
 	switch {
 	case !u.open:
@@ -275,14 +274,14 @@ func unionsOf(tx lyceum.Tx, of lyceum.EntitlementFilter) (map[lyceum.Product]uni
 	})
 }
 
-// unionOf returns the union of the entitlements of a user that reach a product.
+// unionOf returns the union of a user's entitlements that reach a product.
 func unionOf(tx lyceum.Tx, now time.Time, user lyceum.UserID, product lyceum.Product) (union, error) {
 	all, err := unionsOf(tx, accessTo(user, product, now))
 	return all[product], err
 }
 
-// closedAt returns when access closed of which something ended at a moment: then,
-// or with the last that outlasted it, now at the latest.
+// closedAt returns when access to a product closed, of which something ended at since: at that
+// moment, or when the last entitlement that outlasted it ended, but no later than now.
 func closedAt(
 	tx lyceum.Tx, now, since time.Time, user lyceum.UserID, product lyceum.Product,
 ) (at time.Time, err error) {
@@ -303,12 +302,11 @@ func closedAt(
 	return at, err
 }
 
-// expireSize is how many entitlements one write takes note of at most.
+// expireSize is the maximum number of entitlements that one write expires.
 const expireSize = 500
 
-// Expire takes note of the entitlements of a school whose time was over since
-// the last time, and announces access that closed. What was over before the
-// first time is history.
+// Expire processes the entitlements of a school that have expired since the last run, and
+// announces access that closed. What expired before the first run is ignored.
 func (s *Service) Expire(ctx context.Context, school lyceum.SchoolID) error {
 	for more := true; more; {
 		now := s.clock()
@@ -323,7 +321,7 @@ func (s *Service) Expire(ctx context.Context, school lyceum.SchoolID) error {
 	return nil
 }
 
-// expire takes note of the next entitlements, and reports whether there are more.
+// expire processes the next expired entitlements, and reports whether there are more.
 func expire(tx lyceum.Tx, now time.Time) (more bool, err error) {
 	from, err := tx.GetCursor(lyceum.ExpiredCursor)
 	if err != nil || from >= now.UnixMicro() {
@@ -349,7 +347,7 @@ func expire(tx lyceum.Tx, now time.Time) (more bool, err error) {
 		}
 	}
 	to, last := now.UnixMicro(), int64(0)
-	if more = len(expired) == expireSize; more { // of those of the last moment there may be others
+	if more = len(expired) == expireSize; more { // others may have expired in the same microsecond as the last
 		end := &expired[len(expired)-1]
 		to, last = end.EndsAt.Value.UnixMicro()-1, int64(end.ID)
 	}
@@ -364,8 +362,8 @@ func expire(tx lyceum.Tx, now time.Time) (more bool, err error) {
 	return more, err
 }
 
-// outlived ends an enrollment whose time is over, and announces it unless it was
-// over before the school took note of such things.
+// outlived ends an expired enrollment, and announces it unless it had expired before the school
+// began to track expiry.
 func outlived(tx lyceum.Tx, e lyceum.Enrollment) error {
 	news, err := expiredLately(tx, e.ExpiresAt.Value)
 	if err != nil {
@@ -379,8 +377,8 @@ func outlived(tx lyceum.Tx, e lyceum.Enrollment) error {
 	return err
 }
 
-// expiredLately reports whether the school has not taken note yet of what was
-// over at a moment.
+// expiredLately reports whether something that expired at the given time has not been processed
+// yet.
 func expiredLately(tx lyceum.Tx, at time.Time) (bool, error) {
 	noted, err := tx.GetCursor(lyceum.ExpiredCursor)
 	return at.UnixMicro() > noted, err

@@ -6,8 +6,8 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// settleCoaching brings the admission of a user to coaching in line with the
-// union of their entitlements, and announces access that opened or closed.
+// settleCoaching brings a user's admission to coaching in line with the union of their
+// entitlements, and announces access that opened or closed.
 func settleCoaching(
 	tx lyceum.Tx, now, since time.Time, user lyceum.UserID, product lyceum.Product, all union,
 ) error {
@@ -35,12 +35,12 @@ func settleCoaching(
 	return err
 }
 
-// admissionTo finds the admission of a user that nobody ended.
+// admissionTo selects the admission of a user that has not been ended.
 func admissionTo(user lyceum.UserID, coaching lyceum.CoachingID) lyceum.AdmissionFilter {
 	return lyceum.AdmissionFilter{User: lyceum.Some(user), Coaching: lyceum.Some(coaching), Open: true}
 }
 
-// admit keeps a new admission and announces it. Its id is chosen here.
+// admit inserts a new admission and announces it. It assigns the id.
 func admit(tx lyceum.Tx, fresh lyceum.Admission) error {
 	var err error
 	if fresh.ID, err = tx.Admissions.NextID(tx); err != nil {
@@ -61,8 +61,8 @@ func endAdmission(tx lyceum.Tx, a lyceum.Admission, at time.Time) error {
 	return err
 }
 
-// admissionOutlived ends an admission whose time is over, and announces it unless
-// it was over before the school took note of such things.
+// admissionOutlived ends an expired admission, and announces it unless it had expired before the
+// school began to track expiry.
 func admissionOutlived(tx lyceum.Tx, a lyceum.Admission) error {
 	news, err := expiredLately(tx, a.ExpiresAt.Value)
 	switch {

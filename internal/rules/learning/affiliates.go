@@ -24,8 +24,7 @@ func (s *Service) Affiliate(
 	return v.Affiliates.Get(v, id)
 }
 
-// AffiliateChange is what to change of an affiliate; an absent part stays as it
-// is.
+// AffiliateChange is a change to an affiliate. Absent fields stay unchanged.
 type AffiliateChange struct {
 	ID         lyceum.AffiliateID
 	Name       lyceum.Opt[string]
@@ -42,8 +41,8 @@ func (c *AffiliateChange) apply(to *lyceum.AffiliatePartner) {
 	to.CookieDays = c.CookieDays.Else(to.CookieDays)
 }
 
-// CreateAffiliate creates an affiliate. It fails with Conflict when the user is
-// an affiliate already.
+// CreateAffiliate creates an affiliate. It fails with Conflict if the user is already an
+// affiliate.
 func (s *Service) CreateAffiliate(
 	ctx context.Context, by lyceum.By, asked AffiliateChange,
 ) (lyceum.AffiliatePartner, error) {
@@ -59,8 +58,8 @@ func (s *Service) CreateAffiliate(
 	})
 }
 
-// UpdateAffiliate changes an affiliate. It fails with NotFound, and with
-// Conflict when the user is another affiliate already.
+// UpdateAffiliate changes an affiliate. It fails with NotFound, and with Conflict if the user is
+// already another affiliate.
 func (s *Service) UpdateAffiliate(
 	ctx context.Context, by lyceum.By, asked AffiliateChange,
 ) (lyceum.AffiliatePartner, error) {

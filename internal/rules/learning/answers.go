@@ -8,18 +8,17 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Answer is what a learner chose or wrote in a quiz: of each question, in order,
-// the answers.
+// Answer is a learner's submission to a quiz: for each question, in order, the answers that they
+// chose or wrote.
 type Answer struct {
-	Quiz    lyceum.AttachmentID // that the quiz is
+	Quiz    lyceum.AttachmentID // the id of the quiz
 	User    lyceum.UserID
 	Answers [][]string
 }
 
-// Answer keeps a learner's answers to a quiz of a course that they are enrolled
-// in, and grades them: of the questions that are graded, the share that is
-// right in all its answers. A quiz without such a question has no grade, and
-// webhooks are not told of its responses.
+// Answer saves a learner's answers to a quiz of a course that they are enrolled in, and grades
+// them: the grade is the share of the graded questions whose answers are all right. A quiz
+// without graded questions has no grade, and its responses are not sent to webhooks.
 func (s *Service) Answer(ctx context.Context, by lyceum.By, a Answer) (lyceum.AttachedResponse, error) {
 	now := s.clock()
 	return lyceum.Change(ctx, s.store, by.Stamp(now), func(tx lyceum.Tx) (lyceum.AttachedResponse, error) {
@@ -50,7 +49,7 @@ func (s *Service) Answer(ctx context.Context, by lyceum.By, a Answer) (lyceum.At
 	})
 }
 
-// admitted refuses a user who is not enrolled in the course of a lecture.
+// admitted rejects a user who is not enrolled in the course of a lecture.
 func admitted(tx lyceum.Tx, lecture lyceum.LectureID, user lyceum.UserID, now time.Time) error {
 	known, err := liveLecture(tx.Tables, tx, lecture)
 	if err != nil {
@@ -69,8 +68,8 @@ func liveLecture(t *lyceum.Tables, from lyceum.Source, id lyceum.LectureID) (lyc
 	return lecture, err
 }
 
-// grade completes a response with answers to the questions of a quiz, in order, and
-// grades it. What is not graded has no grade.
+// grade adds to a response the answers to a quiz's questions, in order, and the grade. A quiz
+// that is not graded has none.
 func grade(r *lyceum.QuizResponse, quiz *lyceum.Quiz, given []lyceum.QuestionAnswer, now time.Time) error {
 	counts, err := quiz.Grade(given)
 	if err != nil {
@@ -89,7 +88,7 @@ func grade(r *lyceum.QuizResponse, quiz *lyceum.Quiz, given []lyceum.QuestionAns
 	return nil
 }
 
-// announce keeps a response, and announces it if it has a grade.
+// announce inserts a response, and announces it if it has a grade.
 func announce(tx lyceum.Tx, r *lyceum.QuizResponse) error {
 	if err := tx.QuizResponses.Insert(tx, *r); err != nil {
 		return err
@@ -100,7 +99,7 @@ func announce(tx lyceum.Tx, r *lyceum.QuizResponse) error {
 	return nil
 }
 
-// byKey gives answers as they are kept.
+// byKey returns answers in the form in which they are stored.
 func byKey(quiz *lyceum.Quiz, given []lyceum.QuestionAnswer) (lyceum.GivenAnswers, error) {
 	answers := make(map[string]lyceum.QuestionAnswer, len(given))
 	for i := range given {
@@ -116,8 +115,7 @@ func byKey(quiz *lyceum.Quiz, given []lyceum.QuestionAnswer) (lyceum.GivenAnswer
 	return text, nil
 }
 
-// chosen gives the answers that texts are, as version 1 has them: of each question,
-// in order, a list.
+// chosen parses answers as version 1 has them: for each question, in order, a list of strings.
 func chosen(quiz *lyceum.Quiz, answers [][]string) ([]lyceum.QuestionAnswer, error) {
 	if len(answers) != len(quiz.Questions) {
 		return nil, lyceum.InvalidFields(lyceum.FieldError{

@@ -10,7 +10,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// InLecture names a part of a lecture of a course.
+// InLecture identifies something in a lecture of a course, such as an attachment.
 type InLecture struct {
 	Lecture InCourse[lyceum.LectureID]
 	ID      lyceum.AttachmentID
@@ -52,7 +52,7 @@ func (s *Service) OneAttachment(ctx context.Context, by lyceum.By, q InLecture) 
 	return a, err
 }
 
-// seeLecture refuses a lecture that a viewer does not see.
+// seeLecture rejects a lecture that the viewer cannot see.
 func (s *Service) seeLecture(v lyceum.View, by lyceum.By, q InCourse[lyceum.LectureID]) error {
 	if by.Learner.Present {
 		_, err := bareLecture(v, by, q.Course, q.ID, s.clock())
@@ -78,14 +78,14 @@ func attachmentIn(t *lyceum.Tables, from lyceum.Source, q InLecture) (lyceum.Att
 	return found, err
 }
 
-// AttachmentDetail is an attachment of a lecture, which is in a course.
+// AttachmentDetail is an attachment with the course of its lecture.
 type AttachmentDetail struct {
 	lyceum.Attachment
 
 	Course lyceum.CourseID
 }
 
-// inCourse completes attachments with the course that their lecture is in.
+// inCourse pairs attachments with the course that their lecture is in.
 func inCourse(course lyceum.CourseID, rows ...lyceum.Attachment) []AttachmentDetail {
 	details := make([]AttachmentDetail, len(rows))
 	for i := range rows {
@@ -94,9 +94,8 @@ func inCourse(course lyceum.CourseID, rows ...lyceum.Attachment) []AttachmentDet
 	return details
 }
 
-// CreateAttachment creates an attachment at the end of a lecture, which learners see
-// at once. It fails with NotFound, and with Invalid for what does not go with its
-// kind.
+// CreateAttachment creates an attachment at the end of a lecture. Learners see it immediately.
+// It fails with NotFound, and with Invalid if a field does not fit the kind.
 func (s *Service) CreateAttachment(
 	ctx context.Context, by lyceum.By, fresh AttachmentDetail,
 ) (AttachmentDetail, error) {
@@ -129,8 +128,7 @@ func (s *Service) CreateAttachment(
 	})
 }
 
-// describeFile completes an attachment whose file was uploaded here with what is known
-// of the file.
+// describeFile fills in the metadata of an attachment's file if it was uploaded here.
 func describeFile(tx lyceum.Tx, a *lyceum.Attachment) error {
 	if !slices.Contains(fileKinds, a.Kind) {
 		return nil
@@ -159,8 +157,8 @@ func describeFile(tx lyceum.Tx, a *lyceum.Attachment) error {
 	return nil
 }
 
-// UpdateAttachment changes an attachment of a lecture. It fails with NotFound, and
-// with Invalid for what does not go with its kind.
+// UpdateAttachment changes an attachment of a lecture. It fails with NotFound, and with Invalid
+// if a field does not fit the kind.
 func (s *Service) UpdateAttachment(
 	ctx context.Context, by lyceum.By, e Edit[InLecture, lyceum.Attachment],
 ) (AttachmentDetail, error) {
@@ -172,7 +170,7 @@ func (s *Service) UpdateAttachment(
 	})
 }
 
-// changeAttachment changes an attachment unless check refuses what it becomes.
+// changeAttachment changes an attachment unless check rejects the result.
 func (s *Service) changeAttachment(
 	ctx context.Context, by lyceum.By, e Edit[InLecture, lyceum.Attachment],
 	check func(before, after *lyceum.Attachment) error,
@@ -198,8 +196,8 @@ func (s *Service) changeAttachment(
 	})
 }
 
-// DeleteAttachment deletes an attachment of a lecture; answers to a quiz are kept.
-// It fails with NotFound, and with Forbidden for what the system puts into lectures.
+// DeleteAttachment deletes an attachment of a lecture. Responses to a quiz are kept. It fails
+// with NotFound, and with Forbidden for attachments that the system manages.
 func (s *Service) DeleteAttachment(ctx context.Context, by lyceum.By, q InLecture) error {
 	now := lyceum.Second(s.clock())
 	_, err := s.changeAttachment(ctx, by, Edit[InLecture, lyceum.Attachment]{q, func(a *lyceum.Attachment) {
@@ -213,8 +211,8 @@ func (s *Service) DeleteAttachment(ctx context.Context, by lyceum.By, q InLectur
 	return err
 }
 
-// ReorderAttachments puts the attachments of a lecture in order. It fails with
-// NotFound, and with Invalid unless each is named once.
+// ReorderAttachments puts the attachments of a lecture in order. It fails with NotFound, and
+// with Invalid unless each is named exactly once.
 func (s *Service) ReorderAttachments(
 	ctx context.Context, by lyceum.By, q Reorder[InCourse[lyceum.LectureID], lyceum.AttachmentID],
 ) ([]AttachmentDetail, error) {
@@ -242,7 +240,7 @@ var fileKinds = []lyceum.AttachmentKind{
 	lyceum.ImageAttachment, lyceum.VideoAttachment, lyceum.AudioAttachment, lyceum.PDFAttachment, lyceum.FileAttachment,
 }
 
-// misfits returns what was given to an attachment that does not go with its kind.
+// misfits returns an error for each changed field that does not fit the attachment's kind.
 func misfits(before, a *lyceum.Attachment) []lyceum.FieldError {
 	var wrong []lyceum.FieldError
 	only := func(field string, given bool, kinds ...lyceum.AttachmentKind) {

@@ -22,7 +22,7 @@ func (s *Service) Author(ctx context.Context, by lyceum.By, id lyceum.AuthorID) 
 	return v.Authors.Get(v, id)
 }
 
-// AuthorChange is what to change of an author; an absent part stays as it is.
+// AuthorChange is a change to an author. Absent fields stay unchanged.
 type AuthorChange struct {
 	ID              lyceum.AuthorID
 	Name            lyceum.Opt[string]
@@ -40,8 +40,7 @@ func (c *AuthorChange) apply(to *lyceum.AuthorProfile) {
 	to.UserID, to.Share = c.UserID.Else(to.UserID), c.Share.Else(to.Share)
 }
 
-// CreateAuthor creates an author. It fails with Conflict when the user is an
-// author already.
+// CreateAuthor creates an author. It fails with Conflict if the user is already an author.
 func (s *Service) CreateAuthor(ctx context.Context, by lyceum.By, asked AuthorChange) (lyceum.AuthorProfile, error) {
 	return lyceum.Change(ctx, s.store, by.Stamp(s.clock()), func(tx lyceum.Tx) (a lyceum.AuthorProfile, err error) {
 		asked.apply(&a)
@@ -55,8 +54,8 @@ func (s *Service) CreateAuthor(ctx context.Context, by lyceum.By, asked AuthorCh
 	})
 }
 
-// UpdateAuthor changes an author. It fails with NotFound, and with Conflict when
-// the user is another author already.
+// UpdateAuthor changes an author. It fails with NotFound, and with Conflict if the user is
+// already another author.
 func (s *Service) UpdateAuthor(ctx context.Context, by lyceum.By, asked AuthorChange) (lyceum.AuthorProfile, error) {
 	return lyceum.Change(ctx, s.store, by.Stamp(s.clock()), func(tx lyceum.Tx) (lyceum.AuthorProfile, error) {
 		a, err := tx.Authors.Get(tx, asked.ID)
@@ -101,8 +100,8 @@ func checkAuthor(tx lyceum.Tx, a *lyceum.AuthorProfile) error {
 	return err
 }
 
-// ImportAuthors begins an import of authors. What a file leaves out of a share
-// stays as it is.
+// ImportAuthors begins an import of authors. If a file leaves out the share or the archiving
+// time, the stored value stays.
 func (s *Service) ImportAuthors(by lyceum.By) *Rows[lyceum.AuthorProfile] {
 	type row = lyceum.AuthorProfile
 	return &Rows[row]{s, by, shape[row]{

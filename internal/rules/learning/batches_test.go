@@ -10,8 +10,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// wantForeseen checks all batches and then saves them, as an import does, which must find the same
-// problems: each batch has one at most. What was imported can be imported again.
+// wantForeseen checks all batches and then saves them, as an import does, which must find the
+// same problems, at most one per batch. Importing the same rows again must succeed.
 func wantForeseen[T any](t *testing.T, name string, start func() *learning.Rows[T], want []string, batches ...[]T) {
 	t.Helper()
 	told := func(do func(batch []T) ([]lyceum.RowProblem, error)) []string {
@@ -48,7 +48,8 @@ func wantForeseen[T any](t *testing.T, name string, start func() *learning.Rows[
 	}
 }
 
-// TestBatchesAreForeseen: a check knows of the rows before what Save will find in the database.
+// TestBatchesAreForeseen checks that Check takes earlier rows into account, which Save will find
+// in the database.
 func TestBatchesAreForeseen(t *testing.T) {
 	d := newClassroom(t)
 	by := lyceum.By{School: d.school, Actor: "import"}

@@ -8,18 +8,18 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// HeldCertificate is a certificate of a learner with the course that it is for.
+// HeldCertificate is a learner's certificate with its course.
 type HeldCertificate struct {
 	lyceum.Certificate
 
 	Course lyceum.Course
 }
 
-// mostCertificates is how many of a learner are listed.
+// mostCertificates is the maximum number of a learner's certificates that are listed.
 const mostCertificates = 1000
 
-// Certificates lists the certificates of a learner, the latest first. They stay,
-// whatever becomes of the course and the enrollment.
+// Certificates lists the certificates of a learner, the latest first. They remain, whatever
+// happens to the course and the enrollment.
 func (s *Service) Certificates(
 	ctx context.Context, by lyceum.By, learner lyceum.UserID,
 ) (held []HeldCertificate, err error) {

@@ -8,17 +8,17 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// QuizChange is what is to change of a quiz; an absent part stays.
+// QuizChange is a change to a quiz. Absent fields stay unchanged.
 type QuizChange struct {
 	Quiz            lyceum.AttachmentID
 	Name            lyceum.Opt[lyceum.Opt[string]]
 	InstantFeedback lyceum.Opt[bool]
-	Graded          lyceum.Opt[bool] // every question counts, or none does
-	Questions       []NewQuestion    // nil: those that there are
+	Graded          lyceum.Opt[bool] // whether all questions count, or none
+	Questions       []NewQuestion    // nil keeps the present ones
 }
 
-// UpdateQuiz changes a quiz. Responses stay as they were graded. It fails with
-// NotFound, and with Invalid for questions that nobody could answer.
+// UpdateQuiz changes a quiz. Existing responses keep their grades. It fails with NotFound, and
+// with Invalid for questions that nobody could answer.
 func (s *Service) UpdateQuiz(ctx context.Context, by lyceum.By, q QuizChange) (lyceum.Attachment, error) {
 	if q.Graded.Present && q.Questions != nil {
 		return lyceum.Attachment{}, lyceum.InvalidFields(lyceum.FieldError{
@@ -46,7 +46,7 @@ func (s *Service) UpdateQuiz(ctx context.Context, by lyceum.By, q QuizChange) (l
 			changed.Questions[i].Graded = q.Graded.Else(changed.Questions[i].Graded)
 		}
 		if q.Questions != nil {
-			changed.Questions = slices.Clone(questions) // this may run again
+			changed.Questions = slices.Clone(questions) // the function may run again
 			changed.Questions.KeepKeys(before.Quiz.Questions)
 		}
 		same, err := sameQuestions(before.Quiz.Questions, changed.Questions)
@@ -58,7 +58,7 @@ func (s *Service) UpdateQuiz(ctx context.Context, by lyceum.By, q QuizChange) (l
 	})
 }
 
-// sameQuestions compares questions as they are kept.
+// sameQuestions reports whether two lists of questions are stored as the same JSON.
 func sameQuestions(some, others lyceum.Questions) (bool, error) {
 	one, err := json.Marshal(some)
 	if err != nil {
@@ -68,7 +68,7 @@ func sameQuestions(some, others lyceum.Questions) (bool, error) {
 	return string(one) == string(other), err
 }
 
-// answerable finds a quiz that is not deleted.
+// answerable returns a quiz that is not deleted.
 func answerable(tx lyceum.Tx, id lyceum.AttachmentID) (lyceum.Attachment, error) {
 	quiz, err := tx.Attachments.Get(tx, id)
 	gone := err == nil && (quiz.Quiz == nil || quiz.ArchivedAt.Present)

@@ -13,21 +13,21 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// CheckedFiles is what CheckFiles found.
+// CheckedFiles is the result of CheckFiles.
 type CheckedFiles struct {
 	Files int64            // uploads that have a file
-	Wrong []lyceum.Finding // files that are missing or were changed, at most 1,000
+	Wrong []lyceum.Finding // missing or changed files, at most 1,000
 
-	Orphans     int64 // files that came a day ago and belong to no upload
+	Orphans     int64 // files older than lyceum.UnusedUpload that belong to no upload
 	OrphanBytes int64
 	Orphan      lyceum.FileName // one of them
 }
 
 const mostFindings = 1000
 
-// CheckFiles compares the uploads of all schools with the files that are kept: their
-// size and, if deep, their content. It calls done with the number of those that were
-// compared. Without a store of files there is nothing to compare.
+// CheckFiles compares the uploads of all schools with the stored files: their size and, if deep,
+// their content. It calls done with the number of files compared so far. Without a file store
+// there is nothing to compare.
 func (s *Service) CheckFiles(ctx context.Context, deep bool, done func(files int64)) (found CheckedFiles, err error) {
 	if s.files == nil {
 		return found, nil
@@ -62,8 +62,7 @@ func (s *Service) CheckFiles(ctx context.Context, deep bool, done func(files int
 	return found, err
 }
 
-// EachKept calls visit with the uploads of all schools that have a file, until it
-// fails.
+// EachKept calls visit with each upload that has a file, in all schools, until visit fails.
 func (s *Service) EachKept(ctx context.Context, visit func(lyceum.SchoolID, *lyceum.Upload) error) error {
 	schools, err := s.store.FindSchools(ctx)
 	if err != nil {
@@ -98,9 +97,9 @@ func (s *Service) eachKept(
 	}
 }
 
-const checkedAtOnce = 1000 // uploads that are read before their files are
+const checkedAtOnce = 1000 // uploads that are read before their files are checked
 
-// firstOf returns the first rows that pass, at most so many.
+// firstOf returns the first rows that pass, at most most.
 func firstOf[ID lyceum.Key, T, F any](
 	rows lyceum.Table[ID, T, F], from lyceum.Source, f F, most int,
 ) (first []T, err error) {
@@ -119,8 +118,8 @@ func firstOf[ID lyceum.Key, T, F any](
 
 var errEnough = errors.New("these rows are enough")
 
-// wrongWith says what is wrong with the file of an upload, unless it was removed
-// meanwhile.
+// wrongWith describes what is wrong with the file of an upload. It returns nothing if the file
+// was removed meanwhile.
 func (s *Service) wrongWith(
 	ctx context.Context, school lyceum.SchoolID, u *lyceum.Upload, deep bool,
 ) (wrong string, err error) {
@@ -169,7 +168,7 @@ func (s *Service) compared(ctx context.Context, u *lyceum.Upload, deep bool) (wr
 	return "", nil
 }
 
-// withContext is a reader that ends with a context.
+// withContext is a reader that stops when its context is done.
 type withContext struct {
 	io.Reader
 
@@ -183,11 +182,11 @@ func (r withContext) Read(p []byte) (int, error) {
 	return r.Reader.Read(p)
 }
 
-// uploadOf returns the upload that a content was sent for, or none.
+// uploadOf returns the upload that a file was sent for, or a zero upload if there is none.
 func (s *Service) uploadOf(ctx context.Context, name lyceum.FileName) (u lyceum.Upload, err error) {
 	school, rest, _ := strings.Cut(string(name), "/")
 	_, rest, _ = strings.Cut(rest, "/")
-	id, _ := strconv.ParseInt(school, 10, 32) // 0, which is no school, if it is no number
+	id, _ := strconv.ParseInt(school, 10, 32) // 0, the id of no school, if it is not a number
 	lyceum.EachUUID(rest, func(uuid string) {
 		v := s.store.In(ctx, lyceum.SchoolID(id))
 		u, _, err = v.Uploads.First(v, lyceum.UploadFilter{UUID: lyceum.Some(uuid)})

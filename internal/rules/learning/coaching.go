@@ -2,7 +2,7 @@ package learning
 
 import "github.com/lyceum-school/lyceum"
 
-// Coaching decides about coaching products.
+// Coaching returns the rules for coaching products.
 func (s *Service) Coaching() Products[lyceum.CoachingID, lyceum.Coaching, lyceum.ProductFilter] {
 	type row = lyceum.Coaching
 	return Products[lyceum.CoachingID, row, lyceum.ProductFilter]{

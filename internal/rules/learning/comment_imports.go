@@ -10,8 +10,8 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// ImportComments begins an import of comments. A reply comes after the comment that
-// it replies to, and neither changes its place afterwards.
+// ImportComments begins an import of comments. A reply must come after the comment that it
+// replies to, and its place in the thread cannot change afterwards.
 func (s *Service) ImportComments(by lyceum.By) *Rows[lyceum.Comment] {
 	type row = lyceum.Comment
 	before := saidComments{}
@@ -45,7 +45,7 @@ func (s *Service) ImportComments(by lyceum.By) *Rows[lyceum.Comment] {
 	}}
 }
 
-// saidComments are where comments of a file are, which are not in the database yet.
+// saidComments has the places of comments from the file that are not in the database yet.
 type saidComments map[lyceum.CommentID]commentPlace
 
 type commentPlace struct {
@@ -61,8 +61,8 @@ func (s saidComments) add(rows []lyceum.Comment) {
 
 func (s saidComments) forget() { clear(s) }
 
-// placeComments finds the course of comments and the comments above them, and says
-// what is wrong with them by themselves.
+// placeComments fills in the course and the parents of comments, and returns the problems of
+// each comment by itself.
 func placeComments(
 	tx lyceum.Tx, rows []lyceum.Comment, before saidComments,
 ) (problems []lyceum.RowProblem, err error) {
@@ -107,7 +107,7 @@ func placeComments(
 	return problems, nil
 }
 
-// placeComment completes what is above a comment.
+// placeComment fills in the path of comments above a comment.
 func placeComment(c *lyceum.Comment, known map[lyceum.CommentID]lyceum.Comment) (field, wrong string) {
 	parent, old := c.Parent(), known[c.ID]
 	if old.ID != 0 && old.Lecture != c.Lecture {
@@ -135,7 +135,7 @@ func placeComment(c *lyceum.Comment, known map[lyceum.CommentID]lyceum.Comment) 
 	return "", ""
 }
 
-// oddRow says what is wrong with a comment of a file by itself.
+// oddRow returns what is wrong with a comment of a file by itself.
 func oddRow(c *lyceum.Comment) (field, wrong string) {
 	if message := lyceum.CheckText(c.Body, 0, lyceum.MaxComment); message != "" {
 		return "body", message
@@ -155,5 +155,5 @@ func oddRow(c *lyceum.Comment) (field, wrong string) {
 	return "", ""
 }
 
-// maxFileURL is the longest address of a file of a comment, in bytes.
+// maxFileURL is the maximum length of the URL of a comment's file, in bytes.
 const maxFileURL = 2048

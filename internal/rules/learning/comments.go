@@ -10,35 +10,35 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// CommentDetail is a comment with who wrote it.
+// CommentDetail is a comment with its author.
 type CommentDetail struct {
 	lyceum.Comment
 
 	Author lyceum.User
 }
 
-// InComments names a comment under a lecture of a course.
+// InComments identifies a comment under a lecture of a course.
 type InComments struct {
 	Lecture InCourse[lyceum.LectureID]
 	ID      lyceum.CommentID
 }
 
-// NewComment is what a user writes under a lecture.
+// NewComment is a comment that a user writes under a lecture.
 type NewComment struct {
-	Course      lyceum.Opt[lyceum.CourseID] // that the lecture must be in
+	Course      lyceum.Opt[lyceum.CourseID] // the course that the lecture must be in
 	Lecture     lyceum.LectureID
 	User        lyceum.UserID // 0: the school's owner
 	Body        string
 	Parent      lyceum.Opt[lyceum.CommentID]
 	Attachments []lyceum.CommentAttachment
 
-	learner bool // an app writes for the learner, who replies to what they see
+	learner bool // an app writes for the learner, who can reply only to comments they see
 }
 
-// byLearner reports whether a learner writes, and not the school's owner.
+// byLearner reports whether the comment is by a learner rather than the school's owner.
 func (n *NewComment) byLearner() bool { return n.User != 0 }
 
-// Comment keeps what a user who is enrolled writes under a lecture.
+// Comment saves a comment of an enrolled user under a lecture.
 func (s *Service) Comment(ctx context.Context, by lyceum.By, n NewComment) (CommentDetail, error) {
 	return s.write(ctx, by, n, func(tx lyceum.Tx, now time.Time) (lyceum.User, error) {
 		if err := admitted(tx, n.Lecture, n.User, now); err != nil {
@@ -48,7 +48,7 @@ func (s *Service) Comment(ctx context.Context, by lyceum.By, n NewComment) (Comm
 	})
 }
 
-// CommentAsOwner keeps what the owner of the school writes under a lecture.
+// CommentAsOwner saves a comment of the school's owner under a lecture.
 func (s *Service) CommentAsOwner(ctx context.Context, by lyceum.By, n NewComment) (CommentDetail, error) {
 	return s.write(ctx, by, n, func(tx lyceum.Tx, _ time.Time) (lyceum.User, error) {
 		owner, found, err := tx.Users.First(tx, lyceum.UserFilter{Owners: true})
@@ -59,7 +59,7 @@ func (s *Service) CommentAsOwner(ctx context.Context, by lyceum.By, n NewComment
 	})
 }
 
-// write keeps a comment by the author that find returns.
+// write saves a comment by the author that find returns.
 func (s *Service) write(
 	ctx context.Context, by lyceum.By, n NewComment, find func(lyceum.Tx, time.Time) (lyceum.User, error),
 ) (CommentDetail, error) {
@@ -105,7 +105,7 @@ func (s *Service) write(
 	})
 }
 
-// firstStatus is that of what a learner writes.
+// firstStatus returns the initial status of a learner's comment.
 func firstStatus(tx lyceum.Tx) (lyceum.CommentStatus, error) {
 	school, err := tx.GetSchool()
 	if school.ReviewsComments {
@@ -114,8 +114,8 @@ func firstStatus(tx lyceum.Tx) (lyceum.CommentStatus, error) {
 	return lyceum.CommentApproved, err
 }
 
-// ReviewComments makes what learners write wait until the school approves it, or
-// seen at once.
+// ReviewComments sets whether learners' comments wait until the school approves them, or are
+// visible immediately.
 func (s *Service) ReviewComments(ctx context.Context, by lyceum.By, on bool) error {
 	return s.store.Write(ctx, by.Stamp(s.clock()), func(tx lyceum.Tx) error {
 		return tx.ChangeSchool(func(school *lyceum.School) { school.ReviewsComments = on })
@@ -135,8 +135,8 @@ func oddComment(n *NewComment) (wrong []lyceum.FieldError) {
 	return wrong
 }
 
-// commentable finds the lecture that a comment is for, and refuses one without
-// comments.
+// commentable returns the lecture that a comment is for, and rejects one whose comments are
+// disabled.
 func commentable(tx lyceum.Tx, n *NewComment) (lyceum.Lecture, error) {
 	find := func() (lyceum.Lecture, error) { return liveLecture(tx.Tables, tx, n.Lecture) }
 	if n.Course.Present {
@@ -151,7 +151,7 @@ func commentable(tx lyceum.Tx, n *NewComment) (lyceum.Lecture, error) {
 	return lecture, err
 }
 
-// replyTo returns the comments above a new one.
+// replyTo returns the path of comments above a new one.
 func replyTo(tx lyceum.Tx, n *NewComment) (lyceum.CommentPath, error) {
 	if !n.Parent.Present {
 		return "", nil
@@ -176,8 +176,7 @@ func replyTo(tx lyceum.Tx, n *NewComment) (lyceum.CommentPath, error) {
 	return parent.Above.Then(parent.ID), nil
 }
 
-// Comments lists the comments under a lecture by id. A page ends early at
-// lyceum.AnswerBytes.
+// Comments lists the comments under a lecture by id. A page ends early at lyceum.AnswerBytes.
 func (s *Service) Comments(
 	ctx context.Context, by lyceum.By, f lyceum.CommentFilter, p lyceum.Page,
 ) (lyceum.Listing[lyceum.Comment], error) {
@@ -188,9 +187,9 @@ func (s *Service) Comments(
 	return v.Comments.List(v, f, p)
 }
 
-// CourseComments lists the comments of a course, or of one of its lectures, as a
-// school's programs see them. A lecture without comments has an empty list. It
-// fails with NotFound.
+// CourseComments lists the comments of a course or of one of its lectures, as a school's
+// programs see them. A lecture whose comments are disabled has an empty list. It fails with
+// NotFound.
 func (s *Service) CourseComments(
 	ctx context.Context, by lyceum.By, f lyceum.CommentFilter, p lyceum.Page,
 ) (l lyceum.Listing[CommentDetail], err error) {
@@ -214,7 +213,7 @@ func (s *Service) CourseComments(
 	return l, err
 }
 
-// authored lists comments with who wrote them.
+// authored lists comments with their authors.
 func authored(v lyceum.View, f lyceum.CommentFilter, p lyceum.Page) (lyceum.Listing[CommentDetail], error) {
 	found, err := v.Comments.List(v, f, p)
 	l := lyceum.Listing[CommentDetail]{Page: found.Page, Total: found.Total, More: found.More}
@@ -232,21 +231,21 @@ func authored(v lyceum.View, f lyceum.CommentFilter, p lyceum.Page) (lyceum.List
 	return l, err
 }
 
-// Moderation is what a comment is to become.
+// Moderation is a change of a comment's status.
 type Moderation struct {
 	Comment InComments
 	Status  lyceum.CommentStatus
 }
 
-// becomes are the statuses from which a comment may get another one.
+// becomes maps each status to the statuses from which a comment may change to it.
 var becomes = map[lyceum.CommentStatus][]lyceum.CommentStatus{
 	lyceum.CommentApproved: {lyceum.CommentAwaiting, lyceum.CommentApproved},
 	lyceum.CommentRemoved:  {lyceum.CommentAwaiting, lyceum.CommentApproved, lyceum.CommentRemoved},
 	lyceum.CommentDenied:   lyceum.CommentStatuses(),
 }
 
-// ModerateComment changes the status of a comment. It fails with NotFound, and
-// with Invalid where the comment's status does not allow it.
+// ModerateComment changes the status of a comment. It fails with NotFound, and with Invalid if
+// the comment's current status does not allow it.
 func (s *Service) ModerateComment(ctx context.Context, by lyceum.By, m Moderation) (CommentDetail, error) {
 	return s.moderate(ctx, by, m.Status, func(tx lyceum.Tx) (lyceum.Comment, error) {
 		return commentIn(tx.Tables, tx, m.Comment)
@@ -262,7 +261,7 @@ func (s *Service) moderate(
 			return c, err
 		}
 		authors, err := tx.Users.Find(tx, c.User)
-		c.Author = authors[c.User] // nobody, once erased
+		c.Author = authors[c.User] // a zero user if the author was erased
 		if err != nil || c.Status == status {
 			return c, err
 		}
@@ -276,7 +275,7 @@ func (s *Service) moderate(
 	})
 }
 
-// commentIn finds a comment under a lecture of a course.
+// commentIn returns a comment under a lecture of a course.
 func commentIn(t *lyceum.Tables, from lyceum.Source, q InComments) (lyceum.Comment, error) {
 	if _, err := lectureIn(t, from, q.Lecture); err != nil {
 		return lyceum.Comment{}, err
@@ -292,8 +291,8 @@ func noComment(q InComments) error {
 	return lyceum.Errorf(lyceum.NotFound, "there is no comment %d under lecture %d", q.ID, q.Lecture.ID)
 }
 
-// DeleteCommentIn deletes a comment of a lecture for good, with the replies below
-// it. It fails with NotFound.
+// DeleteCommentIn permanently deletes a comment of a lecture and all replies below it. It fails
+// with NotFound.
 func (s *Service) DeleteCommentIn(ctx context.Context, by lyceum.By, q InComments) error {
 	return s.store.Write(ctx, by.Stamp(s.clock()), func(tx lyceum.Tx) error {
 		c, err := commentIn(tx.Tables, tx, q)
@@ -304,7 +303,7 @@ func (s *Service) DeleteCommentIn(ctx context.Context, by lyceum.By, q InComment
 	})
 }
 
-// DeleteComment deletes a comment for good, with the replies below it.
+// DeleteComment permanently deletes a comment and all replies below it.
 func (s *Service) DeleteComment(ctx context.Context, by lyceum.By, id lyceum.CommentID) error {
 	return s.store.Write(ctx, by.Stamp(s.clock()), func(tx lyceum.Tx) error {
 		c, err := tx.Comments.Get(tx, id)

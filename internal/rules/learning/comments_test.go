@@ -10,8 +10,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// TestThreadsEnd: a chain of replies and a thread have a bound, and deleting a
-// comment deletes what is below it and nothing else.
+// TestThreadsEnd checks that chains of replies and threads are bounded, and that deleting a
+// comment deletes the replies below it and nothing else.
 func TestThreadsEnd(t *testing.T) {
 	d := newDesk(t)
 	storetest.Write(t, d.store, d.school, func(tx lyceum.Tx) error { return storetest.NewClassroom("ours").Save(tx) })
@@ -66,8 +66,8 @@ func TestThreadsEnd(t *testing.T) {
 	}
 }
 
-// TestCommentsOfFiles: what cannot be kept of a file says why, and the same file
-// again changes nothing.
+// TestCommentsOfFiles checks that comments of a file that cannot be imported are reported, and
+// that importing the same file again changes nothing.
 func TestCommentsOfFiles(t *testing.T) {
 	d := newDesk(t)
 	storetest.Write(t, d.store, d.school, func(tx lyceum.Tx) error { return storetest.NewClassroom("ours").Save(tx) })

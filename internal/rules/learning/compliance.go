@@ -7,10 +7,11 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// ComplianceChange is what a course is to ask of its learners; an absent part stays.
+// ComplianceChange is a change to what a course requires of its learners. Absent fields stay
+// unchanged.
 type ComplianceChange struct {
 	Course   lyceum.CourseID
-	Order    lyceum.Opt[bool] // of lectures
+	Order    lyceum.Opt[bool] // whether lectures must be completed in order
 	Template lyceum.Opt[int32]
 	Videos   lyceum.Opt[bool]
 	Quizzes  lyceum.Opt[bool]
@@ -19,9 +20,9 @@ type ComplianceChange struct {
 	Retakes  lyceum.Opt[lyceum.Opt[int32]]
 }
 
-// SetCompliance changes what a course asks of its learners and what its
-// certificates are made from. It fails with NotFound, and with Invalid for what
-// does not go together and for an unknown template.
+// SetCompliance changes what a course requires of its learners and what its certificates are
+// made from. It fails with NotFound, and with Invalid for requirements that contradict each
+// other and for an unknown template.
 func (s *Service) SetCompliance(ctx context.Context, by lyceum.By, q ComplianceChange) error {
 	now := lyceum.Second(s.clock())
 	return s.store.Write(ctx, by.Stamp(now), func(tx lyceum.Tx) error {
@@ -50,15 +51,16 @@ func (s *Service) SetCompliance(ctx context.Context, by lyceum.By, q ComplianceC
 	})
 }
 
-// change changes what is usual where it is absent.
+// change sets an option if a value is requested that differs from the present one. An absent
+// option has the usual value.
 func change(to *lyceum.Opt[bool], asked lyceum.Opt[bool], usual bool) {
 	if asked.Present && asked.Value != to.Else(usual) {
 		*to = asked
 	}
 }
 
-// knownTemplate refuses a page of certificates that the school does not have: it
-// has the default one and those of its courses.
+// knownTemplate rejects a certificate page that the school does not have: it has the default one
+// and those of its courses.
 func knownTemplate(tx lyceum.Tx, page int32) error {
 	if page == lyceum.DefaultCertificate {
 		return nil
@@ -73,8 +75,8 @@ func knownTemplate(tx lyceum.Tx, page int32) error {
 	return err
 }
 
-// sound refuses a course that asks for what does not go together, or whose address
-// another one has.
+// sound rejects a course whose requirements contradict each other, or whose friendly URL is
+// taken.
 func sound(tx lyceum.Tx, c *lyceum.Course) error {
 	if err := unordered(c); err != nil {
 		return err
@@ -82,7 +84,8 @@ func sound(tx lyceum.Tx, c *lyceum.Course) error {
 	return addressed(tx, c)
 }
 
-// unordered refuses requirements of lectures that may be completed in any order.
+// unordered rejects requirements on videos and quizzes if lectures may be completed in any
+// order.
 func unordered(c *lyceum.Course) error {
 	if c.LectureOrder || !c.Compliance.Videos.Value && !c.Compliance.Quizzes.Value {
 		return nil
@@ -93,8 +96,8 @@ func unordered(c *lyceum.Course) error {
 	})
 }
 
-// quizzesPassed refuses to complete a lecture before its graded quizzes are passed,
-// where the course asks for that.
+// quizzesPassed rejects the completion of a lecture before its graded quizzes are passed, if the
+// course requires that.
 func quizzesPassed(tx lyceum.Tx, course *lyceum.Course, user lyceum.UserID, lecture lyceum.LectureID) error {
 	if !course.Compliance.Quizzes.Value {
 		return nil
@@ -130,7 +133,7 @@ func graded(q *lyceum.Quiz) bool {
 	return false
 }
 
-// retakable refuses another response to a quiz by a user who has none left.
+// retakable rejects another response to a quiz by a user who has no retakes left.
 func retakable(tx lyceum.Tx, quiz *lyceum.Attachment, user lyceum.UserID) error {
 	lecture, err := tx.Lectures.Get(tx, quiz.Lecture)
 	if err != nil {

@@ -9,9 +9,9 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// TestQuizzesArePassed: a lecture is complete only after its quiz is passed, no
-// quiz is answered more often than the course allows, and the last lecture brings
-// the certificate unless the course issues none.
+// TestQuizzesArePassed checks that a lecture can be completed only after its quiz is passed,
+// that no quiz is answered more often than the course allows, and that completing the last
+// lecture issues the certificate unless the course issues none.
 func TestQuizzesArePassed(t *testing.T) {
 	for name, issues := range map[string]bool{"with a certificate": true, "without": false} {
 		t.Run(name, func(t *testing.T) {
@@ -85,7 +85,7 @@ func TestQuizzesArePassed(t *testing.T) {
 	}
 }
 
-// rightAnswers are the right answers to the questions of a quiz.
+// rightAnswers returns the right answers to the questions of a quiz.
 func rightAnswers(t *testing.T, d *desk, id lyceum.AttachmentID) (right [][]string) {
 	t.Helper()
 	v := d.store.In(t.Context(), d.school)

@@ -8,8 +8,8 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// ImportLectureSections begins an import of lecture sections. What learners
-// have done of their courses is counted anew.
+// ImportLectureSections begins an import of lecture sections. It recounts the progress of
+// learners in their courses.
 func (s *Service) ImportLectureSections(by lyceum.By) *Rows[lyceum.LectureSection] {
 	type row = lyceum.LectureSection
 	return &Rows[row]{s, by, shape[row]{
@@ -28,8 +28,8 @@ func (s *Service) ImportLectureSections(by lyceum.By) *Rows[lyceum.LectureSectio
 	}}
 }
 
-// ImportLectures begins an import of lectures. What learners have done of
-// their courses is counted anew.
+// ImportLectures begins an import of lectures. It recounts the progress of learners in their
+// courses.
 func (s *Service) ImportLectures(by lyceum.By) *Rows[lyceum.Lecture] {
 	type row = lyceum.Lecture
 	return &Rows[row]{s, by, shape[row]{
@@ -78,8 +78,7 @@ func (s *Service) ImportLectures(by lyceum.By) *Rows[lyceum.Lecture] {
 	}}
 }
 
-// moveComments makes the comments under lectures those of the courses that the
-// lectures are in now.
+// moveComments moves the comments under lectures to the courses that the lectures are in now.
 func moveComments(tx lyceum.Tx, lectures []lyceum.Lecture) error {
 	for i := range lectures {
 		comments, err := lyceum.All(tx.Comments, tx, lyceum.CommentFilter{Lecture: lyceum.Some(lectures[i].ID)})
@@ -116,13 +115,13 @@ func (s *Service) ImportAttachments(by lyceum.By) *Rows[lyceum.Attachment] {
 	}}
 }
 
-// lookAtAttachments finds the rows whose parts do not go together, or whose quiz is in
-// another attachment.
+// lookAtAttachments returns a problem for each row whose fields contradict each other or whose
+// quiz belongs to another attachment.
 func lookAtAttachments(tx lyceum.Tx, rows []lyceum.Attachment) (problems []lyceum.RowProblem, err error) {
 	var quizzes []lyceum.QuizID
 	for i := range rows {
 		a := &rows[i]
-		if a.Kind == "pdf" { // as the contract's text has it
+		if a.Kind == "pdf" { // the spelling in the contract's text
 			a.Kind = lyceum.PDFAttachment
 		}
 		if field, wrong := oddAttachment(a); wrong != "" {
@@ -151,8 +150,8 @@ func lookAtAttachments(tx lyceum.Tx, rows []lyceum.Attachment) (problems []lyceu
 	return problems, nil
 }
 
-// keepUnsaid completes rows with what they do not say, each from the row that is
-// kept, which is empty for a new one.
+// keepUnsaid fills in the fields that rows leave out, from the stored row, which is empty for a
+// new one.
 func keepUnsaid[ID lyceum.Key, T, F any](
 	tx lyceum.Tx, table lyceum.Table[ID, T, F], rows []T, id func(*T) ID, complete func(row, old *T),
 ) error {
@@ -167,8 +166,7 @@ func keepUnsaid[ID lyceum.Key, T, F any](
 	return nil
 }
 
-// keepTimes completes when a row was created and changed. What is new is created
-// now.
+// keepTimes fills in when a row was created and updated. A new row is created now.
 func keepTimes(created, updated *time.Time, oldCreated, oldUpdated, now time.Time) {
 	*created = firstTime(*created, oldCreated, lyceum.Second(now))
 	*updated = firstTime(*updated, oldUpdated, *created)
@@ -197,8 +195,8 @@ func keepAttachment(a, old *lyceum.Attachment, now time.Time) {
 	}
 }
 
-// keepAddress keeps the address of a file where only a link to it came, as from another
-// server: each time it is another link, and all of them expire.
+// keepAddress keeps the stored address of a file if only a link to it was imported, for example
+// from another server: the link differs each time, and expires.
 func keepAddress(address *lyceum.Opt[string], old lyceum.Opt[string]) {
 	if old.Present && lyceum.IsFileLink(address.Value) {
 		*address = old
@@ -207,7 +205,8 @@ func keepAddress(address *lyceum.Opt[string], old lyceum.Opt[string]) {
 
 const wordTaken = "must be a word of 1 to 64 letters, digits, _ or -"
 
-// oddAttachment tells what of an attachment does not go together.
+// oddAttachment returns the first field of an attachment that contradicts its kind, and what is
+// wrong with it.
 func oddAttachment(a *lyceum.Attachment) (field, wrong string) {
 	switch {
 	case !lyceum.IsWord(string(a.Kind)):
@@ -226,7 +225,7 @@ func oddAttachment(a *lyceum.Attachment) (field, wrong string) {
 	return "questions", oddQuestions(a.Quiz.Questions)
 }
 
-// oddQuestions tells what of questions does not go together.
+// oddQuestions returns what is wrong with the questions of a quiz.
 func oddQuestions(all lyceum.Questions) (wrong string) {
 	keys := map[string]int{}
 	for i := range all {

@@ -6,8 +6,8 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// ScopedCoupon is a coupon with what it is for, where that is one pricing plan or
-// one product.
+// ScopedCoupon is a coupon with the pricing plan or the product that it is for, if it is for
+// one.
 type ScopedCoupon struct {
 	UsedCoupon
 
@@ -27,7 +27,7 @@ func (s *Service) ScopedCoupons(
 	return lyceum.Listing[ScopedCoupon]{Page: found.Page, Total: found.Total, More: found.More, Rows: scoped}, err
 }
 
-// scoped finds what coupons are for.
+// scoped adds to coupons what they are for.
 func (s *Service) scoped(ctx context.Context, by lyceum.By, coupons ...UsedCoupon) ([]ScopedCoupon, error) {
 	var ids []lyceum.PricingPlanID
 	var products []lyceum.Product
@@ -58,7 +58,7 @@ func (s *Service) scoped(ctx context.Context, by lyceum.By, coupons ...UsedCoupo
 	return scoped, err
 }
 
-// ofCoupon is a rule whose answer is a coupon with what it is for.
+// ofCoupon wraps a rule so that it returns its coupon with what the coupon is for.
 func ofCoupon[P any](
 	s *Service, rule func(context.Context, lyceum.By, P) (UsedCoupon, error),
 ) func(context.Context, lyceum.By, P) (ScopedCoupon, error) {
@@ -80,8 +80,8 @@ func (s *Service) ScopedCoupon(ctx context.Context, by lyceum.By, id lyceum.Coup
 	return ofCoupon(s, s.Coupon)(ctx, by, id)
 }
 
-// CreateScopedCoupon creates a coupon that says what it is for. It fails with
-// Conflict when another coupon has the code.
+// CreateScopedCoupon creates a coupon with an explicit scope. It fails with Conflict if another
+// coupon has the code.
 func (s *Service) CreateScopedCoupon(ctx context.Context, by lyceum.By, asked CouponChange) (ScopedCoupon, error) {
 	if wrong := asked.scopeProblems(); len(wrong) > 0 {
 		return ScopedCoupon{}, lyceum.InvalidFields(wrong...)
@@ -89,11 +89,11 @@ func (s *Service) CreateScopedCoupon(ctx context.Context, by lyceum.By, asked Co
 	return ofCoupon(s, s.CreateCoupon)(ctx, by, asked)
 }
 
-// leastPercent is the least part of a price that a coupon takes off.
+// leastPercent is the smallest share of a price that a coupon takes off.
 const leastPercent = 0.0001
 
-// scopeProblems says what is wrong with a coupon that must have one scope and a
-// discount that takes something off.
+// scopeProblems returns what is wrong with a coupon that must have exactly one scope and a
+// discount above zero.
 func (c *CouponChange) scopeProblems() (wrong []lyceum.FieldError) {
 	refuse := func(field, message string) {
 		wrong = append(wrong, lyceum.FieldError{Field: field, Message: message})
@@ -123,8 +123,8 @@ func (s *Service) UpdateScopedCoupon(ctx context.Context, by lyceum.By, asked Co
 	return ofCoupon(s, s.UpdateCoupon)(ctx, by, asked)
 }
 
-// RetireCoupon sees to it that a coupon cannot be used for new sales, whether there
-// is one or not.
+// RetireCoupon archives a coupon, so that it cannot be used for new sales. It succeeds even if
+// the coupon does not exist.
 func (s *Service) RetireCoupon(ctx context.Context, by lyceum.By, id lyceum.CouponID) error {
 	_, err := s.ArchiveCoupon(ctx, by, id)
 	if err != nil && lyceum.KindOf(err) == lyceum.NotFound {

@@ -57,7 +57,7 @@ func (s *Service) Coupon(ctx context.Context, by lyceum.By, id lyceum.CouponID) 
 	return withUse(v, c)
 }
 
-// CouponChange is what to change of a coupon; an absent part stays as it is.
+// CouponChange is a change to a coupon. Absent fields stay unchanged.
 type CouponChange struct {
 	ID          lyceum.CouponID
 	Code        lyceum.Opt[string]
@@ -77,8 +77,8 @@ type CouponChange struct {
 	FriendlyURL lyceum.Opt[lyceum.Opt[string]]
 }
 
-// apply changes a coupon. A discount, a duration or a scope takes the place of
-// what it contradicts, unless that is given, too.
+// apply changes a coupon. A new discount, duration or scope clears the fields that it
+// contradicts, unless they are given too.
 func (c *CouponChange) apply(to *lyceum.Coupon) {
 	if c.Percent.Value.Present {
 		to.Amount, to.Currency = lyceum.None[lyceum.Minor](), lyceum.None[lyceum.Currency]()
@@ -112,8 +112,8 @@ func (c *CouponChange) apply(to *lyceum.Coupon) {
 	to.FriendlyURL = c.FriendlyURL.Else(to.FriendlyURL)
 }
 
-// CreateCoupon creates a coupon, which is for all products unless it says
-// otherwise. It fails with Conflict when another coupon has the code.
+// CreateCoupon creates a coupon, for all products unless it has a scope. It fails with Conflict
+// if another coupon has the code.
 func (s *Service) CreateCoupon(ctx context.Context, by lyceum.By, asked CouponChange) (UsedCoupon, error) {
 	now := lyceum.Second(s.clock())
 	return lyceum.Change(ctx, s.store, by.Stamp(now), func(tx lyceum.Tx) (UsedCoupon, error) {
@@ -142,8 +142,8 @@ func (s *Service) CreateCoupon(ctx context.Context, by lyceum.By, asked CouponCh
 	})
 }
 
-// UpdateCoupon changes a coupon. It fails with NotFound, and with Conflict when
-// another coupon has the code.
+// UpdateCoupon changes a coupon. It fails with NotFound, and with Conflict if another coupon has
+// the code.
 func (s *Service) UpdateCoupon(ctx context.Context, by lyceum.By, asked CouponChange) (UsedCoupon, error) {
 	return s.changeCoupon(ctx, by, asked.ID, func(tx lyceum.Tx, c *lyceum.Coupon, _ time.Time) error {
 		before := *c
@@ -152,7 +152,8 @@ func (s *Service) UpdateCoupon(ctx context.Context, by lyceum.By, asked CouponCh
 	})
 }
 
-// ArchiveCoupon ends the use of a coupon for new sales. It fails with NotFound.
+// ArchiveCoupon archives a coupon, so that it cannot be used for new sales. It fails with
+// NotFound.
 func (s *Service) ArchiveCoupon(ctx context.Context, by lyceum.By, id lyceum.CouponID) (UsedCoupon, error) {
 	return s.changeCoupon(ctx, by, id, func(_ lyceum.Tx, c *lyceum.Coupon, now time.Time) error {
 		c.ArchivedAt = c.ArchivedAt.Or(now)
@@ -183,8 +184,8 @@ func (s *Service) changeCoupon(
 	})
 }
 
-// checkCoupon refuses what is wrong with a coupon, one that names what is not
-// there, and one whose code is taken.
+// checkCoupon rejects a coupon with problems, one that refers to something unknown, and one
+// whose code is taken.
 func checkCoupon(tx lyceum.Tx, c *lyceum.Coupon, before lyceum.Coupon, wrong []lyceum.FieldError) error {
 	if c.Plan.Present && c.Plan != before.Plan {
 		known, err := tx.Known(lyceum.PricingPlanSequence, []int32{int32(c.Plan.Value)})
@@ -223,7 +224,7 @@ func checkCoupon(tx lyceum.Tx, c *lyceum.Coupon, before lyceum.Coupon, wrong []l
 	return err
 }
 
-// noSuch says that a field names what the school does not have.
+// noSuch is the error of a field that refers to something that the school does not have.
 func noSuch(field, what string, id int32) lyceum.FieldError {
 	return lyceum.FieldError{Field: field, Message: fmt.Sprintf("%d matches no %s of this school", id, what)}
 }
@@ -241,11 +242,11 @@ func (s *Service) ImportCoupons(by lyceum.By) *Rows[lyceum.Coupon] {
 	}}
 }
 
-// lookAtCoupons finds the rows whose parts do not go together, that name an
-// unknown product, or whose code another coupon has.
+// lookAtCoupons returns a problem for each row whose fields contradict each other, that refers
+// to an unknown product, or whose code another coupon has.
 func lookAtCoupons(tx lyceum.Tx, rows []lyceum.Coupon) ([]lyceum.RowProblem, error) {
 	problems, err := unknownProducts(tx.Tables, tx, rows, func(c *lyceum.Coupon) lyceum.Opt[lyceum.Product] {
-		if c.Product.Value.Kind == "" || c.Product.Value.ID == 0 { // refused below
+		if c.Product.Value.Kind == "" || c.Product.Value.ID == 0 { // rejected below
 			return lyceum.None[lyceum.Product]()
 		}
 		return c.Product
@@ -262,7 +263,7 @@ func lookAtCoupons(tx lyceum.Tx, rows []lyceum.Coupon) ([]lyceum.RowProblem, err
 	return append(problems, again...), err
 }
 
-// codesTaken finds the rows whose code another coupon has that is not archived.
+// codesTaken returns a problem for each row whose code another coupon has that is not archived.
 func codesTaken(tx lyceum.Tx, rows []lyceum.Coupon) (problems []lyceum.RowProblem, err error) {
 	codes, inFile := []string{}, map[lyceum.CouponID]bool{}
 	for i := range rows {

@@ -8,8 +8,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// TestPartnersOfTransactionsAreCompleted: what is known from transactions alone
-// stays so until it is completed, by a change or by a file.
+// TestPartnersOfTransactionsAreCompleted checks that coupons and affiliates known only from
+// transactions stay incomplete until a change or a file completes them.
 func TestPartnersOfTransactionsAreCompleted(t *testing.T) {
 	d := newClassroom(t)
 	by := lyceum.By{School: d.school, Actor: "test"}

@@ -8,18 +8,17 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// CourseDetail is a course with who it is by and what is in it.
+// CourseDetail is a course with its author and its contents.
 type CourseDetail struct {
 	lyceum.Course
 
 	Author   lyceum.Opt[lyceum.AuthorProfile]
-	School   string // its name
+	School   string // the school's name, if the course has no author
 	Contents Contents
 }
 
-// OpenV2 refuses a school for which the second version of the interface is
-// switched off: at once who is refused already, others once their key is looked up
-// again.
+// OpenV2 rejects a school for which version 2 of the API is switched off. Switching it on takes
+// effect immediately; switching it off, once the caller's key is looked up again.
 func (s *Service) OpenV2(ctx context.Context, by lyceum.By) error {
 	if by.V2 {
 		return nil
@@ -36,7 +35,7 @@ func (s *Service) OpenV2(ctx context.Context, by lyceum.By) error {
 	return err
 }
 
-// CourseProducts decides about courses as products of the school.
+// CourseProducts returns the rules for courses as products of the school.
 func (s *Service) CourseProducts() Products[lyceum.CourseID, lyceum.Course, lyceum.CourseFilter] {
 	type row = lyceum.Course
 	return Products[lyceum.CourseID, row, lyceum.CourseFilter]{
@@ -48,13 +47,13 @@ func (s *Service) CourseProducts() Products[lyceum.CourseID, lyceum.Course, lyce
 	}
 }
 
-// Courses lists the courses that a viewer sees.
+// Courses lists the courses that the viewer can see.
 func (s *Service) Courses(
 	ctx context.Context, by lyceum.By, f lyceum.CourseFilter, p lyceum.Page,
 ) (lyceum.Listing[lyceum.Course], error) {
 	if by.Learner.Present {
 		if f.IsPublished.Present && !f.IsPublished.Value {
-			return lyceum.Listing[lyceum.Course]{Page: p}, nil // none that a learner sees
+			return lyceum.Listing[lyceum.Course]{Page: p}, nil // learners see only published courses
 		}
 		f.IsPublished, f.EnrolledUser, f.EnrolledAt = lyceum.Some(true), by.Learner, s.clock()
 	}
@@ -62,7 +61,7 @@ func (s *Service) Courses(
 	return v.Courses.List(v, f, p)
 }
 
-// Course shows a course.
+// Course returns a course.
 func (s *Service) Course(ctx context.Context, by lyceum.By, id lyceum.CourseID) (CourseDetail, error) {
 	var detail CourseDetail
 	err := s.store.AtOnce(ctx, by.School, func(v lyceum.View) (err error) {
@@ -87,7 +86,7 @@ func (s *Service) Course(ctx context.Context, by lyceum.By, id lyceum.CourseID) 
 	return detail, nil
 }
 
-// see finds a course that a viewer sees.
+// see returns a course if the viewer can see it.
 func see(v lyceum.View, by lyceum.By, id lyceum.CourseID, now time.Time) (lyceum.Course, error) {
 	course, err := v.Courses.Get(v, id)
 	if err != nil || !by.Learner.Present {
@@ -103,14 +102,14 @@ func see(v lyceum.View, by lyceum.By, id lyceum.CourseID, now time.Time) (lyceum
 	return course, nil
 }
 
-// Contents are the sections and the lectures of a course, each in the order in
-// which a learner meets them.
+// Contents are the sections and lectures of a course, each in the order in which learners go
+// through them.
 type Contents struct {
 	Sections []lyceum.LectureSection
 	Lectures []lyceum.Lecture
 }
 
-// contents returns no contents for a course that does not exist.
+// contents returns the contents of a course. A course that does not exist has none.
 func contents(t *lyceum.Tables, from lyceum.Source, course lyceum.CourseID) (Contents, error) {
 	sections, err := lyceum.All(t.LectureSections, from, lyceum.LectureSectionFilter{Course: lyceum.Some(course)})
 	if err != nil {
@@ -127,7 +126,7 @@ func contents(t *lyceum.Tables, from lyceum.Source, course lyceum.CourseID) (Con
 	return Contents{Sections: sections, Lectures: lectures}, err
 }
 
-// seenContents returns the contents of a course that a viewer sees.
+// seenContents returns the contents of a course that the viewer can see.
 func seenContents(v lyceum.View, by lyceum.By, course lyceum.CourseID) (Contents, error) {
 	all, err := contents(v.Tables, v, course)
 	if err != nil || !by.Learner.Present {
@@ -143,8 +142,8 @@ func seenContents(v lyceum.View, by lyceum.By, course lyceum.CourseID) (Contents
 	return seen, nil
 }
 
-// published gives the lectures that learners see, in order: those that are
-// published in a section that is.
+// published returns the lectures that learners see, in order: published lectures in published
+// sections.
 func published(c Contents) []lyceum.Lecture {
 	open := map[lyceum.LectureSectionID]bool{}
 	for _, section := range c.Sections {
@@ -167,7 +166,7 @@ type LectureDetail struct {
 	Attachments []lyceum.Attachment
 }
 
-// Lecture shows a lecture.
+// Lecture returns a lecture.
 func (s *Service) Lecture(
 	ctx context.Context, by lyceum.By, course lyceum.CourseID, id lyceum.LectureID,
 ) (LectureDetail, error) {
@@ -179,7 +178,7 @@ func (s *Service) Lecture(
 	return detail, err
 }
 
-// lecture finds a lecture that a viewer sees.
+// lecture returns a lecture if the viewer can see it.
 func (s *Service) lecture(
 	v lyceum.View, by lyceum.By, course lyceum.CourseID, id lyceum.LectureID,
 ) (LectureDetail, error) {
@@ -192,7 +191,7 @@ func (s *Service) lecture(
 	return detail, err
 }
 
-// bareLecture finds a lecture that a viewer sees, without its attachments.
+// bareLecture returns a lecture without its attachments, if the viewer can see it.
 func bareLecture(
 	v lyceum.View, by lyceum.By, course lyceum.CourseID, id lyceum.LectureID, now time.Time,
 ) (LectureDetail, error) {
@@ -245,12 +244,12 @@ func isIn(l *lyceum.Lecture, course lyceum.CourseID) bool {
 	return l.Course == course && !l.ArchivedAt.Present
 }
 
-// attachmentsOf finds the attachments of a lecture that are not deleted.
+// attachmentsOf selects the attachments of a lecture that are not deleted.
 func attachmentsOf(lecture lyceum.LectureID) lyceum.AttachmentFilter {
 	return lyceum.AttachmentFilter{Lecture: lyceum.Some(lecture), IsArchived: lyceum.Some(false)}
 }
 
-// seenAttachments finds those of them that a viewer sees.
+// seenAttachments selects those that the viewer can see.
 func seenAttachments(by lyceum.By, lecture lyceum.LectureID) lyceum.AttachmentFilter {
 	f := attachmentsOf(lecture)
 	f.Published = by.Learner.Present
@@ -261,7 +260,7 @@ func noLecture(course lyceum.CourseID, id lyceum.LectureID) error {
 	return lyceum.Errorf(lyceum.NotFound, "there is no lecture %d in course %d", id, course)
 }
 
-// Attachment shows one attachment of a lecture, if it is of a kind.
+// Attachment returns one attachment of a lecture, and its lecture, if it is of the given kind.
 func (s *Service) Attachment(
 	ctx context.Context, by lyceum.By, course lyceum.CourseID, lecture lyceum.LectureID,
 	id lyceum.AttachmentID, kind lyceum.AttachmentKind,
@@ -293,7 +292,7 @@ func (s *Service) attachment(
 	)
 }
 
-// QuizAnswers are what learners answered to a quiz: of each the latest, by
+// QuizAnswers are the responses of learners to a quiz: the latest of each learner, ordered by
 // user.
 type QuizAnswers struct {
 	Lecture   LectureDetail
@@ -301,7 +300,7 @@ type QuizAnswers struct {
 	Responses []AnsweredQuiz
 }
 
-// AnsweredQuiz is a response with who gave it.
+// AnsweredQuiz is a response with the user who gave it.
 type AnsweredQuiz struct {
 	lyceum.QuizResponse
 
@@ -309,7 +308,7 @@ type AnsweredQuiz struct {
 	UserEmail string
 }
 
-// QuizResponses shows what learners answered to a quiz.
+// QuizResponses returns the responses of learners to a quiz.
 func (s *Service) QuizResponses(
 	ctx context.Context, by lyceum.By, course lyceum.CourseID, lecture lyceum.LectureID, id lyceum.AttachmentID,
 ) (QuizAnswers, error) {
@@ -328,7 +327,7 @@ func (s *Service) QuizResponses(
 		of := lyceum.QuizResponseFilter{Quiz: lyceum.Some(quiz.Quiz.ID)}
 		err = v.QuizResponses.Each(v, of, func(r *lyceum.QuizResponse) error {
 			row := *r
-			row.Answers = lyceum.None[lyceum.GivenAnswers]() // which nobody is shown here
+			row.Answers = lyceum.None[lyceum.GivenAnswers]() // not shown here
 			all = append(all, row)
 			return nil
 		})
@@ -341,7 +340,7 @@ func (s *Service) QuizResponses(
 	return answers, err
 }
 
-// withUsers completes responses to a quiz with who gave them.
+// withUsers adds to responses the users who gave them.
 func withUsers(v lyceum.View, quiz lyceum.QuizID, responses []lyceum.QuizResponse) ([]AnsweredQuiz, error) {
 	users := map[lyceum.UserID]lyceum.User{}
 	err := v.Users.Each(v, lyceum.UserFilter{Answered: lyceum.Some(quiz)}, func(u *lyceum.User) error {

@@ -2,7 +2,7 @@ package learning
 
 import "github.com/lyceum-school/lyceum"
 
-// DigitalDownloads decides about digital downloads.
+// DigitalDownloads returns the rules for digital downloads.
 func (s *Service) DigitalDownloads() Products[
 	lyceum.DigitalDownloadID, lyceum.DigitalDownload, lyceum.DigitalDownloadFilter,
 ] {

@@ -9,13 +9,13 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// InDownload names an attachment of a digital download.
+// InDownload identifies an attachment of a digital download.
 type InDownload struct {
 	Download lyceum.DigitalDownloadID
 	ID       lyceum.DownloadAttachmentID
 }
 
-// LinkedAttachment is an attachment of a digital download with a link for who asks.
+// LinkedAttachment is an attachment of a digital download with a link for the caller.
 type LinkedAttachment struct {
 	lyceum.DownloadAttachment
 
@@ -54,7 +54,7 @@ func (s *Service) linked(by lyceum.By, a lyceum.DownloadAttachment) LinkedAttach
 	return LinkedAttachment{a, s.linkTo(by, DownloadFiles, int32(a.ID))}
 }
 
-// currentDownload is a digital download that is not archived.
+// currentDownload returns a digital download that is not archived.
 func (s *Service) currentDownload(
 	t *lyceum.Tables, from lyceum.Source, id lyceum.DigitalDownloadID,
 ) (lyceum.DigitalDownload, error) {
@@ -87,8 +87,9 @@ func (s *Service) DownloadAttachment(
 	return found, err
 }
 
-// CreateDownloadAttachment creates an attachment of a digital download. It fails with
-// NotFound, and with Invalid for what does not go with its kind or with the others.
+// CreateDownloadAttachment creates an attachment of a digital download. It fails with NotFound,
+// and with Invalid if a field does not fit its kind, or if it does not fit the other
+// attachments.
 func (s *Service) CreateDownloadAttachment(
 	ctx context.Context, by lyceum.By, fresh lyceum.DownloadAttachment,
 ) (LinkedAttachment, error) {
@@ -118,7 +119,7 @@ func (s *Service) CreateDownloadAttachment(
 			return LinkedAttachment{}, err
 		}
 		if is && a.Kind == lyceum.DownloadFile {
-			a.SizeInBytes = kept.SizeInBytes // which is 0 for a file that is empty
+			a.SizeInBytes = kept.SizeInBytes // 0 for an empty file
 		}
 		if a.ID, err = tx.DownloadAttachments.NextID(tx); err != nil {
 			return LinkedAttachment{}, err
@@ -127,8 +128,7 @@ func (s *Service) CreateDownloadAttachment(
 	})
 }
 
-// besides says why an attachment cannot be in its digital download beside so many
-// others of a kind.
+// besides returns why a digital download that has attachments of a kind cannot have another one.
 func besides(a *lyceum.DownloadAttachment, kind lyceum.DownloadAttachmentKind, others int64) string {
 	switch {
 	case others == 0:
@@ -144,8 +144,8 @@ func besides(a *lyceum.DownloadAttachment, kind lyceum.DownloadAttachmentKind, o
 	return ""
 }
 
-// DeleteDownloadAttachment deletes an attachment of a digital download for good. It
-// fails with NotFound.
+// DeleteDownloadAttachment permanently deletes an attachment of a digital download. It fails
+// with NotFound.
 func (s *Service) DeleteDownloadAttachment(ctx context.Context, by lyceum.By, q InDownload) error {
 	_, err := lyceum.Change(ctx, s.store, by.Stamp(s.clock()), func(tx lyceum.Tx) (none struct{}, err error) {
 		if _, err := s.attachmentOfDownload(tx.Tables, tx, q); err != nil {
@@ -181,8 +181,8 @@ func (s *Service) ImportDownloadAttachments(by lyceum.By) *Rows[lyceum.DownloadA
 	}}
 }
 
-// oddDownloadAttachments finds the rows that do not go together with themselves, with
-// the rows before them or with what their digital download has.
+// oddDownloadAttachments returns a problem for each row that contradicts itself, an earlier row,
+// or the stored attachments of its digital download.
 func oddDownloadAttachments(
 	tx lyceum.Tx, rows []lyceum.DownloadAttachment, earlier saidDownloads,
 ) (problems []lyceum.RowProblem, err error) {
@@ -218,7 +218,8 @@ func oddDownloadAttachments(
 // attachmentKinds are the kinds of the attachments of a digital download.
 type attachmentKinds map[lyceum.DownloadAttachmentID]lyceum.DownloadAttachmentKind
 
-// saidDownloads are the attachments of a file, which are not in the database yet.
+// saidDownloads has the attachments from the file that are not in the database yet, by digital
+// download.
 type saidDownloads map[lyceum.DigitalDownloadID]attachmentKinds
 
 func (s saidDownloads) add(rows []lyceum.DownloadAttachment) {
@@ -242,7 +243,7 @@ func kindsIn(tx lyceum.Tx, id lyceum.DigitalDownloadID) (attachmentKinds, error)
 	return of, err
 }
 
-// but returns the kind of the attachments but one, and how many they are.
+// but returns the kind and the number of the attachments other than one.
 func (k attachmentKinds) but(one lyceum.DownloadAttachmentID) (kind lyceum.DownloadAttachmentKind, n int64) {
 	for id, other := range k {
 		if id != one {
@@ -252,8 +253,8 @@ func (k attachmentKinds) but(one lyceum.DownloadAttachmentID) (kind lyceum.Downl
 	return kind, n
 }
 
-// oddBeside says what is wrong with a row, where in says which digital download
-// the attachments are in, and of what its own has.
+// oddBeside returns what is wrong with a row. in has the digital download of each known
+// attachment, and of has the kinds of the attachments in the row's own.
 func oddBeside(
 	a *lyceum.DownloadAttachment, in map[lyceum.DownloadAttachmentID]lyceum.DigitalDownloadID, of attachmentKinds,
 ) (field, wrong string) {

@@ -12,17 +12,17 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// recording is a file whose duration is asked for. Little of it is read, wherever that
-// is in the file.
+// recording is a file whose duration is wanted. Only small parts of it are read, wherever in the
+// file they are.
 type recording struct {
 	content io.ReadSeeker
 	size    int64
-	err     error // of the store; a file that says nonsense has none
+	err     error // of the store; a malformed file is not an error
 }
 
 var recordings = []string{"mp4", "m4a", "m4v", "mov", "mp3", "wav", "flac"}
 
-// durationOf returns how long a content of a type plays, in seconds, if that is known.
+// durationOf returns the duration in seconds of a file of a type, if it is known.
 func (s *Service) durationOf(
 	ctx context.Context, sum *lyceum.FileSum, extension string,
 ) (seconds lyceum.Opt[int32], err error) {
@@ -37,8 +37,8 @@ func (s *Service) durationOf(
 	return readDuration(content, sum.Size, extension)
 }
 
-// readDuration returns how long a recording of a type plays, in seconds, at least 1,
-// if its type and what is in it say so.
+// readDuration returns the duration in seconds, at least 1, of a recording of a type, if its
+// type and content state one.
 func readDuration(content io.ReadSeeker, size int64, extension string) (seconds lyceum.Opt[int32], err error) {
 	r := &recording{content: content, size: size}
 	var length float64
@@ -58,7 +58,7 @@ func readDuration(content io.ReadSeeker, size int64, extension string) (seconds 
 	return seconds, r.err
 }
 
-// at returns so many bytes from a place on, or nil.
+// at returns n bytes starting at an offset, or nil.
 func (r *recording) at(from, n int64) []byte {
 	if from < 0 || from > r.size-n {
 		return nil
@@ -75,11 +75,11 @@ func (r *recording) at(from, n int64) []byte {
 	return b
 }
 
-// mostChunks is how many parts of a file are looked at on the way to the one that says
-// how long it plays.
+// mostChunks is the maximum number of parts of a file that are examined to find the one that
+// states the duration.
 const mostChunks = 100
 
-// mp4 reads the box mvhd in the box moov (ISO/IEC 14496-12).
+// mp4 reads the duration from the mvhd box in the moov box (ISO/IEC 14496-12).
 func (r *recording) mp4() float64 {
 	at := int64(0)
 	for range mostChunks {
@@ -126,7 +126,7 @@ func (r *recording) mvhd(at int64) float64 {
 	return float64(units) / float64(scale)
 }
 
-// wav reads how many bytes a second takes, and how many there are.
+// wav divides the number of bytes of the data by the bytes per second.
 func (r *recording) wav() float64 {
 	at, rate := int64(12), uint32(0)
 	for range mostChunks {
@@ -151,7 +151,7 @@ func (r *recording) wav() float64 {
 	return 0
 }
 
-// flac reads the block STREAMINFO (RFC 9639), which is the first.
+// flac reads the duration from the STREAMINFO block (RFC 9639), which is the first.
 func (r *recording) flac() float64 {
 	b := r.at(18, 8)
 	if b == nil {
@@ -168,7 +168,8 @@ func (r *recording) flac() float64 {
 // mp3Head is how much of an MP3 is searched for its first frame, in bytes.
 const mp3Head = 64 << 10
 
-// mp3 counts frames as the first one says, or takes all for as large as that.
+// mp3 uses the number of frames that the first one states, or else assumes that all are of its
+// size.
 func (r *recording) mp3() float64 {
 	at := int64(0)
 	if tag := r.at(0, 10); tag != nil && string(tag[:3]) == "ID3" {
@@ -196,17 +197,17 @@ func (r *recording) mp3() float64 {
 type mp3Frame struct {
 	size    int // bytes
 	seconds float64
-	side    int // bytes that are behind its header, and before what an encoder says
+	side    int // bytes between its header and the encoder's tag
 }
 
-// bitrates of MPEG 1 and 2, in kbit/s.
+// bitrates has the bit rates of MPEG 1 and 2, in kbit/s.
 var bitrates = [2][15]int{
 	{0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320},
 	{0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160},
 }
 
 func readMP3Frame(b []byte) (f mp3Frame, is bool) {
-	if len(b) < 4 || b[0] != 0xff || b[1]&0xe6 != 0xe2 { // layer III alone
+	if len(b) < 4 || b[0] != 0xff || b[1]&0xe6 != 0xe2 { // layer III only
 		return f, false
 	}
 	version, bits, rate := b[1]>>3&3, int(b[2]>>4), int(b[2]>>2&3)
@@ -230,7 +231,7 @@ func readMP3Frame(b []byte) (f mp3Frame, is bool) {
 	return f, true
 }
 
-// counted returns how many frames an encoder says that there are, in the first one.
+// counted returns the number of frames that the encoder states in the first one, or 0.
 func (f *mp3Frame) counted(b []byte) uint32 {
 	if said := tail(b, 4+f.side); len(said) >= 12 && said[7]&1 == 1 &&
 		(bytes.HasPrefix(said, []byte("Xing")) || bytes.HasPrefix(said, []byte("Info"))) {

@@ -12,18 +12,18 @@ import (
 func be(n uint32) string { return string(binary.BigEndian.AppendUint32(nil, n)) }
 func le(n uint32) string { return string(binary.LittleEndian.AppendUint32(nil, n)) }
 
-// box is a box of an MP4.
+// box returns a box of an MP4.
 func box(kind, content string) string { return be(uint32(8+len(content))) + kind + content }
 
-// zeros is nothing of a length.
+// zeros returns n zero bytes.
 func zeros(n int) string { return strings.Repeat("\x00", n) }
 
 func movieHeader(scale, units uint32) string {
 	return box("moov", box("udta", "x")+box("mvhd", zeros(12)+be(scale)+be(units)+zeros(80)))
 }
 
-// frames are so many of an MP3 with 128 kbit/s and 44100 Hz, of which the first says
-// something.
+// frames returns n frames of an MP3 with 128 kbit/s and 44100 Hz, of which the first contains a
+// tag.
 func frames(n int, first string) string {
 	frame := "\xff\xfb\x90\x64" + zeros(413)
 	return frame[:36] + first + frame[36+len(first):] + strings.Repeat(frame, n-1)
@@ -81,7 +81,7 @@ func TestDurations(t *testing.T) {
 	}
 }
 
-// Whatever a file says, it is neither read whole nor the end of the program.
+// FuzzDurations checks that no content makes readDuration fail or panic.
 func FuzzDurations(f *testing.F) {
 	f.Add("mp4", []byte("\x00\x00\x00\x10ftypisom\x00\x00\x00\x00"+movieHeader(600, 600)))
 	f.Add("mp3", []byte(frames(3, "Xing\x00\x00\x00\x01\x00\x00\x00\x09")))

@@ -8,8 +8,8 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Enroll lets a user work through a course, from now on and without an end.
-// Who is enrolled stays so.
+// Enroll gives a user access to a course, from now on and without an end. A user who is enrolled
+// already stays enrolled.
 func (s *Service) Enroll(ctx context.Context, by lyceum.By, user lyceum.UserID, course lyceum.CourseID) error {
 	return s.change(ctx, by, func(tx lyceum.Tx, now time.Time) error {
 		if err := tx.Ahead(toEnroll(tx, now, user, course.Product())...); err != nil {
@@ -20,7 +20,7 @@ func (s *Service) Enroll(ctx context.Context, by lyceum.By, user lyceum.UserID, 
 	})
 }
 
-// toEnroll is what EnrollIn asks.
+// toEnroll prefetches what EnrollIn reads.
 func toEnroll(tx lyceum.Tx, now time.Time, user lyceum.UserID, p lyceum.Product) []lyceum.Wanted {
 	wanted := []lyceum.Wanted{
 		lyceum.FirstOf(tx.Access, accessTo(user, p, now)), lyceum.NextOf(lyceum.EntitlementSequence),
@@ -39,14 +39,13 @@ func toEnroll(tx lyceum.Tx, now time.Time, user lyceum.UserID, p lyceum.Product)
 	return wanted
 }
 
-// blocking finds the block of a user from a product.
+// blocking selects the block that keeps a user out of a product.
 func blocking(user lyceum.UserID, p lyceum.Product) lyceum.BlockFilter {
 	return lyceum.BlockFilter{User: lyceum.Some(user), Product: lyceum.Some(p)}
 }
 
-// EnrollIn gives a user a product by hand where it is not open to them, and
-// reports whether that changed anything. It fails with NotFound for a product or
-// a user that does not exist.
+// EnrollIn gives a user a product by hand unless they have access to it, and reports whether
+// that changed anything. It fails with NotFound for a product or user that does not exist.
 func (s *Service) EnrollIn(
 	tx lyceum.Tx, now time.Time, user lyceum.UserID, p lyceum.Product,
 ) (enrolled bool, err error) {
@@ -54,7 +53,7 @@ func (s *Service) EnrollIn(
 	return enrolled, err
 }
 
-// enroll is EnrollIn, which returns what it gave.
+// enroll is EnrollIn, and also returns the entitlement that it gave.
 func enroll(
 	tx lyceum.Tx, now time.Time, user lyceum.UserID, p lyceum.Product,
 ) (hand lyceum.Entitlement, enrolled bool, err error) {
@@ -78,8 +77,8 @@ func enroll(
 	return hand, true, hold(tx, now, hand, begun)
 }
 
-// beginFreely is beginBy for who is not kept out of the product; it begins nothing for
-// others, who are settled once they are let in.
+// beginFreely is beginBy unless the user is blocked from the product. It begins nothing for
+// blocked users, who are settled once the block is lifted.
 func beginFreely(tx lyceum.Tx, now time.Time, e lyceum.Entitlement) (begun bool, err error) {
 	if e.Product.Kind != lyceum.CourseKind {
 		return false, nil
@@ -91,8 +90,8 @@ func beginFreely(tx lyceum.Tx, now time.Time, e lyceum.Entitlement) (begun bool,
 	return beginBy(tx, now, e)
 }
 
-// hold keeps an entitlement, and lifts a block that keeps the user out of the
-// product. begun says that its enrollment is there.
+// hold inserts an entitlement, and lifts a block that keeps the user out of the product. begun
+// reports whether its enrollment exists already.
 func hold(tx lyceum.Tx, now time.Time, e lyceum.Entitlement, begun bool) error {
 	if err := tx.Entitlements.Insert(tx, e); err != nil {
 		return err
@@ -104,7 +103,7 @@ func hold(tx lyceum.Tx, now time.Time, e lyceum.Entitlement, begun bool) error {
 	return settleAll(tx, now, e.User, e.Product)
 }
 
-// exist fails with NotFound for a product or a user that does not exist.
+// exist fails with NotFound for a product or user that does not exist.
 func exist(t *lyceum.Tables, from lyceum.Source, p lyceum.Product, user lyceum.UserID) error {
 	found, err := lyceum.FindProducts(t, from, p)
 	switch {
@@ -117,8 +116,7 @@ func exist(t *lyceum.Tables, from lyceum.Source, p lyceum.Product, user lyceum.U
 	return err
 }
 
-// begin keeps a new enrollment and announces it, unless the user is in the
-// course already.
+// begin inserts a new enrollment and announces it, unless the user is already in the course.
 func begin(tx lyceum.Tx, fresh lyceum.Enrollment) (begun bool, err error) {
 	if begun, err = tx.BeginEnrollment(fresh); err != nil || !begun {
 		return begun, err
@@ -127,17 +125,16 @@ func begin(tx lyceum.Tx, fresh lyceum.Enrollment) (begun bool, err error) {
 	return true, nil
 }
 
-// UserProduct is a product as a user has it.
+// UserProduct identifies a user's access to a product.
 type UserProduct struct {
 	User    lyceum.UserID
 	Product lyceum.Product
 }
 
-// Unenroll ends every entitlement of a user to a product itself, and the
-// recurring sales behind them. If the product also comes with a collection or a
-// tier, the user is kept out of it. Who was enrolled once may be unenrolled again.
-// It fails with NotFound for a user or a product that does not exist, and for a
-// user who never had access.
+// Unenroll ends all entitlements of a user to a product itself, and the recurring sales behind
+// them. If the product also comes with a collection or a tier, the user is blocked from it.
+// Unenrolling a user again is no error. It fails with NotFound for a user or product that does
+// not exist, and for a user who never had access.
 func (s *Service) Unenroll(ctx context.Context, by lyceum.By, q UserProduct) error {
 	return s.change(ctx, by, func(tx lyceum.Tx, now time.Time) error {
 		_, _, err := s.UnenrollFrom(tx, now, q.User, q.Product)
@@ -145,14 +142,14 @@ func (s *Service) Unenroll(ctx context.Context, by lyceum.By, q UserProduct) err
 	})
 }
 
-// Close is Unenroll in a change that others are part of.
+// Close is Unenroll as part of a larger change.
 func (s *Service) Close(tx lyceum.Tx, now time.Time, user lyceum.UserID, p lyceum.Product) error {
 	_, _, err := s.UnenrollFrom(tx, now, user, p)
 	return err
 }
 
-// UnenrollFrom is Unenroll in a change that others are part of. It reports
-// whether there was something to end, and returns the sales that it ended.
+// UnenrollFrom is Unenroll as part of a larger change. It reports whether there was something to
+// end, and returns the sales that it ended.
 func (s *Service) UnenrollFrom(
 	tx lyceum.Tx, now time.Time, user lyceum.UserID, p lyceum.Product,
 ) (ended bool, stopped []lyceum.SaleID, err error) {
@@ -205,8 +202,8 @@ func (s *Service) UnenrollFrom(
 	return len(direct)+len(left) > 0, stopped, settleAll(tx, now, user, p)
 }
 
-// onceEnrolled fails with NotFound for a user or a product that does not exist,
-// and for a user who never had access to the product.
+// onceEnrolled fails with NotFound for a user or product that does not exist, and for a user who
+// never had access to the product.
 func onceEnrolled(tx lyceum.Tx, user lyceum.UserID, p lyceum.Product) error {
 	if p.Kind == lyceum.CourseKind {
 		if _, known, err := tx.Enrollments.First(tx, staysIn(user, lyceum.CourseID(p.ID))); err != nil || known {
@@ -225,7 +222,7 @@ func onceEnrolled(tx lyceum.Tx, user lyceum.UserID, p lyceum.Product) error {
 	return cmp.Or(exist(tx.Tables, tx, p, user), notEnrolled(user, p))
 }
 
-// onceIn is what onceEnrolled asks first, and what it leads to.
+// onceIn prefetches the first query of onceEnrolled and the one that usually follows.
 func onceIn(tx lyceum.Tx, user lyceum.UserID, p lyceum.Product) []lyceum.Wanted {
 	if p.Kind != lyceum.CourseKind {
 		return []lyceum.Wanted{lyceum.FirstOf(tx.Access, onceHeld(user, p))}
@@ -244,9 +241,8 @@ func onceHeld(user lyceum.UserID, p lyceum.Product) lyceum.EntitlementFilter {
 	return lyceum.EntitlementFilter{User: lyceum.Some(user), Products: []lyceum.Product{p}, Blocked: true}
 }
 
-// stopCharging ends a sale that is paid for again and again, because its learner
-// was unenrolled, and stops one that was to stop later. It reports whether it
-// ended it.
+// stopCharging ends a recurring sale whose learner was unenrolled, and immediately stops one
+// that was to stop later. It reports whether it ended the sale.
 func (s *Service) stopCharging(
 	tx lyceum.Tx, now time.Time, id lyceum.Opt[lyceum.SaleID],
 ) (stopped bool, err error) {
@@ -286,8 +282,8 @@ func end(tx lyceum.Tx, e lyceum.Enrollment, at time.Time) error {
 	return err
 }
 
-// enrolled returns the active enrollment of a user. Where a product that was
-// added or removed is not settled yet, it settles the user first.
+// enrolled returns the active enrollment of a user. If a product that was added to or removed
+// from a collection or tier is not settled yet, it settles the user first.
 func enrolled(tx lyceum.Tx, user lyceum.UserID, course lyceum.CourseID, now time.Time) (lyceum.Enrollment, error) {
 	open, err := hasAccess(tx.Tables, tx, user, course.Product(), now)
 	if err != nil {
@@ -305,7 +301,7 @@ func enrolled(tx lyceum.Tx, user lyceum.UserID, course lyceum.CourseID, now time
 	return stay, err
 }
 
-// hasAccess reports whether a user may use a product at a moment.
+// hasAccess reports whether a user may use a product at the given time.
 func hasAccess(
 	t *lyceum.Tables, from lyceum.Source, user lyceum.UserID, p lyceum.Product, now time.Time,
 ) (bool, error) {
@@ -319,8 +315,7 @@ func accessTo(user lyceum.UserID, p lyceum.Product, now time.Time) lyceum.Entitl
 	}
 }
 
-// openEnrollment finds the enrollment of a user that nobody ended, expired or
-// not.
+// openEnrollment returns the enrollment of a user that has not been ended, expired or not.
 func openEnrollment(tx lyceum.Tx, user lyceum.UserID, course lyceum.CourseID) (lyceum.Enrollment, bool, error) {
 	return tx.Enrollments.First(tx, openIn(user, course))
 }
@@ -329,7 +324,7 @@ func openIn(user lyceum.UserID, course lyceum.CourseID) lyceum.EnrollmentFilter 
 	return lyceum.EnrollmentFilter{User: lyceum.Some(user), Course: lyceum.Some(course), Open: true}
 }
 
-// ofLearning is what a change of somebody's learning begins with.
+// ofLearning prefetches what every change of a learner's progress in a course reads first.
 func ofLearning(tx lyceum.Tx, user lyceum.UserID, course lyceum.CourseID, now time.Time) []lyceum.Wanted {
 	return []lyceum.Wanted{
 		lyceum.ByID(tx.Courses, course), lyceum.FirstOf(tx.Access, accessTo(user, course.Product(), now)),
@@ -337,7 +332,7 @@ func ofLearning(tx lyceum.Tx, user lyceum.UserID, course lyceum.CourseID, now ti
 	}
 }
 
-// ofLecture is what a change of a learner under a lecture begins with.
+// ofLecture prefetches what every change by a learner under a lecture reads first.
 func ofLecture(
 	tx lyceum.Tx, by lyceum.By, lecture InCourse[lyceum.LectureID], now time.Time,
 ) []lyceum.Wanted {

@@ -11,8 +11,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// TestR49_ManyExpireAtOnce: of enrollments that expire at one moment each is
-// told of once, in writes that others get in between.
+// TestR49_ManyExpireAtOnce checks that each of many enrollments that expire at the same moment
+// is announced once, and that other writes get in between.
 func TestR49_ManyExpireAtOnce(t *testing.T) {
 	t.Parallel()
 	for engine, open := range map[string]func(t *testing.T) (lyceum.Store, error){
@@ -61,7 +61,7 @@ func manyExpire(t *testing.T, store lyceum.Store) {
 	})
 	now := storetest.Begin.Add(-time.Hour)
 	service := learning.New(store, func() time.Time { return now })
-	for range 3 { // from where on it is told, what expired since, and nothing more
+	for range 3 { // it begins to track expiry, announces what has expired since, and then nothing more
 		if err := service.Expire(t.Context(), school); err != nil {
 			t.Fatal(err)
 		}

@@ -9,35 +9,34 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// How long a link to a file works.
+// Lifetimes of links to files.
 const (
 	learnerLinkLifetime = 10 * time.Minute
 	keyLinkLifetime     = 24 * time.Hour
 )
 
-// FileOf says what a file belongs to.
+// FileOf is the kind of thing that a file belongs to.
 type FileOf string
 
-// What files belong to.
+// Kinds of things that files belong to.
 const (
-	DownloadFiles FileOf = "digital-downloads" // an attachment of one
-	LectureFiles  FileOf = "lectures"          // an attachment of one
+	DownloadFiles FileOf = "digital-downloads" // an attachment of a digital download
+	LectureFiles  FileOf = "lectures"          // an attachment of a lecture
 )
 
-// FileLink is a link to the file of an attachment, for one learner or for the
-// programs with one API key. It works until its time is over, and as long as
-// whom it is for has access.
+// FileLink is a link to the file of an attachment, for one learner or for the programs with one
+// API key. It works until it expires, and only while the learner or the key has access.
 type FileLink struct {
 	School    lyceum.SchoolID
 	Of        FileOf
 	ID        int32           // of the attachment
-	User      lyceum.UserID   // 0: it is for an API key
-	Key       lyceum.APIKeyID // 0: it is for a learner
+	User      lyceum.UserID   // 0: the link is for an API key
+	Key       lyceum.APIKeyID // 0: the link is for a learner
 	Until     time.Time       // a whole second
 	Signature string
 }
 
-// Address is that of a link, behind the URL of the server.
+// Address returns the path and query of a link, relative to the URL of the server.
 func (l *FileLink) Address() string {
 	holder := fmt.Sprintf("key=%d", l.Key)
 	if l.User != 0 {
@@ -49,12 +48,12 @@ func (l *FileLink) Address() string {
 
 const fileLinkPurpose = "file link"
 
-// text is what is signed.
+// text returns the string that is signed.
 func (l *FileLink) text() string {
 	return fmt.Sprintf("%d %s %d %d %d %d", l.School, l.Of, l.ID, l.User, l.Key, l.Until.Unix())
 }
 
-// linkTo makes a link for who asks, who must have access.
+// linkTo makes a link for the caller, who must have access.
 func (s *Service) linkTo(by lyceum.By, of FileOf, id int32) FileLink {
 	l := FileLink{School: by.School, Of: of, ID: id, User: by.Learner.Value, Key: by.Key}
 	lifetime := keyLinkLifetime
@@ -66,19 +65,19 @@ func (s *Service) linkTo(by lyceum.By, of FileOf, id int32) FileLink {
 	return l
 }
 
-// LinkedFile is what a link leads to.
+// LinkedFile is the file that a link leads to.
 type LinkedFile struct {
 	URL      string // its permanent address
 	Filename lyceum.Opt[string]
-	Shown    bool                      // in the page, as far as its type allows
-	Kept     lyceum.Opt[lyceum.Upload] // it is here
+	Shown    bool                      // inline in the browser, if its type allows that
+	Kept     lyceum.Opt[lyceum.Upload] // present if the file is stored here
 }
 
 var errBadLink = lyceum.Errorf(lyceum.Forbidden, "this link is not valid; ask for a new one")
 
-// OpenLink returns what a link leads to. It fails with Forbidden for a link that
-// nobody signed, that has expired, or whose learner or API key has no access any
-// more, and with NotFound if the attachment was deleted.
+// OpenLink returns the file of a link. It fails with Forbidden if the signature is not valid,
+// the link has expired, or its learner or API key no longer has access, and with NotFound if the
+// attachment was deleted.
 func (s *Service) OpenLink(ctx context.Context, l FileLink) (file LinkedFile, err error) {
 	switch now := s.clock(); {
 	case !s.ring.Verify(fileLinkPurpose, l.text(), l.Signature):
@@ -107,12 +106,12 @@ func (s *Service) OpenLink(ctx context.Context, l FileLink) (file LinkedFile, er
 	return file, err
 }
 
-// OpenKept opens the file that a link leads to.
+// OpenKept opens the stored file of a link.
 func (s *Service) OpenKept(ctx context.Context, file LinkedFile) (KeptFile, error) {
 	return s.open(ctx, file.Kept.Value)
 }
 
-// keptAt finds the upload that an address leads to, if it is one of this school.
+// keptAt returns the upload at an address, if it is one of this school.
 func keptAt(v lyceum.View, address string) (kept lyceum.Opt[lyceum.Upload], err error) {
 	a, is := lyceum.ParseUploadAddress(address)
 	if !is || a.School != v.School() {
@@ -122,8 +121,8 @@ func keptAt(v lyceum.View, address string) (kept lyceum.Opt[lyceum.Upload], err 
 	return lyceum.Opt[lyceum.Upload]{Value: u, Present: found && u.ReceivedAt.Present}, err
 }
 
-// linkHolder refuses a link of a learner who is not let in, or of an API key that is not
-// good any more.
+// linkHolder rejects a link of a learner who is disabled, erased or unknown, or of an API key
+// that is no longer valid.
 func (s *Service) linkHolder(v lyceum.View, l *FileLink) error {
 	if l.User != 0 {
 		user, err := v.Users.Get(v, l.User)
@@ -148,8 +147,8 @@ func (s *Service) linkHolder(v lyceum.View, l *FileLink) error {
 	return errBadLink
 }
 
-// linkedDownload is an attachment of a digital download that whom a link is for
-// has access to.
+// linkedDownload returns the file of a digital download's attachment, if the link's holder has
+// access to it.
 func (s *Service) linkedDownload(v lyceum.View, l *FileLink) (LinkedFile, error) {
 	a, err := v.DownloadAttachments.Get(v, lyceum.DownloadAttachmentID(l.ID))
 	if err != nil {
@@ -163,7 +162,8 @@ func (s *Service) linkedDownload(v lyceum.View, l *FileLink) (LinkedFile, error)
 	return LinkedFile{URL: a.URL, Filename: a.Filename}, err
 }
 
-// accessEnded says of what a learner no longer finds that they had access to it.
+// accessEnded turns NotFound into the error that access has ended, for something that a learner
+// once had access to.
 func accessEnded(err error) error {
 	if lyceum.KindOf(err) == lyceum.NotFound {
 		return lyceum.Errorf(lyceum.Forbidden, "access to this file has ended")
@@ -171,7 +171,7 @@ func accessEnded(err error) error {
 	return err
 }
 
-// linkedAttachment is an attachment of a lecture that whom a link is for sees.
+// linkedAttachment returns the file of a lecture's attachment, if the link's holder can see it.
 func (s *Service) linkedAttachment(v lyceum.View, l *FileLink) (LinkedFile, error) {
 	a, err := v.Attachments.Get(v, lyceum.AttachmentID(l.ID))
 	if err == nil && a.ArchivedAt.Present {
@@ -196,8 +196,7 @@ func (s *Service) linkedAttachment(v lyceum.View, l *FileLink) (LinkedFile, erro
 	}, err
 }
 
-// linkFiles puts links for who asks in the place of the addresses of files that are
-// kept here.
+// linkFiles replaces the addresses of files that are stored here with links for the caller.
 func (s *Service) linkFiles(by lyceum.By, attachments ...lyceum.Attachment) {
 	for i := range attachments {
 		s.linkFile(by, &attachments[i])
@@ -213,7 +212,7 @@ func (s *Service) linkFile(by lyceum.By, a *lyceum.Attachment) {
 	}
 }
 
-// ours reports whether an address is that of a file of a school of this server.
+// ours reports whether an address is that of a file of the given school on this server.
 func (s *Service) ours(school lyceum.SchoolID, address string) bool {
 	if s.base == "" || !strings.HasPrefix(address, s.base+"/files/") {
 		return false

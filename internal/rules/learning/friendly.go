@@ -10,8 +10,8 @@ import (
 
 const addressTaken = "is that of another course of the school"
 
-// addressed refuses a course whose address another one has, whatever its letter
-// case, and gives one to a course without.
+// addressed rejects a course whose friendly URL another course has, ignoring case, and makes one
+// for a course without.
 func addressed(tx lyceum.Tx, c *lyceum.Course) error {
 	if c.FriendlyURL.Present {
 		taken, err := addressOfAnother(tx, c.ID, c.FriendlyURL.Value)
@@ -36,11 +36,11 @@ func addressOfAnother(tx lyceum.Tx, id lyceum.CourseID, address string) (bool, e
 
 var notOfSlug = regexp.MustCompile(`[^a-z0-9]+`)
 
-// maxSlug is the length of the longest address that is made of a name, in
-// characters; an id may follow.
+// maxSlug is the maximum length of a friendly URL that is made from a name, in characters. An id
+// may follow.
 const maxSlug = 80
 
-// slug makes an address of a name.
+// slug makes a friendly URL from a name.
 func slug(name string) string {
 	s := strings.Trim(notOfSlug.ReplaceAllString(strings.ToLower(name), "-"), "-")
 	return strings.Trim(s[:min(len(s), maxSlug)], "-")
@@ -48,8 +48,8 @@ func slug(name string) string {
 
 var friendly = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,100}$`)
 
-// takenAddresses finds the rows with an address that is odd or that of another
-// course.
+// takenAddresses returns a problem for each row whose friendly URL is malformed or taken by
+// another course.
 func takenAddresses(tx lyceum.Tx, rows []lyceum.CourseRow) (problems []lyceum.RowProblem, err error) {
 	said := map[string]lyceum.CourseID{}
 	for i := range rows {

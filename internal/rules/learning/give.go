@@ -8,16 +8,16 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Gift is access that somebody gives by hand.
+// Gift is access that is given by hand.
 type Gift struct {
 	UserProduct
 
 	EndsAt lyceum.Opt[time.Time]
 }
 
-// Give gives a user a product by hand, from now on, whatever else the user has,
-// and lifts a block. It fails with Invalid for a user who is unknown, for a
-// product that is unknown or archived, and for an end that is not in the future.
+// Give gives a user a product by hand, from now on, whatever other access they have, and lifts a
+// block. It fails with Invalid for an unknown user, for an unknown or archived product, and for
+// an end that is not in the future.
 func (s *Service) Give(ctx context.Context, by lyceum.By, q Gift) (lyceum.Entitlement, error) {
 	now := s.clock()
 	return lyceum.Change(ctx, s.store, by.Stamp(now), func(tx lyceum.Tx) (lyceum.Entitlement, error) {
@@ -25,7 +25,7 @@ func (s *Service) Give(ctx context.Context, by lyceum.By, q Gift) (lyceum.Entitl
 	})
 }
 
-// GiveIn is Give in a change that others are part of.
+// GiveIn is Give as part of a larger change.
 func (s *Service) GiveIn(
 	tx lyceum.Tx, now time.Time, user lyceum.UserID, p lyceum.Product, end lyceum.Opt[time.Time],
 ) (lyceum.Entitlement, error) {
@@ -52,7 +52,7 @@ func (s *Service) GiveIn(
 	return grant(tx, now, gift)
 }
 
-// Reached returns how many products come with a product, itself included.
+// Reached returns how many products a product reaches, itself included.
 func (s *Service) Reached(t *lyceum.Tables, from lyceum.Source, p lyceum.Product) (int, error) {
 	if !p.Holds() {
 		return 1, nil
@@ -61,7 +61,7 @@ func (s *Service) Reached(t *lyceum.Tables, from lyceum.Source, p lyceum.Product
 	return len(all), err
 }
 
-// CheckGift returns why nobody can be given a product until an end.
+// CheckGift returns the reasons why a product cannot be given until the given end.
 func (s *Service) CheckGift(
 	t *lyceum.Tables, from lyceum.Source, now time.Time, p lyceum.Product, end lyceum.Opt[time.Time],
 ) (wrong []lyceum.FieldError, err error) {

@@ -33,8 +33,8 @@ func (s *Service) oneHeld(v lyceum.View, by lyceum.By, product lyceum.Product) (
 	return found.Rows[0], nil
 }
 
-// HeldIn lists the published products in a collection that a learner has access to,
-// as far as they have access to them. It fails with NotFound.
+// HeldIn lists the published products that a learner has access to in a collection that they
+// have. It fails with NotFound.
 func (s *Service) HeldIn(
 	ctx context.Context, by lyceum.By, collection lyceum.ProductCollectionID, p lyceum.Page,
 ) (listing lyceum.Listing[lyceum.Held], err error) {
@@ -51,24 +51,23 @@ func (s *Service) HeldIn(
 	return listing, err
 }
 
-// MembershipDetail is the tier of a membership that a learner has, and what comes
-// with it.
+// MembershipDetail is a learner's tier of a membership, and the products that come with it.
 type MembershipDetail struct {
 	lyceum.Held
 
 	Products []lyceum.Held
 }
 
-// HeldMemberships lists the memberships that a learner has a published tier of, with
-// the tier that they got last.
+// HeldMemberships lists the memberships of which a learner has a published tier, each with the
+// tier that they got last.
 func (s *Service) HeldMemberships(
 	ctx context.Context, by lyceum.By, p lyceum.Page,
 ) (lyceum.Listing[lyceum.Held], error) {
 	return s.Held(ctx, by, lyceum.HeldFilter{Kind: lyceum.Some(lyceum.TierKind), Newest: true}, p)
 }
 
-// HeldMembership returns a membership that a learner has a published tier of. It fails
-// with NotFound.
+// HeldMembership returns a membership of which a learner has a published tier. It fails with
+// NotFound.
 func (s *Service) HeldMembership(
 	ctx context.Context, by lyceum.By, id lyceum.MembershipID,
 ) (detail MembershipDetail, err error) {

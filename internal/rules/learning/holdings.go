@@ -7,20 +7,20 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// CurrentHolding is a holding as it is at a moment.
+// CurrentHolding is a holding with its status at a given time.
 type CurrentHolding struct {
 	lyceum.Holding
 
 	Status    lyceum.HoldingStatus
-	ChangedAt time.Time // its status
+	ChangedAt time.Time // when the status last changed
 }
 
 func current(h *lyceum.Holding, now time.Time) CurrentHolding {
 	return CurrentHolding{Holding: *h, Status: h.StatusAt(now), ChangedAt: h.ChangedAt(now)}
 }
 
-// Holdings returns a page of the holdings of a product. It fails with NotFound for
-// a product that does not exist, or is archived and no course.
+// Holdings returns a page of the holdings of a product. It fails with NotFound for a product
+// that does not exist, and for an archived one other than a course.
 func (s *Service) Holdings(
 	ctx context.Context, by lyceum.By, f lyceum.HoldingFilter, p lyceum.Page,
 ) (list lyceum.Listing[CurrentHolding], err error) {
@@ -39,7 +39,7 @@ func (s *Service) Holdings(
 	return list, err
 }
 
-// OpenHoldings returns a page of the holdings that give a user a product now, the
+// OpenHoldings returns a page of the holdings that now give a user access to a product, the
 // newest first. It fails with NotFound as Holdings does, and for an unknown user.
 func (s *Service) OpenHoldings(
 	ctx context.Context, by lyceum.By, q UserProduct, p lyceum.Page,
@@ -58,9 +58,9 @@ func openOf(q UserProduct) lyceum.HoldingFilter {
 	}
 }
 
-// Hold lets a user have a product, from now on and without an end, and returns the
-// holding that gives it to them. Who has it keeps what they have, of which it returns the
-// newest. It fails with NotFound as Holdings does, and for an unknown user.
+// Hold gives a user a product, from now on and without an end, and returns the new holding. A
+// user who has access already keeps it, and Hold returns their newest holding. It fails with
+// NotFound as Holdings does, and for an unknown user.
 func (s *Service) Hold(ctx context.Context, by lyceum.By, q UserProduct) (CurrentHolding, error) {
 	now := s.clock()
 	return lyceum.Change(ctx, s.store, by.Stamp(now), func(tx lyceum.Tx) (CurrentHolding, error) {
@@ -91,7 +91,7 @@ func (s *Service) Hold(ctx context.Context, by lyceum.By, q UserProduct) (Curren
 	})
 }
 
-// held is the holding of an entitlement that was just given.
+// held returns the holding of an entitlement that was just given.
 func held(tx lyceum.Tx, now time.Time, e lyceum.Entitlement) (CurrentHolding, error) {
 	h := lyceum.Holding{Entitlement: e}
 	if e.Product.Kind == lyceum.CourseKind {
@@ -104,9 +104,9 @@ func held(tx lyceum.Tx, now time.Time, e lyceum.Entitlement) (CurrentHolding, er
 	return current(&h, now), nil
 }
 
-// Holding returns the newest holding that gives a user a product, or else the newest
-// of all; only the newest 100 are looked at. It fails with NotFound as Holdings does, for an unknown user, and for one
-// who never had the product.
+// Holding returns the newest holding that gives a user access to a product, or else the newest
+// of all. It considers only the newest 100. It fails with NotFound as Holdings does, for an
+// unknown user, and for one who never had the product.
 func (s *Service) Holding(ctx context.Context, by lyceum.By, q UserProduct) (CurrentHolding, error) {
 	v := s.store.In(ctx, by.School)
 	if _, err := v.Users.Get(v, q.User); err != nil {
@@ -128,8 +128,8 @@ func (s *Service) Holding(ctx context.Context, by lyceum.By, q UserProduct) (Cur
 	return list.Rows[0], nil
 }
 
-// shown fails with NotFound for a product that does not exist, and for one of
-// version 2 that is archived there.
+// shown fails with NotFound for a product that does not exist, and for an archived one other
+// than a course, as in version 2.
 func shown(t *lyceum.Tables, from lyceum.Source, p lyceum.Product) error {
 	found, err := lyceum.FindProducts(t, from, p)
 	if err != nil {

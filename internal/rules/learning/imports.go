@@ -8,15 +8,15 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// stay is what two enrollments of one id have in common.
+// stay is the key by which enrollments and progress without an id are matched.
 type stay struct {
 	user   lyceum.UserID
 	course lyceum.CourseID
 	since  int64
 }
 
-// ImportEnrollments begins an import of enrollments. A row without an id is
-// the enrollment of that user in that course since that moment.
+// ImportEnrollments begins an import of enrollments. A row without an id is matched by user,
+// course and start time.
 func (s *Service) ImportEnrollments(by lyceum.By) *Rows[lyceum.Enrollment] {
 	type row = lyceum.Enrollment
 	rec := record[lyceum.EnrollmentID, row, stay]{
@@ -56,7 +56,7 @@ func (s *Service) ImportEnrollments(by lyceum.By) *Rows[lyceum.Enrollment] {
 	}}
 }
 
-// saidStays are the enrollments that a file says something else of than the database does.
+// saidStays has the ids of enrollments in the file, whose rows replace those in the database.
 type saidStays struct{ ids *roaring.Bitmap }
 
 func (s saidStays) add(rows []lyceum.Enrollment) {
@@ -67,8 +67,8 @@ func (s saidStays) add(rows []lyceum.Enrollment) {
 
 func (s saidStays) forget() { s.ids.Clear() }
 
-// secondStays finds the rows that would be in a course a second time at once,
-// and leaves enrollments the sales that they came with.
+// secondStays returns a problem for each row that would be a second open enrollment of a user in
+// a course, and keeps the sales that enrollments came with.
 func secondStays(tx lyceum.Tx, rows []lyceum.Enrollment, before saidStays) (problems []lyceum.RowProblem, err error) {
 	kept, err := allEnrollments(tx, usersOf(rows, func(e *lyceum.Enrollment) lyceum.UserID { return e.User }))
 	if err != nil {
@@ -88,7 +88,7 @@ func secondStays(tx lyceum.Tx, rows []lyceum.Enrollment, before saidStays) (prob
 	}
 	for i := range rows {
 		e, key := &rows[i], stay{user: rows[i].User, course: rows[i].Course}
-		e.Sale = sales[e.ID] // which a file does not tell
+		e.Sale = sales[e.ID] // the file does not contain it
 		if e.EndedAt.Present {
 			continue
 		}
@@ -115,7 +115,7 @@ func usersOf[T any](rows []T, user func(*T) lyceum.UserID) []lyceum.UserID {
 	return users
 }
 
-// beginAll makes sure that there is a record of progress for each enrollment.
+// beginAll makes sure that each enrollment has a record of progress.
 func beginAll(tx lyceum.Tx, rows []lyceum.Enrollment) error {
 	kept, err := allProgress(tx, usersOf(rows, func(e *lyceum.Enrollment) lyceum.UserID { return e.User }))
 	if err != nil {
@@ -141,8 +141,8 @@ func beginAll(tx lyceum.Tx, rows []lyceum.Enrollment) error {
 	return tx.Progress.Insert(tx, fresh...)
 }
 
-// ImportProgress begins an import of progress. A row without an id is the
-// progress of that user in that course.
+// ImportProgress begins an import of progress. A row without an id is matched by user and
+// course.
 func (s *Service) ImportProgress(by lyceum.By) *Rows[lyceum.Progress] {
 	type row = lyceum.Progress
 	rec := record[lyceum.ProgressID, row, stay]{
@@ -166,14 +166,14 @@ func (s *Service) ImportProgress(by lyceum.By) *Rows[lyceum.Progress] {
 	}}
 }
 
-// step is a lecture that a user completed.
+// step is the key by which lecture progress without an id is matched.
 type step struct {
 	user    lyceum.UserID
 	lecture lyceum.LectureID
 }
 
-// ImportLectureProgress begins an import of completed lectures. A row without
-// an id is that of the user and the lecture.
+// ImportLectureProgress begins an import of completed lectures. A row without an id is matched
+// by user and lecture.
 func (s *Service) ImportLectureProgress(by lyceum.By) *Rows[lyceum.LectureProgress] {
 	type row = lyceum.LectureProgress
 	rec := record[lyceum.LectureProgressID, row, step]{
@@ -203,7 +203,7 @@ func (s *Service) ImportLectureProgress(by lyceum.By) *Rows[lyceum.LectureProgre
 	}}
 }
 
-// inTheirCourse finds the rows that name another course than their lecture's.
+// inTheirCourse returns a problem for each row whose course is not its lecture's.
 func inTheirCourse(tx lyceum.Tx, rows []lyceum.LectureProgress) (problems []lyceum.RowProblem, err error) {
 	ids := make([]lyceum.LectureID, len(rows))
 	for i := range rows {
@@ -221,15 +221,15 @@ func inTheirCourse(tx lyceum.Tx, rows []lyceum.LectureProgress) (problems []lyce
 	return problems, nil
 }
 
-// answer is one response of a user to a quiz.
+// answer is the key by which quiz responses without an id are matched.
 type answer struct {
 	user lyceum.UserID
 	quiz lyceum.QuizID
 	at   int64
 }
 
-// ImportQuizResponses begins an import of responses to quizzes. A row without
-// an id is that of the user, the quiz and the moment.
+// ImportQuizResponses begins an import of quiz responses. A row without an id is matched by
+// user, quiz and time.
 func (s *Service) ImportQuizResponses(by lyceum.By) *Rows[lyceum.QuizResponse] {
 	type row = lyceum.QuizResponse
 	rec := record[lyceum.QuizResponseID, row, answer]{
@@ -266,8 +266,8 @@ func (s *Service) ImportQuizResponses(by lyceum.By) *Rows[lyceum.QuizResponse] {
 	}}
 }
 
-// keepResponse completes a response with what a file does not say of it. Counts go
-// with the percentage; what is new was created when it was submitted.
+// keepResponse fills in what a file leaves out of a response. Counts are kept only if the
+// percentage is unchanged. A new response was created when it was submitted.
 func keepResponse(r, old *lyceum.QuizResponse, now time.Time) {
 	keepTimes(&r.CreatedAt, &r.UpdatedAt, old.CreatedAt, old.UpdatedAt, r.SubmittedAt.Else(now))
 	keep(&r.Answers, old.Answers)

@@ -12,8 +12,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// take gives a batch to a sink, which must find the same problems before and
-// while it saves, and nothing to do the second time.
+// take imports a batch, which must have the same problems when it is checked and when it is
+// saved, and must change nothing the second time.
 func take[T any](t *testing.T, rows *learning.Rows[T], batch ...T) (lyceum.Saved, []lyceum.RowProblem) {
 	t.Helper()
 	checked, err := rows.Check(t.Context(), batch)
@@ -34,8 +34,8 @@ func take[T any](t *testing.T, rows *learning.Rows[T], batch ...T) (lyceum.Saved
 	return saved, problems
 }
 
-// wantTaken takes a batch of which the rows at the places of wrong are refused
-// with those words.
+// wantTaken imports a batch whose rows at the indexes of wrong must be rejected with those
+// errors.
 func wantTaken[T any](t *testing.T, name string, rows *learning.Rows[T], wrong map[int]lyceum.FieldError, batch ...T) {
 	t.Helper()
 	saved, problems := take(t, rows, batch...)
@@ -129,7 +129,7 @@ func TestRowsAreTaken(t *testing.T) {
 	}
 }
 
-// progress returns what a user has done of course 1.
+// progress returns the progress of a user in course 1.
 func (d *desk) progress(t *testing.T, user lyceum.UserID) lyceum.Progress {
 	t.Helper()
 	v := d.store.In(t.Context(), d.school)
@@ -140,8 +140,8 @@ func (d *desk) progress(t *testing.T, user lyceum.UserID) lyceum.Progress {
 	return p
 }
 
-// TestProgressIsCountedAnew: when other lectures are published, everybody's
-// percentage follows, and nobody's completion is taken back.
+// TestProgressIsCountedAnew checks that publishing other lectures updates everybody's percentage
+// and takes back nobody's completion.
 func TestProgressIsCountedAnew(t *testing.T) {
 	d := newClassroom(t)
 	lectures := d.service.ImportLectures(lyceum.By{School: d.school, Actor: "import"})

@@ -6,8 +6,8 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Import begins an import. A row without an id is that of its product in its
-// collection or tier. A product that is archived can be in one.
+// Import begins an import of the products in collections or tiers. A row without an id is
+// matched by its product and its collection or tier. Archived products are allowed.
 func (i Inclusions[ID, In]) Import(by lyceum.By) *Rows[lyceum.Inclusion[ID, In]] {
 	type row = lyceum.Inclusion[ID, In]
 	before := saidInclusions[ID, In]{}
@@ -53,7 +53,8 @@ func (i Inclusions[ID, In]) Import(by lyceum.By) *Rows[lyceum.Inclusion[ID, In]]
 	}}
 }
 
-// saidInclusions are the products of a file, which are not in the database yet.
+// saidInclusions has the products from the file that are not in the database yet, by collection
+// or tier.
 type saidInclusions[ID, In ~int32] map[In]map[lyceum.Product]struct{}
 
 func (s saidInclusions[ID, In]) add(rows []lyceum.Inclusion[ID, In]) {
@@ -76,12 +77,12 @@ func idsOf[ID, T any](rows []T, id func(*T) ID) []ID {
 	return ids
 }
 
-// included are the products of collections or tiers as an import goes on.
+// included tracks the products in collections or tiers during an import.
 type included[ID, In ~int32] struct {
 	id    map[ProductIn[In]]ID
 	row   map[ID]ProductIn[In]
 	count map[In]int
-	kept  map[ID]bool // leaving, and those who have it keep it
+	kept  map[ID]bool // leaving, with users who keep them
 }
 
 func (k *included[ID, In]) add(id ID, p ProductIn[In]) {
@@ -91,8 +92,8 @@ func (k *included[ID, In]) add(id ID, p ProductIn[In]) {
 	}
 }
 
-// included returns what is in the collections or tiers of rows, and the rows of
-// their ids.
+// included reads what is in the collections or tiers of rows, and the stored rows with their
+// ids.
 func (i Inclusions[ID, In]) included(
 	tx lyceum.Tx, rows []lyceum.Inclusion[ID, In], before saidInclusions[ID, In],
 ) (*included[ID, In], error) {
@@ -130,9 +131,8 @@ func (i Inclusions[ID, In]) included(
 	return k, err
 }
 
-// identify gives the rows without an id theirs. It finds those that would change
-// what another row says, those whose product is in already, and those that are
-// too many.
+// identify assigns ids to the rows without one. It returns a problem for each row that would
+// change another product's row, whose product is in already, or that exceeds the maximum.
 func (i Inclusions[ID, In]) identify(
 	tx lyceum.Tx, rows []lyceum.Inclusion[ID, In], before saidInclusions[ID, In],
 ) (problems []lyceum.RowProblem, err error) {

@@ -9,38 +9,38 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Inclusions decides about the products in collections or in tiers.
+// Inclusions has the rules for the products in collections or in tiers.
 type Inclusions[ID, In ~int32] struct {
 	service *Service
-	kind    lyceum.ProductKind // of what the products are in
+	kind    lyceum.ProductKind // of what contains the products
 	rows    func(*lyceum.Tables) lyceum.Table[ID, lyceum.Inclusion[ID, In], lyceum.InclusionFilter[In]]
 	there   func(*lyceum.Tables, lyceum.Source, In) error // fails with NotFound
 	in      reference[lyceum.Inclusion[ID, In]]
 }
 
-// ProductIn is a product and what it is, or shall be, in.
+// ProductIn is a product and the collection or tier that it is or will be in.
 type ProductIn[In ~int32] struct {
 	In      In
 	Product lyceum.Product
 }
 
-// IncludedProduct is a product and since when it is in a collection or a tier.
+// IncludedProduct is a product and when it was added to a collection or tier.
 type IncludedProduct struct {
 	lyceum.ProductInfo
 
 	AddedAt time.Time
 }
 
-// List returns a page of the products in a collection or a tier, in the order in
-// which they were added. It fails with NotFound.
+// List returns a page of the products in a collection or tier, in the order in which they were
+// added. It fails with NotFound.
 func (i Inclusions[ID, In]) List(
 	ctx context.Context, by lyceum.By, in In, p lyceum.Page,
 ) (lyceum.Listing[IncludedProduct], error) {
 	return i.Find(ctx, by, lyceum.InclusionFilter[In]{In: lyceum.Some(in)}, p)
 }
 
-// Find returns a page of the products in the collection or tier of a filter. It
-// fails with NotFound.
+// Find returns a page of the products in the collection or tier of a filter. It fails with
+// NotFound.
 func (i Inclusions[ID, In]) Find(
 	ctx context.Context, by lyceum.By, f lyceum.InclusionFilter[In], p lyceum.Page,
 ) (listing lyceum.Listing[IncludedProduct], err error) {
@@ -66,10 +66,10 @@ func (i Inclusions[ID, In]) Find(
 	return listing, err
 }
 
-// Add puts a product into a collection or a tier. One that is in stays in. It
-// fails with NotFound for an unknown collection or tier, with Invalid for a
-// product that is unknown or archived, and with Conflict if there are
-// lyceum.MaxIncluded, or if it is leaving and many are to keep it.
+// Add adds a product to a collection or tier, unless it is in already. It fails with NotFound
+// for an unknown collection or tier, with Invalid for an unknown or archived product, and with
+// Conflict if there are lyceum.MaxIncluded products, or if the product is leaving and too many
+// users have yet to be given it to keep.
 func (i Inclusions[ID, In]) Add(ctx context.Context, by lyceum.By, q ProductIn[In]) (IncludedProduct, error) {
 	return finishing(ctx, i, by, []ProductIn[In]{q}, func(tx lyceum.Tx, now time.Time) (IncludedProduct, error) {
 		p, err := i.placesOf(tx, q.In, q.Product)
@@ -80,8 +80,8 @@ func (i Inclusions[ID, In]) Add(ctx context.Context, by lyceum.By, q ProductIn[I
 	})
 }
 
-// finishing runs a change that adds products. Where one of them is leaving, it brings
-// those in line who keep it, and runs it again.
+// finishing runs a change that adds products. If one of them is still leaving, it settles the
+// users who keep it, and runs the change again.
 func finishing[ID, In ~int32, T any](
 	ctx context.Context, i Inclusions[ID, In], by lyceum.By, qs []ProductIn[In],
 	do func(lyceum.Tx, time.Time) (T, error),
@@ -104,8 +104,8 @@ func finishing[ID, In ~int32, T any](
 
 const productLeaving = "product_leaving"
 
-// AddAll puts products into a collection or a tier as Add does, all of them or none,
-// and returns them in this order. It fails with NotFound for an unknown product.
+// AddAll adds products to a collection or tier as Add does, all of them or none, and returns
+// them in the same order. It fails with NotFound for an unknown product.
 func (i Inclusions[ID, In]) AddAll(ctx context.Context, by lyceum.By, qs []ProductIn[In]) ([]IncludedProduct, error) {
 	products := make([]lyceum.Product, len(qs))
 	for n, q := range qs {
@@ -134,14 +134,14 @@ func (i Inclusions[ID, In]) AddAll(ctx context.Context, by lyceum.By, qs []Produ
 	})
 }
 
-// places are those of some products in a collection or a tier.
+// places are the rows of some products in a collection or tier.
 type places[ID, In ~int32] struct {
 	of    map[lyceum.Product]lyceum.Inclusion[ID, In] // those that are in, or leaving
 	total int64                                       // how many products are in
 }
 
-// placesOf finds the places of products that are to be added. It fails with NotFound for
-// an unknown collection or tier.
+// placesOf returns the places of products that are to be added. It fails with NotFound for an
+// unknown collection or tier.
 func (i Inclusions[ID, In]) placesOf(
 	tx lyceum.Tx, in In, products ...lyceum.Product,
 ) (*places[ID, In], error) {
@@ -173,7 +173,7 @@ func (i Inclusions[ID, In]) placesOf(
 	return found, err
 }
 
-// include is all that happens when a product is added, which then has its place.
+// include adds a product, and records its row in places.
 func (i Inclusions[ID, In]) include(
 	tx lyceum.Tx, now time.Time, q ProductIn[In], places *places[ID, In],
 ) (added IncludedProduct, err error) {

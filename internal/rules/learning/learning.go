@@ -1,7 +1,6 @@
-// Package learning decides about a school's courses, its other products and what
-// they are sold by, pricing plans, coupons, affiliates and authors: who sees
-// them, what enrolling, completing and expiring mean, and which rows may be
-// taken in.
+// Package learning has the rules for a school's courses and other products, and for what they
+// are sold by: pricing plans, coupons, affiliates and authors. It decides who sees them, what
+// enrolling, completing and expiring mean, and which rows may be imported.
 //
 // It must not know HTTP, SQL or a file format.
 package learning
@@ -14,12 +13,12 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Service decides about products, pricing plans and what learners do.
+// Service has the rules for products, pricing plans and what learners do.
 type Service struct {
 	store lyceum.Store
 	clock func() time.Time
 	ring  *lyceum.Keyring  // signs links to files
-	base  string           // URL of the server, which links begin with
+	base  string           // URL of the server, with which links begin
 	files lyceum.FileStore // nil: no uploads
 	hand  inHand
 	busy  receiving
@@ -27,14 +26,13 @@ type Service struct {
 	thumbnails thumbnails
 }
 
-// New makes the service over a store.
+// New returns a service that uses a store.
 func New(store lyceum.Store, clock func() time.Time) *Service {
 	return &Service{store: store, clock: clock, thumbnails: thumbnails{turn: make(chan struct{}, 1)}}
 }
 
-// SignLinks makes the keys of a ring sign the links to files, which begin with the
-// URL of the server. Without any key links are valid until the server stops, and in
-// this process alone.
+// SignLinks sets the keyring that signs links to files, and the URL of the server, with which
+// they begin. Without any key, links are valid only in this process, until the server stops.
 func (s *Service) SignLinks(ring *lyceum.Keyring, base string) *Service {
 	s.ring, s.base = ring, base
 	if len(ring.Keys()) == 0 {
@@ -45,7 +43,7 @@ func (s *Service) SignLinks(ring *lyceum.Keyring, base string) *Service {
 	return s
 }
 
-// EachCourse visits the courses of a school by ascending id, all of one moment.
+// EachCourse visits the courses of a school by ascending id, all from one snapshot.
 func (s *Service) EachCourse(ctx context.Context, by lyceum.By, visit func(*lyceum.Course) error) error {
 	v := s.store.In(ctx, by.School)
 	if _, err := v.GetSchool(); err != nil {
@@ -54,10 +52,9 @@ func (s *Service) EachCourse(ctx context.Context, by lyceum.By, visit func(*lyce
 	return v.Courses.Each(v, lyceum.CourseFilter{}, visit)
 }
 
-// ImportCourses begins an import of courses. What a row does not say (heading,
-// description, image, author, certificate, times, whether the course is listed,
-// archived or wants its lectures in order) stays as it is with a known course; a new one
-// is created now, listed and in no order.
+// ImportCourses begins an import of courses. What a row leaves out (heading, description, image,
+// author, certificate, times, whether the course is listed, archived or has ordered lectures)
+// stays unchanged for a known course. A new one is created now, listed and unordered.
 func (s *Service) ImportCourses(by lyceum.By) *Rows[lyceum.CourseRow] {
 	type row = lyceum.CourseRow
 	return &Rows[row]{s, by, shape[row]{
@@ -88,7 +85,7 @@ func (s *Service) ImportCourses(by lyceum.By) *Rows[lyceum.CourseRow] {
 	}}
 }
 
-// completeCourse gives a row what it does not say.
+// completeCourse fills in what a row leaves out.
 func completeCourse(row *lyceum.CourseRow, old *lyceum.Course, now time.Time) lyceum.Course {
 	c := row.Course
 	c.CreatedAt = firstTime(c.CreatedAt, old.CreatedAt, lyceum.Second(now))
@@ -115,14 +112,14 @@ func completeCourse(row *lyceum.CourseRow, old *lyceum.Course, now time.Time) ly
 	return c
 }
 
-// keep gives a value that a row does not say what it was.
+// keep restores the old value if a row leaves it out.
 func keep[T comparable](to *lyceum.Opt[T], old lyceum.Opt[T]) {
 	if !to.Present {
 		*to = old
 	}
 }
 
-// firstTime gives the first time that is set.
+// firstTime returns the first time that is set.
 func firstTime(times ...time.Time) time.Time {
 	for _, t := range times {
 		if !t.IsZero() {

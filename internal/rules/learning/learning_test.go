@@ -14,7 +14,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// desk is a school whose courses and plans are taken in.
+// desk is a school into which courses and plans are imported.
 type desk struct {
 	store   lyceum.Store
 	service *learning.Service
@@ -138,7 +138,7 @@ func TestCourses(t *testing.T) {
 	if saved := d.saveCourses(t, lyceum.Course{ID: 2, Name: "Welding II"}); saved != (lyceum.Saved{Updated: 1}) {
 		t.Errorf("then saved %+v", saved)
 	}
-	want[1].Name, want[1].IsPublished = "Welding II", false // the rest the row did not speak of
+	want[1].Name, want[1].IsPublished = "Welding II", false // the row left out the rest
 	if diff := cmp.Diff(want, d.courses(t)); diff != "" {
 		t.Errorf("then kept (-want +got):\n%s", diff)
 	}

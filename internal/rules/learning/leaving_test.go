@@ -9,8 +9,9 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// TestWhatLeavesAndExpires: a product leaves a collection or a tier, and before
-// its holders are settled their time is over. The end is announced once for each.
+// TestWhatLeavesAndExpires checks that if a product leaves a collection or a tier, and the
+// access of its holders expires before they are settled, the end is announced once for each
+// holder.
 func TestWhatLeavesAndExpires(t *testing.T) {
 	const many = 3
 	tierOne := learning.ProductIn[lyceum.MembershipTierID]{In: 1, Product: lyceum.CourseID(1).Product()}
@@ -77,7 +78,7 @@ func TestWhatLeavesAndExpires(t *testing.T) {
 				}
 				return err
 			})
-			expire() // from now on
+			expire() // tracking begins now
 			if err := tc.add(t, h); err != nil {
 				t.Fatal(err)
 			}

@@ -87,14 +87,14 @@ func (s *Service) UpdateLecture(
 		row.UpdatedAt = now
 		if before.Section == row.Section && before.IsPublished == row.IsPublished && before.ArchivedAt == row.ArchivedAt {
 			_, err = tx.Lectures.Save(tx, row)
-			return row, err // learners see the same lectures
+			return row, err // learners see the same lectures as before
 		}
 		return row, saveLectures(tx, row)
 	})
 }
 
-// DeleteLecture deletes a lecture of a course. What learners completed, answered
-// and wrote in it is kept and no longer counts. It fails with NotFound.
+// DeleteLecture deletes a lecture of a course. What learners completed, answered and wrote in it
+// is kept, but no longer counts. It fails with NotFound.
 func (s *Service) DeleteLecture(ctx context.Context, by lyceum.By, q InCourse[lyceum.LectureID]) error {
 	now := lyceum.Second(s.clock())
 	_, err := s.UpdateLecture(ctx, by, Edit[InCourse[lyceum.LectureID], lyceum.Lecture]{q, func(l *lyceum.Lecture) {
@@ -103,8 +103,8 @@ func (s *Service) DeleteLecture(ctx context.Context, by lyceum.By, q InCourse[ly
 	return err
 }
 
-// ReorderLectures puts the lectures of a section in order. It fails with NotFound,
-// and with Invalid unless each is named once.
+// ReorderLectures puts the lectures of a section in order. It fails with NotFound, and with
+// Invalid unless each is named exactly once.
 func (s *Service) ReorderLectures(
 	ctx context.Context, by lyceum.By, q Reorder[InCourse[lyceum.LectureSectionID], lyceum.LectureID],
 ) ([]lyceum.Lecture, error) {
@@ -136,8 +136,8 @@ func inSection(q InCourse[lyceum.LectureSectionID]) lyceum.LectureFilter {
 	}
 }
 
-// saveLectures keeps lectures, and counts again what learners have done of their
-// course where that is another part of it now.
+// saveLectures saves lectures, and recounts the progress in their course if learners now see
+// other lectures there.
 func saveLectures(tx lyceum.Tx, rows ...lyceum.Lecture) error {
 	_, err := recounting(tx, rows, func(l *lyceum.Lecture) lyceum.CourseID { return l.Course }, tx.Lectures.Save)
 	return err

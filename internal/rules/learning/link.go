@@ -8,13 +8,13 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Link is LinkSales, for the rules of sales.
+// Link is LinkSales as a method, for the rules of sales.
 func (s *Service) Link(tx lyceum.Tx, now time.Time, users []lyceum.UserID) error {
 	return LinkSales(tx, now, users)
 }
 
-// LinkSales finds again which sales the imported enrollments of some users belong
-// to, after sales came in. It opens and closes nothing.
+// LinkSales determines again which sales the imported enrollments of some users belong to, after
+// sales were imported. It opens and closes no access.
 func LinkSales(tx lyceum.Tx, now time.Time, users []lyceum.UserID) error {
 	users, err := importedFor(tx, users)
 	if err != nil {
@@ -33,8 +33,8 @@ func LinkSales(tx lyceum.Tx, now time.Time, users []lyceum.UserID) error {
 	return known.save(tx)
 }
 
-// importedFor returns those of some users who have imported enrollments. A school that
-// has none of anybody, as before its first enrollments are imported, is asked once.
+// importedFor returns those of some users who have imported enrollments. A school without any
+// entitlements, as before its first enrollments are imported, costs one query.
 func importedFor(tx lyceum.Tx, users []lyceum.UserID) (imported []lyceum.UserID, err error) {
 	if _, found, err := tx.Entitlements.First(tx, lyceum.EntitlementFilter{}); err != nil || !found {
 		return nil, err
@@ -51,9 +51,9 @@ func importedFor(tx lyceum.Tx, users []lyceum.UserID) (imported []lyceum.UserID,
 	return slices.Compact(imported), err
 }
 
-// LinkEnrollments gives enrollments that came in their entitlements: those that
-// are open one for each paid sale, or else one of their own, and those of the
-// past one each. Rows and entitlements agree afterwards.
+// LinkEnrollments creates the entitlements of imported enrollments: for an open one, an
+// entitlement for each paid sale, or else one without a sale; for a past one, one entitlement.
+// Enrollments and entitlements agree afterwards.
 func LinkEnrollments(tx lyceum.Tx, now time.Time, rows []lyceum.Enrollment) error {
 	users := usersOf(rows, func(e *lyceum.Enrollment) lyceum.UserID { return e.User })
 	if err := keepAllLeft(tx, rows); err != nil {
@@ -72,7 +72,7 @@ func LinkEnrollments(tx lyceum.Tx, now time.Time, rows []lyceum.Enrollment) erro
 		key := stay{user: rows[i].User, course: rows[i].Course}
 		named[key], ended[key] = true, ended[key] || rows[i].EndedAt.Present
 	}
-	open := map[stay]bool{} // an enrollment that expired gives way to one that ended
+	open := map[stay]bool{} // an expired enrollment yields to one that was ended
 	for i := range kept {
 		if key := (stay{user: kept[i].User, course: kept[i].Course}); named[key] && !kept[i].EndedAt.Present {
 			open[key] = open[key] || kept[i].ActiveAt(now) || !ended[key]
@@ -95,8 +95,8 @@ func LinkEnrollments(tx lyceum.Tx, now time.Time, rows []lyceum.Enrollment) erro
 	return known.align(tx, named, open)
 }
 
-// reasons are the entitlements of one user to one course itself, and the paid
-// sales that lead there.
+// reasons are the entitlements of one user to one course itself, and the paid sales that reach
+// it.
 type reasons struct {
 	now     time.Time
 	all     []lyceum.Entitlement
@@ -105,7 +105,8 @@ type reasons struct {
 	dropped []lyceum.EntitlementID
 }
 
-// standing returns the places of what still stands: the imported or the others.
+// standing returns pointers to the entitlements that still stand: the imported ones or the
+// others.
 func (r *reasons) standing(imported bool) (found []*lyceum.Entitlement) {
 	for i := range r.all {
 		if e := &r.all[i]; e.Imported == imported && r.stands(e) && !slices.Contains(r.dropped, e.ID) {
@@ -115,14 +116,14 @@ func (r *reasons) standing(imported bool) (found []*lyceum.Entitlement) {
 	return found
 }
 
-// stands reports whether an import may change an entitlement: no act ended it,
-// and its time is not over, unless an import set that.
+// stands reports whether an import may change an entitlement: it has not been ended, and has not
+// expired unless an import set its end.
 func (r *reasons) stands(e *lyceum.Entitlement) bool {
 	return e.OpenAt(r.now) || e.Imported && !e.EndedAt.Present
 }
 
-// follow makes the entitlements agree with an open enrollment, unless they do
-// together with what comes with a collection or a tier.
+// follow makes the entitlements agree with an open enrollment, unless they already do together
+// with what comes with a collection or a tier.
 func (k *reasonsByStay) follow(tx lyceum.Tx, key stay, row lyceum.Enrollment) error {
 	if k.blocked[key] {
 		if _, err := unblock(tx, key.user, key.course.Product()); err != nil {
@@ -161,7 +162,7 @@ func (r *reasons) follow(row lyceum.Enrollment) {
 	standing[0].StartsAt = row.EnrolledAt
 }
 
-// agree reports whether the union of entitlements is what an enrollment says.
+// agree reports whether the union of the entitlements matches an enrollment.
 func (r *reasons) agree(standing []*lyceum.Entitlement, row lyceum.Enrollment) bool {
 	standing = slices.DeleteFunc(slices.Clone(standing), func(e *lyceum.Entitlement) bool { return !e.OpenAt(r.now) })
 	if len(standing) == 0 {
@@ -183,9 +184,8 @@ func sameTime(a, b lyceum.Opt[time.Time]) bool {
 	return a.Present == b.Present && a.Value.Equal(b.Value)
 }
 
-// link makes one imported entitlement for each paid sale that has none yet, or
-// one without a sale where there is no other reason. What is new has the times
-// of an enrollment.
+// link makes one imported entitlement for each paid sale that has none yet, or one without a
+// sale if there is no other reason. New ones have the times of the enrollment.
 func (r *reasons) link(row lyceum.Enrollment) {
 	imported, others := r.standing(true), r.standing(false)
 	var wanted []lyceum.Opt[lyceum.SaleID]
@@ -221,20 +221,20 @@ func (r *reasons) link(row lyceum.Enrollment) {
 	r.all = append(r.all, fresh...)
 }
 
-// settled reports whether a sale has an entitlement that no import made, or had
-// one that an act ended.
+// settled reports whether a sale has an entitlement that was not imported, or had one that was
+// ended.
 func (r *reasons) settled(sale lyceum.SaleID) bool {
 	return slices.ContainsFunc(r.all, func(e lyceum.Entitlement) bool {
 		return e.Sale == lyceum.Some(sale) && (!e.Imported || e.EndedAt.Present)
 	})
 }
 
-// remember keeps an enrollment of the past as a reason, and ends what stood for
-// it.
+// remember records a past enrollment as an entitlement, and ends the entitlements that
+// represented it.
 func (r *reasons) remember(row lyceum.Enrollment, open bool) {
 	ended := row.EndedAt
 	if row.ExpiresAt.Present && !ended.Value.Before(row.ExpiresAt.Value) {
-		ended = lyceum.None[time.Time]() // its time was over by itself
+		ended = lyceum.None[time.Time]() // it expired by itself
 	}
 	end := func(e *lyceum.Entitlement) {
 		e.EndsAt, e.EndedAt = row.ExpiresAt, ended
@@ -247,7 +247,8 @@ func (r *reasons) remember(row lyceum.Enrollment, open bool) {
 		e := &r.all[i]
 		same := e.StartsAt.Equal(row.EnrolledAt)
 		known = known || same
-		// What is over belongs to another enrollment, whose end is to be noted yet.
+		// An expired entitlement belongs to another enrollment, whose end has not been processed
+		// yet.
 		if !open && r.stands(e) && (same || e.OpenAt(r.now)) && !e.StartsAt.After(row.EndedAt.Value) {
 			end(e)
 		}
@@ -259,11 +260,11 @@ func (r *reasons) remember(row lyceum.Enrollment, open bool) {
 	}
 }
 
-// reasonsByStay are the reasons of some users, by user and course.
+// reasonsByStay has the reasons of some users, by user and course.
 type reasonsByStay struct {
 	now     time.Time
 	by      map[stay]*reasons
-	through map[lyceum.UserID]bool // users who have something with a collection or a tier
+	through map[lyceum.UserID]bool // users who have an entitlement to a collection or a tier
 	bundled map[lyceum.SaleID]bool // sales that gave a collection or a tier
 	blocked map[stay]bool
 }
@@ -322,7 +323,7 @@ func reasonsOf(tx lyceum.Tx, now time.Time, users []lyceum.UserID) (*reasonsBySt
 	return k, k.readPaid(tx, users)
 }
 
-// readPaid reads the paid sales of users, by the courses that they lead to.
+// readPaid reads the paid sales of users, by the courses that they reach.
 func (k *reasonsByStay) readPaid(tx lyceum.Tx, users []lyceum.UserID) error {
 	paid, err := ofUsers(users, tx.FindPaidSales)
 	if err != nil {
@@ -351,8 +352,8 @@ func (k *reasonsByStay) readPaid(tx lyceum.Tx, users []lyceum.UserID) error {
 	return nil
 }
 
-// align brings enrollments that came in together with what else their users
-// have: the end of one outranks a collection or a tier.
+// align brings imported enrollments in line with the other entitlements of their users: the end
+// of an enrollment takes precedence over a collection or a tier.
 func (k *reasonsByStay) align(tx lyceum.Tx, named, open map[stay]bool) error {
 	for _, key := range k.keys() {
 		if !named[key] || !k.through[key.user] && !k.blocked[key] {
@@ -373,7 +374,7 @@ func (k *reasonsByStay) align(tx lyceum.Tx, named, open map[stay]bool) error {
 	return nil
 }
 
-// save keeps what differs from before.
+// save saves the entitlements that changed.
 func (k *reasonsByStay) save(tx lyceum.Tx) error {
 	var changed []lyceum.Entitlement
 	if n := k.fresh(); n > 0 {
@@ -419,8 +420,8 @@ func (k *reasonsByStay) fresh() (n int) {
 	return n
 }
 
-// keepAllLeft gives the users of enrollments what left a collection and was not
-// given yet.
+// keepAllLeft calls keepLeft for the users and courses of enrollments, if any product that left
+// a collection is not settled.
 func keepAllLeft(tx lyceum.Tx, rows []lyceum.Enrollment) error {
 	_, pending, err := tx.CollectionProducts.First(tx, lyceum.InclusionFilter[lyceum.ProductCollectionID]{
 		Leaving: true, Unsettled: true,

@@ -6,7 +6,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Memberships decides about memberships.
+// Memberships returns the rules for memberships.
 func (s *Service) Memberships() Products[lyceum.MembershipID, lyceum.Membership, lyceum.ProductFilter] {
 	type row = lyceum.Membership
 	return Products[lyceum.MembershipID, row, lyceum.ProductFilter]{
@@ -20,7 +20,7 @@ func (s *Service) Memberships() Products[lyceum.MembershipID, lyceum.Membership,
 	}
 }
 
-// MembershipTiers decides about tiers, but for their creation and their lists.
+// MembershipTiers returns the rules for tiers, except for creating and listing them.
 func (s *Service) MembershipTiers() Products[
 	lyceum.MembershipTierID, lyceum.MembershipTier, lyceum.MembershipTierFilter,
 ] {
@@ -40,9 +40,8 @@ func (s *Service) MembershipTiers() Products[
 	}
 }
 
-// CreateMembershipTier creates a tier, the last of its membership unless it has
-// a position. It fails with NotFound, and with Conflict if the membership is
-// archived.
+// CreateMembershipTier creates a tier, the last of its membership unless it has a position. It
+// fails with NotFound, and with Conflict if the membership is archived.
 func (s *Service) CreateMembershipTier(
 	ctx context.Context, by lyceum.By, tier lyceum.MembershipTier,
 ) (lyceum.MembershipTier, error) {
@@ -76,7 +75,7 @@ func (s *Service) ListMembershipTiers(
 	return s.MembershipTiers().List(ctx, by, f, p)
 }
 
-// tiersStay finds the rows that would move a tier to another membership.
+// tiersStay returns a problem for each row that would move a tier to another membership.
 func tiersStay(tx lyceum.Tx, rows []lyceum.MembershipTier) (problems []lyceum.RowProblem, err error) {
 	ids := idsOf(rows, func(t *lyceum.MembershipTier) lyceum.MembershipTierID { return t.ID })
 	kept, err := tx.MembershipTiers.Find(tx, ids...)
@@ -96,7 +95,7 @@ func tiersStay(tx lyceum.Tx, rows []lyceum.MembershipTier) (problems []lyceum.Ro
 	return problems, err
 }
 
-// TierProducts decides about the products in tiers.
+// TierProducts returns the rules for the products in tiers.
 func (s *Service) TierProducts() Inclusions[lyceum.TierProductID, lyceum.MembershipTierID] {
 	type row = lyceum.TierProduct
 	return Inclusions[lyceum.TierProductID, lyceum.MembershipTierID]{

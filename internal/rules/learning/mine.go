@@ -6,15 +6,14 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Mine is a product that a learner has access to, and how far they are.
+// Mine is a product that a learner has access to, and their progress.
 type Mine struct {
 	lyceum.Held
 
-	PercentComplete lyceum.Opt[int32] // of a course, 0 to 100
+	PercentComplete lyceum.Opt[int32] // 0 to 100; only of a course
 }
 
-// Mine lists the published products that a learner has access to, what they got last
-// first.
+// Mine lists the published products that a learner has access to, the latest first.
 func (s *Service) Mine(ctx context.Context, by lyceum.By, p lyceum.Page) (l lyceum.Listing[Mine], err error) {
 	learner := by.Learner.Value
 	err = s.store.AtOnce(ctx, by.School, func(v lyceum.View) error {

@@ -7,21 +7,21 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// PlacedComment is a comment with who wrote it and where.
+// PlacedComment is a comment with its author, lecture and course.
 type PlacedComment struct {
 	CommentDetail
 
-	LectureName string // empty for one without a name
+	LectureName string // empty if it has no name
 	CourseName  string
 }
 
-// Becomes reports whether a comment may get another status.
+// Becomes reports whether a comment may change to another status.
 func (c *PlacedComment) Becomes(status lyceum.CommentStatus) bool {
 	return c.Status != status && slices.Contains(becomes[status], c.Status)
 }
 
-// SchoolComments lists the comments of a school that have a status, those that wait
-// the oldest first, others the newest.
+// SchoolComments lists the comments of a school with a status: the awaiting ones oldest first,
+// others newest first.
 func (s *Service) SchoolComments(
 	ctx context.Context, by lyceum.By, status lyceum.CommentStatus, p lyceum.Page,
 ) (lyceum.Listing[PlacedComment], error) {
@@ -30,7 +30,7 @@ func (s *Service) SchoolComments(
 	}, p)
 }
 
-// CommentsOf lists what a user wrote under lectures, the newest first.
+// CommentsOf lists the comments of a user under lectures, newest first.
 func (s *Service) CommentsOf(
 	ctx context.Context, by lyceum.By, user lyceum.UserID, p lyceum.Page,
 ) (lyceum.Listing[PlacedComment], error) {
@@ -74,7 +74,7 @@ func (s *Service) SchoolComment(ctx context.Context, by lyceum.By, id lyceum.Com
 	return c, err
 }
 
-// withPlace completes comments with where they were written.
+// withPlace adds to comments their lecture and course.
 func withPlace(v lyceum.View, comments []CommentDetail) (rows []PlacedComment, err error) {
 	lectureIDs, courseIDs := make([]lyceum.LectureID, len(comments)), make([]lyceum.CourseID, len(comments))
 	for i := range comments {
@@ -92,9 +92,8 @@ func withPlace(v lyceum.View, comments []CommentDetail) (rows []PlacedComment, e
 	return rows, err
 }
 
-// ModerateByID changes the status of a comment, also of one under a lecture that was
-// deleted. It fails like ModerateComment, and with Conflict if the comment has another
-// digest than when it was read.
+// ModerateByID changes the status of a comment, even of one under a deleted lecture. It fails
+// like ModerateComment, and with Conflict if the comment's digest has changed since it was read.
 func (s *Service) ModerateByID(
 	ctx context.Context, by lyceum.By, id lyceum.CommentID, status lyceum.CommentStatus, read string,
 ) (CommentDetail, error) {

@@ -10,7 +10,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Submission is what a learner answers to a quiz, by the keys of its questions.
+// Submission has a learner's answers to a quiz, by the keys of its questions.
 type Submission struct {
 	Quiz    InLecture
 	Answers map[string]lyceum.QuestionAnswer
@@ -23,18 +23,18 @@ type OwnResponse struct {
 	Quiz    AttachmentDetail
 	Counted lyceum.Grade
 	Results []AnswerResult    // nil unless the quiz gives feedback and the answers are known
-	Retakes lyceum.Opt[int32] // that are left; absent without a limit
+	Retakes lyceum.Opt[int32] // retakes left; absent if unlimited
 }
 
-// AnswerResult is what a learner sees of an answer.
+// AnswerResult is what a learner sees of the grading of an answer.
 type AnswerResult struct {
 	Key      string
 	Right    lyceum.Opt[bool] // absent for a question without right answers
 	Feedback lyceum.Opt[string]
 }
 
-// OwnResponse shows the latest response of a learner to a quiz that they see. It
-// fails with NotFound.
+// OwnResponse returns the latest response of a learner to a quiz that they can see. It fails
+// with NotFound.
 func (s *Service) OwnResponse(ctx context.Context, by lyceum.By, q InLecture) (r OwnResponse, err error) {
 	err = s.store.AtOnce(ctx, by.School, func(v lyceum.View) error {
 		quiz, err := seenQuiz(v, by, q, s.clock())
@@ -59,7 +59,7 @@ func (s *Service) OwnResponse(ctx context.Context, by lyceum.By, q InLecture) (r
 	return r, err
 }
 
-// seenQuiz finds a quiz that a viewer sees.
+// seenQuiz returns a quiz if the viewer can see it.
 func seenQuiz(v lyceum.View, by lyceum.By, q InLecture, now time.Time) (lyceum.Attachment, error) {
 	if by.Learner.Present {
 		if _, err := bareLecture(v, by, q.Lecture.Course, q.Lecture.ID, now); err != nil {
@@ -81,9 +81,9 @@ func ofLearner(quiz *lyceum.Attachment, user lyceum.UserID) lyceum.QuizResponseF
 	return lyceum.QuizResponseFilter{Quiz: lyceum.Some(quiz.Quiz.ID), Users: []lyceum.UserID{user}}
 }
 
-// Submit keeps what a learner answers to a quiz that they see, and grades it. The
-// answers of the latest response change nothing. It fails with NotFound, with Invalid
-// for answers to other questions, and with Conflict when no retake is left.
+// Submit saves and grades a learner's answers to a quiz that they can see. Submitting the
+// answers of the latest response again changes nothing. It fails with NotFound, with Invalid for
+// answers to other questions, and with Conflict if no retake is left.
 func (s *Service) Submit(ctx context.Context, by lyceum.By, q Submission) (OwnResponse, error) {
 	now := s.clock()
 	return lyceum.Change(ctx, s.store, by.Stamp(now), func(tx lyceum.Tx) (OwnResponse, error) {
@@ -119,9 +119,9 @@ func (s *Service) Submit(ctx context.Context, by lyceum.By, q Submission) (OwnRe
 	})
 }
 
-// submit keeps a response that was graded, unless the latest one is the same, and
-// gives how many there are. Whoever has the id is alone with the sequence, so what
-// another process stored meanwhile is looked up after.
+// submit saves a graded response, unless the latest one is the same, and returns it and the
+// number of responses. Taking an id locks the sequence, so it looks again afterwards for what
+// another process stored meanwhile.
 func submit(
 	tx lyceum.Tx, quiz *lyceum.Attachment, fresh lyceum.QuizResponse,
 ) (lyceum.QuizResponse, int, error) {
@@ -142,7 +142,7 @@ func submit(
 	return fresh, len(before) + 1, announce(tx, &fresh)
 }
 
-// repeats finds the latest response if another one has its answers and its grade.
+// repeats returns the latest response, and reports whether fresh has the same answers and grade.
 func repeats(before []lyceum.QuizResponse, fresh *lyceum.QuizResponse) (old lyceum.QuizResponse, same bool) {
 	last := latest(before)
 	if len(last) == 0 {
@@ -152,7 +152,7 @@ func repeats(before []lyceum.QuizResponse, fresh *lyceum.QuizResponse) (old lyce
 	return old, old.Answers == fresh.Answers && old.Counts == fresh.Counts && old.PercentCorrect == fresh.PercentCorrect
 }
 
-// inOrderOf gives answers in the order of the questions.
+// inOrderOf returns answers in the order of the questions.
 func inOrderOf(quiz *lyceum.Attachment, answers map[string]lyceum.QuestionAnswer) ([]lyceum.QuestionAnswer, error) {
 	given := make([]lyceum.QuestionAnswer, len(quiz.Quiz.Questions))
 	var missing, foreign []string
@@ -179,7 +179,7 @@ func inOrderOf(quiz *lyceum.Attachment, answers map[string]lyceum.QuestionAnswer
 	)}
 }
 
-// maxKeys is how many keys a refusal names.
+// maxKeys is the maximum number of keys that an error lists.
 const maxKeys = 10
 
 func listKeys(before string, keys []string) string {
@@ -195,7 +195,7 @@ func listKeys(before string, keys []string) string {
 	return before + strings.Join(keys, ", ") + more
 }
 
-// ownResponse completes the response of a learner, one of so many.
+// ownResponse shows a response to its learner, who has count of them.
 func ownResponse(quiz *lyceum.Attachment, course *lyceum.Course, r lyceum.QuizResponse, count int) OwnResponse {
 	own := OwnResponse{
 		QuizResponse: r, Quiz: AttachmentDetail{Attachment: *quiz, Course: course.ID}, Counted: r.Grade(quiz.Quiz),

@@ -10,7 +10,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// submission answers quiz 107 by the keys of its questions.
+// submission returns answers to quiz 107, by the keys of its questions.
 func submission(t *testing.T, d *desk, first, second []string) learning.Submission {
 	t.Helper()
 	v := d.store.In(t.Context(), d.school)
@@ -24,8 +24,8 @@ func submission(t *testing.T, d *desk, first, second []string) learning.Submissi
 	}}
 }
 
-// TestSubmittingAtOnce: what a learner submits several times at once is one response,
-// and no retake is used twice.
+// TestSubmittingAtOnce checks that the same answers submitted concurrently become one response,
+// and that no retake is used twice.
 func TestSubmittingAtOnce(t *testing.T) {
 	t.Parallel()
 	d := newClassroom(t)
@@ -75,8 +75,8 @@ func TestSubmittingAtOnce(t *testing.T) {
 	}
 }
 
-// TestResponsesOfOneSecond: responses of one learner in the same second are different
-// ones where a file names their ids, and one where it does not.
+// TestResponsesOfOneSecond checks that a learner's responses in the same second are separate if
+// a file has their ids, and one if it does not.
 func TestResponsesOfOneSecond(t *testing.T) {
 	t.Parallel()
 	d := newClassroom(t)

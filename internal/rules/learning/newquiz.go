@@ -21,22 +21,22 @@ type NewQuiz struct {
 type NewQuestion struct {
 	Question, Type              string
 	Graded                      bool
-	Answers                     []string // to choose from; of matching those that belong to no prompt
+	Answers                     []string // to choose from; for matching, those that belong to no prompt
 	Correct                     []string
-	Pairs                       []Pair // of matching
+	Pairs                       []Pair // for matching
 	PromptHeading, MatchHeading string
 	Feedback                    *lyceum.QuizFeedback
 }
 
-// Pair is a prompt and the answer that belongs to it.
+// Pair is a prompt and the answer that matches it.
 type Pair struct{ Prompt, Match string }
 
-// maxQuestions is the size of the largest questions of a quiz, in bytes of JSON:
-// that of a cell of an import.
+// maxQuestions is the maximum size of a quiz's questions, in bytes of JSON: the same as that of
+// a cell in an import.
 const maxQuestions = 512 << 10
 
-// CreateQuiz creates a quiz at the end of a lecture, which learners see at once. It
-// fails with NotFound, and with Invalid for questions that nobody could answer.
+// CreateQuiz creates a quiz at the end of a lecture. Learners see it immediately. It fails with
+// NotFound, and with Invalid for questions that nobody could answer.
 func (s *Service) CreateQuiz(ctx context.Context, by lyceum.By, fresh NewQuiz) (lyceum.Attachment, error) {
 	now := lyceum.Second(s.clock())
 	questions, err := newQuestions(fresh.Questions)
@@ -95,7 +95,7 @@ func newQuestions(fresh []NewQuestion) (lyceum.Questions, error) {
 	return all, err
 }
 
-// odd returns what of a question does not go together.
+// odd returns an error for each field of a question that contradicts another.
 func (q *NewQuestion) odd() (wrong []lyceum.FieldError) {
 	refuse := func(is bool, field, message string) {
 		if is {
@@ -129,7 +129,7 @@ func twice(texts []string) bool {
 	return len(slices.Compact(slices.Sorted(slices.Values(texts)))) < len(texts)
 }
 
-// full returns the question with ids.
+// full returns the question with the ids of its answers, and without a key, which Identify sets.
 func (q *NewQuestion) full() lyceum.Question {
 	choices := q.Answers
 	if q.Type == lyceum.FillBlankQuestion {

@@ -8,14 +8,13 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// seenBy reports whether a learner sees a comment.
+// seenBy reports whether a learner can see a comment.
 func seenBy(c *lyceum.Comment, user lyceum.UserID) bool {
 	return c.Status == lyceum.CommentApproved || c.Status == lyceum.CommentAwaiting && c.User == user
 }
 
-// SeenComments lists the comments of a course, or of one of its lectures, that a
-// learner sees. A lecture without comments has an empty list. It fails with
-// NotFound.
+// SeenComments lists the comments of a course or of one of its lectures that a learner can see.
+// A lecture whose comments are disabled has an empty list. It fails with NotFound.
 func (s *Service) SeenComments(
 	ctx context.Context, by lyceum.By, f lyceum.CommentFilter, p lyceum.Page,
 ) (l lyceum.Listing[CommentDetail], err error) {
@@ -41,8 +40,8 @@ func (s *Service) SeenComments(
 	return l, err
 }
 
-// CommentAsLearner keeps what a learner writes under a lecture that they see. It
-// fails with NotFound, and with Invalid where comments are disabled.
+// CommentAsLearner saves a learner's comment under a lecture that they can see. It fails with
+// NotFound, and with Invalid if comments are disabled.
 func (s *Service) CommentAsLearner(ctx context.Context, by lyceum.By, n NewComment) (CommentDetail, error) {
 	n.User, n.learner = by.Learner.Value, true
 	return s.write(ctx, by, n, func(tx lyceum.Tx, now time.Time) (lyceum.User, error) {
@@ -53,15 +52,14 @@ func (s *Service) CommentAsLearner(ctx context.Context, by lyceum.By, n NewComme
 	})
 }
 
-// CommentText is another text of a learner's own comment.
+// CommentText is a new body for a learner's own comment.
 type CommentText struct {
 	Comment InComments
 	Body    lyceum.Opt[string]
 }
 
-// EditComment changes the text of a learner's own comment. Where the school reviews
-// comments it is reviewed again. It fails with NotFound, and with Forbidden for
-// the comment of somebody else.
+// EditComment changes the text of a learner's own comment. If the school reviews comments, it is
+// reviewed again. It fails with NotFound, and with Forbidden for another user's comment.
 func (s *Service) EditComment(ctx context.Context, by lyceum.By, q CommentText) (c CommentDetail, err error) {
 	if q.Body.Present {
 		if wrong := oddComment(&NewComment{Body: q.Body.Value}); len(wrong) > 0 {
@@ -82,9 +80,9 @@ func (s *Service) EditComment(ctx context.Context, by lyceum.By, q CommentText) 
 	})
 }
 
-// WithdrawComment deletes a learner's own comment for good. If others replied to
-// it, their replies stay, and what is left of it is removed and without a text. It
-// fails with NotFound, and with Forbidden for the comment of somebody else.
+// WithdrawComment permanently deletes a learner's own comment. If others replied to it, their
+// replies stay, and the comment remains as a removed one without text. It fails with NotFound,
+// and with Forbidden for another user's comment.
 func (s *Service) WithdrawComment(ctx context.Context, by lyceum.By, q InComments) error {
 	now := s.clock()
 	return s.store.Write(ctx, by.Stamp(now), func(tx lyceum.Tx) error {
@@ -106,8 +104,7 @@ func (s *Service) WithdrawComment(ctx context.Context, by lyceum.By, q InComment
 	})
 }
 
-// ownComment finds a comment that a learner sees and wrote, under a lecture that
-// they see.
+// ownComment returns a learner's own comment, if they can see it and its lecture.
 func ownComment(tx lyceum.Tx, by lyceum.By, q InComments, now time.Time) (c CommentDetail, err error) {
 	wanted := append(ofLecture(tx, by, q.Lecture, now),
 		lyceum.ByID(tx.Comments, q.ID), lyceum.ByID(tx.Users, by.Learner.Value))

@@ -3,7 +3,7 @@ package learning
 import (
 	"context"
 	"image"
-	_ "image/gif" // pictures are of these types
+	_ "image/gif" // the accepted types of pictures
 	_ "image/jpeg"
 	_ "image/png"
 	"io"
@@ -12,16 +12,16 @@ import (
 	_ "golang.org/x/image/webp" // and of this
 )
 
-// Bounds of pictures, so that whoever shows one needs little memory.
+// Bounds of pictures, so that showing one needs little memory.
 const (
 	maxPictureSide   = 16_384     // pixels
-	maxPicturePixels = 64_000_000 // 256 MB when it is shown
-	maxPictureHeader = 4 << 20    // bytes before the size of a picture
+	maxPicturePixels = 64_000_000 // 256 MB decoded
+	maxPictureHeader = 4 << 20    // bytes before the dimensions of a picture
 )
 
-// namePicture puts, in the place of the address that a picture was sent to, the one
-// that is made of what is in it: a picture that is sent again has the same address. An
-// address of anything but a picture of this school stays, and image may be nil.
+// namePicture replaces the upload address of a picture with one that is made from its content,
+// so that a picture that is sent again has the same address. Addresses of anything but a picture
+// of this school stay, and image may be nil.
 func (s *Service) namePicture(tx lyceum.Tx, image *lyceum.Opt[string]) error {
 	if image == nil || !image.Present || !s.ours(tx.School(), image.Value) {
 		return nil
@@ -34,8 +34,8 @@ func (s *Service) namePicture(tx lyceum.Tx, image *lyceum.Opt[string]) error {
 	return err
 }
 
-// pictured refuses a content that is not a picture of a type, or that is a picture of
-// too many pixels. It reads no pixel.
+// pictured rejects a file that is not a picture of the given type, or has too many pixels. It
+// decodes no pixels.
 func (s *Service) pictured(ctx context.Context, name lyceum.FileName, extension string) error {
 	content, err := s.files.Open(ctx, name)
 	if err != nil {

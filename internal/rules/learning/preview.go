@@ -11,10 +11,9 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Preview returns a page of what an act does to the access of some users, at
-// most lyceum.MaxUsers, to some products and what comes with these; to all, if
-// there are none. It takes the act back, and fails as the act does. A key of
-// by.Once is left free.
+// Preview returns a page of what an act does to the access of some users, at most
+// lyceum.MaxUsers, to some products and what comes with them, or to all products if none are
+// given. It rolls the act back, and fails as the act does. A key in by.Once is not used up.
 func (s *Service) Preview(
 	ctx context.Context, by lyceum.By, p lyceum.Page,
 	of func(lyceum.Tx) ([]lyceum.UserID, []lyceum.Product, error), act func(lyceum.Tx, time.Time) error,
@@ -56,7 +55,7 @@ func (s *Service) Preview(
 	})
 }
 
-// PreviewUnenroll returns what Unenroll does.
+// PreviewUnenroll previews Unenroll.
 func (s *Service) PreviewUnenroll(
 	ctx context.Context, by lyceum.By, q UserProduct, p lyceum.Page,
 ) (lyceum.AccessPreview, error) {
@@ -70,8 +69,8 @@ func (s *Service) PreviewUnenroll(
 	return out, err
 }
 
-// maxFew is how many products a read is narrowed to, each by itself; more of them
-// cost as much as all that a user has.
+// maxFew is the maximum number of products that are queried one by one; for more, reading
+// everything that a user has costs no more.
 const maxFew = 16
 
 // withAll returns products and what comes with them.
@@ -87,7 +86,7 @@ func withAll(tx lyceum.Tx, products []lyceum.Product) (all []lyceum.Product, err
 	return slices.Compact(all), nil
 }
 
-// use is a product that a user may use.
+// use is a user's access to a product.
 type use struct {
 	user    lyceum.UserID
 	product lyceum.Product
@@ -101,12 +100,11 @@ func compareProducts(a, b lyceum.Product) int {
 	return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.ID, b.ID))
 }
 
-// uses are what users may use, with the open entitlements that let them, by id.
-// One that reaches a product in two ways is there twice.
+// uses are the products that users may use, with the open entitlements to each, by id. An
+// entitlement that reaches a product in two ways is listed twice.
 type uses map[use][]lyceum.Entitlement
 
-// usesOf returns what users may use at a moment: of a few products that differ, or
-// else all.
+// usesOf returns what users may use at the given time: of a few distinct products, or else all.
 func usesOf(
 	t *lyceum.Tables, from lyceum.Source, users []lyceum.UserID, products []lyceum.Product, now time.Time,
 ) (uses, error) {
@@ -140,9 +138,8 @@ func usesOf(
 	return found, nil
 }
 
-// compare returns what changed, by user and product. What is used by the same
-// entitlements as before is left out, and so are collections and tiers: what is
-// in them is used.
+// compare returns the changes, by user and product. It leaves out access by the same
+// entitlements as before, and collections and tiers, since only what is in them is used.
 func compare(was, is uses) []lyceum.AccessChange {
 	keys := slices.AppendSeq(slices.Collect(maps.Keys(was)), maps.Keys(is))
 	slices.SortFunc(keys, compareUses)
@@ -187,8 +184,9 @@ func longest(open []lyceum.Entitlement) []lyceum.Entitlement {
 	return kept[:min(len(kept), lyceum.MaxKeeps)]
 }
 
-// survey counts what changes, and returns a page of it. Each visits the changes by
-// user and product; those who keep their access are read again for a page of them.
+// survey counts changes and returns a page of them. each visits them by user and product.
+// Changes that leave a user's access as it is come last: if the page has room for them, each is
+// called again.
 func survey(
 	v lyceum.View, now time.Time, p lyceum.Page, each func(func(*lyceum.AccessChange) error) error,
 ) (lyceum.AccessPreview, error) {
@@ -221,13 +219,13 @@ func survey(
 	return t.preview(v, now, &page)
 }
 
-// errFull ends a visit when a page has all its rows.
+// errFull ends a visit once a page has all its rows.
 var errFull = errors.New("the page is full")
 
 // window collects the rows of a page.
 type window struct {
 	page lyceum.Page
-	left int64 // rows before the page that have not come yet
+	left int64 // rows before the page that are still to be skipped
 	rows []lyceum.AccessChange
 }
 
@@ -242,7 +240,7 @@ func (w *window) add(c *lyceum.AccessChange) {
 	}
 }
 
-// tally counts changes that come by user.
+// tally counts changes, which must arrive grouped by user.
 type tally struct {
 	total        int64
 	people       lyceum.AccessCount
@@ -266,7 +264,7 @@ func (t *tally) add(c *lyceum.AccessChange) {
 	t.loses, t.gains = t.loses || loses, t.gains || gains
 }
 
-// next counts the user whose changes have all come.
+// next counts the current user if the changes of another one begin.
 func (t *tally) next(user lyceum.UserID) {
 	if user == t.user {
 		return
@@ -277,7 +275,7 @@ func (t *tally) next(user lyceum.UserID) {
 	t.user, t.loses, t.gains = user, false, false
 }
 
-// preview returns what was counted, with a page of it.
+// preview returns the counts with a page of changes.
 func (t *tally) preview(v lyceum.View, now time.Time, w *window) (lyceum.AccessPreview, error) {
 	out := lyceum.AccessPreview{
 		At: lyceum.Second(now), People: t.people,
@@ -292,7 +290,7 @@ func (t *tally) preview(v lyceum.View, now time.Time, w *window) (lyceum.AccessP
 	return out, name(v, &out)
 }
 
-// name finds what the people and the products of a preview are called.
+// name adds the names of the users and products to a preview.
 func name(v lyceum.View, p *lyceum.AccessPreview) error {
 	var users []lyceum.UserID
 	var products []lyceum.Product

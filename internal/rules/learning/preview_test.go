@@ -15,7 +15,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// members is how many users hold something: more than one read finds.
+// members is the number of users who hold something: more than one read returns.
 const members = 2*lyceum.MaxUsers + 76
 
 var (
@@ -35,8 +35,8 @@ func engines(t *testing.T, o sqlstore.Options) map[string]lyceum.Store {
 	return map[string]lyceum.Store{"SQLite": sqlite, "PostgreSQL": postgres}
 }
 
-// newMembers makes a school with collection 1 of the courses 1 and 2, and tier 1
-// of the collection, course 3 and, once more, course 2. What a user holds follows from their id.
+// newMembers makes a school with collection 1, which has courses 1 and 2, and tier 1, which has
+// the collection, course 3 and course 2 a second time. What a user holds depends on their id.
 func newMembers(t *testing.T, store lyceum.Store) *holders {
 	t.Helper()
 	h := &holders{store: store, clock: storetest.NewClock(storetest.Begin.Add(time.Hour)), many: members}
@@ -80,14 +80,14 @@ func newMembers(t *testing.T, store lyceum.Store) *holders {
 				give(id, tier1, soon)
 				give(id, lyceum.CourseID(1).Product(), none)
 			case 5:
-				give(id, collection1, lyceum.Some(at.Add(time.Minute))) // which is over
+				give(id, collection1, lyceum.Some(at.Add(time.Minute))) // already over
 			}
 		}
 		var blocked []lyceum.Block
-		for id := lyceum.UserID(1); id <= members; id += 49 { // who are members
+		for id := lyceum.UserID(1); id <= members; id += 49 { // these are members
 			blocked = append(blocked, lyceum.Block{ID: lyceum.BlockID(id), User: id, Product: lyceum.CourseID(1).Product(), CreatedAt: at})
 		}
-		for id := lyceum.UserID(8); id <= members; id += 98 { // who are members, too
+		for id := lyceum.UserID(8); id <= members; id += 98 { // these are members, too
 			blocked = append(blocked, lyceum.Block{ID: lyceum.BlockID(10_000 + id), User: id, Product: collection1, CreatedAt: at})
 		}
 		_, e1 := tx.Memberships.Save(tx, lyceum.Membership{ID: 1, Name: "Club", CreatedAt: at, UpdatedAt: at})
@@ -107,7 +107,7 @@ func newMembers(t *testing.T, store lyceum.Store) *holders {
 	return h
 }
 
-// spans returns the access of everybody to every course.
+// spans returns the access of all users to all courses.
 func (h *holders) spans(t *testing.T) map[string]lyceum.AccessSpan {
 	t.Helper()
 	v := h.store.In(t.Context(), h.school)
@@ -147,8 +147,8 @@ func pages(t *testing.T, preview func(lyceum.Page) (lyceum.AccessPreview, error)
 	}
 }
 
-// TestPreviewOfARemoval: all pages of a preview together name exactly what the
-// removal does to access, and it stays so when enrollments have followed.
+// TestPreviewOfARemoval checks that all pages of a preview together list exactly what the
+// removal does to access, and that this stays so once enrollments have followed.
 func TestPreviewOfARemoval(t *testing.T) {
 	inCollection := func(end bool) learning.Removal[lyceum.ProductCollectionID] {
 		return learning.Removal[lyceum.ProductCollectionID]{ProductIn: pottery, EndAccess: end}
@@ -161,7 +161,7 @@ func TestPreviewOfARemoval(t *testing.T) {
 			name    string
 			preview func(*holders, lyceum.Page) (lyceum.AccessPreview, error)
 			act     func(*holders) error
-			from    string // which users hold what it is removed from, by their id modulo 7
+			from    string // which users hold what contains it, by their id modulo 7
 			courses []lyceum.CourseID
 		}{
 			{"from a collection", func(h *holders, p lyceum.Page) (lyceum.AccessPreview, error) {
@@ -219,7 +219,7 @@ func TestPreviewOfARemoval(t *testing.T) {
 	}
 }
 
-// wantSaid holds a preview to the access before and after the act, and to whose
+// wantSaid compares a preview with the access before and after the act, and with the users whose
 // access it concerns.
 func (h *holders) wantSaid(
 	t *testing.T, said *lyceum.AccessPreview, was map[string]lyceum.AccessSpan, concerns map[string]bool,

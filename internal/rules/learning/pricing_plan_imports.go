@@ -10,11 +10,10 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// PricingPlanImport takes pricing plans of one school in, batch by batch. A
-// plan that is there already, by id, is brought up to date; the same batch
-// twice changes nothing. What a row does not give is a known plan's; a new plan
-// is from now, and free or a one-time payment. A plan must name a product that
-// the school has, or none.
+// PricingPlanImport imports the pricing plans of one school, batch by batch. A plan that exists
+// already, by id, is updated; importing the same batch twice changes nothing. What a row leaves
+// out stays unchanged for a known plan; a new plan is created now, and is free or a one-time
+// payment. The product of a plan must exist in the school, but a plan may have none.
 type PricingPlanImport struct {
 	service *Service
 	by      lyceum.By
@@ -26,15 +25,15 @@ func (s *Service) ImportPricingPlans(by lyceum.By, missing lyceum.Missing) *Pric
 	return &PricingPlanImport{service: s, by: by, missing: missing}
 }
 
-// Check tells which rows of a batch cannot be kept, and keeps none.
+// Check returns the problems of the rows of a batch that cannot be imported, and saves nothing.
 func (i *PricingPlanImport) Check(ctx context.Context, batch []lyceum.PricingPlan) ([]lyceum.RowProblem, error) {
 	v := i.service.store.In(ctx, i.by.School)
 	_, problems, err := i.look(v.Tables, v, slices.Clone(batch))
 	return problems, err
 }
 
-// Save keeps the rows of a batch that have no problem, all in one write, and
-// gives the problems of the others.
+// Save saves the rows of a batch that have no problem, all in one write, and returns the
+// problems of the others.
 func (i *PricingPlanImport) Save(
 	ctx context.Context, batch []lyceum.PricingPlan,
 ) (lyceum.Saved, []lyceum.RowProblem, error) {
@@ -69,8 +68,8 @@ func (i *PricingPlanImport) Save(
 	return saved, problems, nil
 }
 
-// look says in one way what each row sells, and finds the rows that cannot be
-// kept and the courses that the school lacks.
+// look normalizes what each row sells, and returns the rows that cannot be imported and the
+// courses that the school lacks.
 func (i *PricingPlanImport) look(
 	t *lyceum.Tables, from lyceum.Reads, rows []lyceum.PricingPlan,
 ) (missing map[lyceum.CourseID]bool, problems []lyceum.RowProblem, err error) {
@@ -87,8 +86,8 @@ func (i *PricingPlanImport) look(
 	return missing, append(problems, unknown...), err
 }
 
-// oneProduct makes a course that is named as a product one that is named as a
-// course, and finds the rows that do not name one product.
+// oneProduct turns a course that is given as a product into one that is given as a course, and
+// returns a problem for each row that does not name exactly one product.
 func oneProduct(rows []lyceum.PricingPlan) (problems []lyceum.RowProblem) {
 	for n := range rows {
 		p, other := &rows[n], rows[n].Other
@@ -140,7 +139,8 @@ func courseProblems(batch []lyceum.PricingPlan, missing map[lyceum.CourseID]bool
 	return problems
 }
 
-// unknownProducts finds the rows that name a product the school does not have.
+// unknownProducts returns a problem for each row that refers to a product the school does not
+// have.
 func unknownProducts[T any](
 	t *lyceum.Tables, from lyceum.Source, rows []T, of func(*T) lyceum.Opt[lyceum.Product],
 ) (problems []lyceum.RowProblem, err error) {
@@ -175,8 +175,8 @@ func createCourses(tx lyceum.Tx, missing map[lyceum.CourseID]bool, now time.Time
 	return err
 }
 
-// completePlans gives rows what they do not say, and returns the known plans that
-// they make sell another product.
+// completePlans fills in what rows leave out, and returns the known plans that now sell another
+// product.
 func completePlans(tx lyceum.Tx, rows []lyceum.PricingPlan, now time.Time) (moved []lyceum.PricingPlanID, err error) {
 	ids := make([]lyceum.PricingPlanID, len(rows))
 	for n := range rows {
@@ -204,7 +204,7 @@ func completePlans(tx lyceum.Tx, rows []lyceum.PricingPlan, now time.Time) (move
 	return moved, nil
 }
 
-// keepTerms leaves what a row does not say of a plan as it is.
+// keepTerms keeps the stored terms of a plan that a row leaves out.
 func keepTerms(row, old *lyceum.PricingPlan) {
 	keep(&row.Description, old.Description)
 	keep(&row.FreeTrialLength, old.FreeTrialLength)
@@ -223,8 +223,8 @@ func keepTerms(row, old *lyceum.PricingPlan) {
 	keep(&row.AuthorShare, old.AuthorShare)
 }
 
-// completeFrequency gives a plan whose row does not say how often it charges
-// what a known plan has. A new one is free or charges once, by its price.
+// completeFrequency sets the frequency of a plan whose row leaves it out: that of the known
+// plan, or for a new one free or a one-time payment, by its price.
 func completeFrequency(row *lyceum.PricingPlan, old lyceum.PricingPlan) {
 	switch {
 	case old.ID != 0:

@@ -8,8 +8,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// EachPricingPlan visits the pricing plans of a school by ascending id, all of
-// one moment.
+// EachPricingPlan visits the pricing plans of a school by ascending id, all from one snapshot.
 func (s *Service) EachPricingPlan(
 	ctx context.Context, by lyceum.By, visit func(*lyceum.PricingPlan) error,
 ) error {
@@ -28,7 +27,7 @@ func (s *Service) CoursePlans(
 	return v.PricingPlans.List(v, lyceum.PricingPlanFilter{OfCourses: true}, p)
 }
 
-// CoursePlan shows the pricing plan of a course.
+// CoursePlan returns a pricing plan of a course. It fails with NotFound.
 func (s *Service) CoursePlan(
 	ctx context.Context, by lyceum.By, id lyceum.PricingPlanID,
 ) (lyceum.PricingPlan, error) {
@@ -60,7 +59,7 @@ func (s *Service) PricingPlans(
 	return lyceum.Listing[SoldPlan]{Page: found.Page, Total: found.Total, More: found.More, Rows: sold}, err
 }
 
-// PlanOf names a pricing plan of a product.
+// PlanOf identifies a pricing plan of a product.
 type PlanOf struct {
 	Product lyceum.Product
 	ID      lyceum.PricingPlanID
@@ -126,11 +125,10 @@ func (s *Service) PricingPlan(ctx context.Context, by lyceum.By, id lyceum.Prici
 	return sold[0], err
 }
 
-// PricingPlanChange is what to change of a pricing plan; an absent part stays as
-// it is.
+// PricingPlanChange is a change to a pricing plan. Absent fields stay unchanged.
 type PricingPlanChange struct {
 	ID                   lyceum.PricingPlanID
-	Of                   lyceum.Opt[lyceum.Product] // whose plan it is; another one is not found
+	Of                   lyceum.Opt[lyceum.Product] // the product of the plan; plans of others are not found
 	Product              lyceum.Opt[lyceum.Product]
 	Name                 lyceum.Opt[string]
 	Price                lyceum.Opt[lyceum.Minor]
@@ -218,8 +216,8 @@ func (s *Service) CreatePricingPlan(ctx context.Context, by lyceum.By, asked Pri
 	})
 }
 
-// UpdatePricingPlan changes a pricing plan. It fails with NotFound, and with
-// Conflict when another product is known.
+// UpdatePricingPlan changes a pricing plan. It fails with NotFound, and with Conflict if the
+// plan already sells another product.
 func (s *Service) UpdatePricingPlan(ctx context.Context, by lyceum.By, asked PricingPlanChange) (SoldPlan, error) {
 	return s.changePlan(ctx, by, asked.ID, func(tx lyceum.Tx, plan *lyceum.PricingPlan) error {
 		if err := planOf(plan, asked.Of); err != nil {
@@ -277,8 +275,8 @@ func (s *Service) changePlan(
 	})
 }
 
-// sell lets a plan sell a product, if one is given, and refuses what is wrong
-// with it and with the plan.
+// sell makes a plan sell a product, if one is given, and rejects problems with the product or
+// the plan.
 func sell(
 	tx lyceum.Tx, plan *lyceum.PricingPlan, product lyceum.Opt[lyceum.Product], wrong []lyceum.FieldError,
 ) error {
@@ -302,8 +300,8 @@ func sell(
 	return nil
 }
 
-// newProblems returns the problems that were not there before a change: what came in
-// by a file may lack what a new row must have.
+// newProblems returns the problems that did not exist before a change, since imported rows may
+// lack what a new row must have.
 func newProblems(problems, before []lyceum.FieldError) []lyceum.FieldError {
 	return slices.DeleteFunc(problems, func(p lyceum.FieldError) bool { return slices.Contains(before, p) })
 }

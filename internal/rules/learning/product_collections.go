@@ -2,7 +2,7 @@ package learning
 
 import "github.com/lyceum-school/lyceum"
 
-// ProductCollections decides about product collections.
+// ProductCollections returns the rules for product collections.
 func (s *Service) ProductCollections() Products[
 	lyceum.ProductCollectionID, lyceum.ProductCollection, lyceum.ProductFilter,
 ] {
@@ -18,7 +18,7 @@ func (s *Service) ProductCollections() Products[
 	}
 }
 
-// CollectionProducts decides about the products in collections.
+// CollectionProducts returns the rules for the products in collections.
 func (s *Service) CollectionProducts() Inclusions[lyceum.CollectionProductID, lyceum.ProductCollectionID] {
 	type row = lyceum.CollectionProduct
 	type filter = lyceum.InclusionFilter[lyceum.ProductCollectionID]
@@ -38,7 +38,7 @@ func (s *Service) CollectionProducts() Inclusions[lyceum.CollectionProductID, ly
 	}
 }
 
-// CurrentCollectionProducts decides about the products in collections that are not
+// CurrentCollectionProducts returns the rules for the products in collections that are not
 // archived.
 func (s *Service) CurrentCollectionProducts() Inclusions[lyceum.CollectionProductID, lyceum.ProductCollectionID] {
 	inside, current := s.CollectionProducts(), s.ProductCollections().Current()

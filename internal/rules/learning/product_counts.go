@@ -6,20 +6,19 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// CountedProduct is a product and what there is of it.
+// CountedProduct is a product with counts of what belongs to it.
 type CountedProduct[T any] struct {
 	Row    T
 	Counts lyceum.ProductCounts
 }
 
-// CountedProducts decides as Products does, and answers with what there is of each
-// product.
+// CountedProducts has the same rules as Products, and returns each product with its counts.
 type CountedProducts[ID ~int32, T comparable, F any] struct {
 	products Products[ID, T, F]
 	kind     lyceum.ProductKind
 }
 
-// Counted returns the products of a kind with what there is of them.
+// Counted returns the rules for products of a kind that return counts.
 func (p Products[ID, T, F]) Counted(kind lyceum.ProductKind) CountedProducts[ID, T, F] {
 	return CountedProducts[ID, T, F]{p, kind}
 }
@@ -55,7 +54,7 @@ func (c CountedProducts[ID, T, F]) Update(
 	return counting(c, ctx, by, e, c.products.Update)
 }
 
-// Archive makes a product one that cannot be sold. It fails with NotFound.
+// Archive archives a product, so that it cannot be sold. It fails with NotFound.
 func (c CountedProducts[ID, T, F]) Archive(ctx context.Context, by lyceum.By, id ID) error {
 	_, err := c.products.Archive(ctx, by, id)
 	return err

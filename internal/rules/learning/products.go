@@ -7,48 +7,47 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Products decides about the products of one kind, or about memberships, whose
-// tiers are products. F narrows a list of them.
+// Products has the rules for the products of one kind, or for memberships, whose tiers are
+// products. F narrows a list of them.
 type Products[ID ~int32, T comparable, F any] struct {
 	service *Service
-	what    string // in a sentence, such as membership tier
+	what    string // the name in messages, such as membership tier
 	rows    func(*lyceum.Tables) lyceum.Table[ID, T, F]
 	parts   func(*T) productParts[ID]
-	// author names the field of the author in a refusal; empty: there is none.
+	// author is the name of the author's field in errors; empty: the kind has no author.
 	author string
-	// names and look are of an import.
+	// names and look are used by imports.
 	names []reference[T]
 	look  func(lyceum.Tx, []T) ([]lyceum.RowProblem, error)
-	// check refuses a row, or completes it, before it is kept; nil: nothing more.
+	// check rejects or completes a row before it is saved; it may be nil.
 	check func(lyceum.Tx, *T) error
-	// current: what is archived is not there, except to be archived again.
+	// current hides archived products, except from Archive.
 	current bool
 }
 
-// productParts are what the rules write of a product.
+// productParts are the fields of a product that the rules write.
 type productParts[ID ~int32] struct {
 	id               *ID
 	created, updated *time.Time
 	archived         *lyceum.Opt[time.Time]
-	author           *lyceum.Opt[lyceum.AuthorID] // nil where there is none
-	image            *lyceum.Opt[string]          // nil where there is none
+	author           *lyceum.Opt[lyceum.AuthorID] // nil if the kind has none
+	image            *lyceum.Opt[string]          // nil if the kind has none
 }
 
-// Edit is what to change of a product or a part of one. Apply changes the fields that were asked
-// for, and may run more than once.
+// Edit is a change to a product or a part of one. Apply sets the requested fields, and may run
+// more than once.
 type Edit[ID, T any] struct {
 	ID    ID
 	Apply func(*T)
 }
 
-// Current returns the products without those that are archived.
+// Current returns the rules for products that are not archived.
 func (p Products[ID, T, F]) Current() Products[ID, T, F] {
 	p.current = true
 	return p
 }
 
-// AuthorAs returns the products with another name for the field of the author in
-// a refusal.
+// AuthorAs returns the rules with another name for the author's field in errors.
 func (p Products[ID, T, F]) AuthorAs(field string) Products[ID, T, F] {
 	p.author = field
 	return p
@@ -81,7 +80,7 @@ func (p Products[ID, T, F]) Create(ctx context.Context, by lyceum.By, row T) (T,
 	return p.create(ctx, by, row, func(lyceum.Tx, *T) error { return nil })
 }
 
-// create creates a product that complete has completed.
+// create creates a product after complete has filled in the rest of it.
 func (p Products[ID, T, F]) create(
 	ctx context.Context, by lyceum.By, row T, complete func(lyceum.Tx, *T) error,
 ) (T, error) {
@@ -111,7 +110,7 @@ func (p Products[ID, T, F]) create(
 	})
 }
 
-// knownAuthor refuses an author that the school does not have.
+// knownAuthor rejects an author that the school does not have.
 func (p Products[ID, T, F]) knownAuthor(tx lyceum.Tx, parts productParts[ID]) error {
 	if parts.author == nil || !parts.author.Present {
 		return nil
@@ -123,7 +122,7 @@ func (p Products[ID, T, F]) knownAuthor(tx lyceum.Tx, parts productParts[ID]) er
 	return err
 }
 
-// checked runs what a kind of products asks of a row before it is kept.
+// checked runs the check of this kind of products before a row is saved.
 func (p Products[ID, T, F]) checked(tx lyceum.Tx, row *T) error {
 	if p.check == nil {
 		return nil
@@ -158,8 +157,8 @@ func (p Products[ID, T, F]) Update(ctx context.Context, by lyceum.By, e Edit[ID,
 	})
 }
 
-// Archive makes a product one that cannot be sold. Whoever has access keeps it.
-// What is archived stays so. It fails with NotFound.
+// Archive archives a product, so that it cannot be sold. Users who have access keep it.
+// Archiving it again changes nothing. It fails with NotFound.
 func (p Products[ID, T, F]) Archive(ctx context.Context, by lyceum.By, id ID) (T, error) {
 	p.current = false
 	now := lyceum.Second(p.service.clock())
@@ -169,8 +168,8 @@ func (p Products[ID, T, F]) Archive(ctx context.Context, by lyceum.By, id ID) (T
 	}})
 }
 
-// Import begins an import. What a row does not say (when it was created, changed
-// and archived) stays as it is with a known product; a new one is created now.
+// Import begins an import. What a row leaves out (when it was created, updated and archived)
+// stays unchanged for a known product; a new one is created now.
 func (p Products[ID, T, F]) Import(by lyceum.By) *Rows[T] {
 	return &Rows[T]{p.service, by, shape[T]{what: p.what + "s", names: p.names, look: p.look, save: p.save}}
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// newCatalogue is a school with a product of every kind, each with id 1, and one
-// that is archived with id 2. Membership 2 is archived, and its tier 3 only with it.
+// newCatalogue makes a school with a product of every kind, each with id 1, and an archived one
+// with id 2. Membership 2 is archived, and its tier 3 is archived only through it.
 func newCatalogue(t *testing.T) (*desk, lyceum.By) {
 	t.Helper()
 	d := newDesk(t)
@@ -77,8 +77,8 @@ func TestSellableProduct(t *testing.T) {
 	}
 }
 
-// TestNoMoreThan500: a collection takes its 500th product and no other, by the
-// API and by a file, and one that is in is not counted again.
+// TestNoMoreThan500 checks that a collection accepts its 500th product but no more, through the
+// API and from a file, and that a product that is in already is not counted again.
 func TestNoMoreThan500(t *testing.T) {
 	t.Parallel()
 	d, by := newCatalogue(t)
@@ -178,8 +178,8 @@ func TestProductRowsAreTaken(t *testing.T) {
 	}
 }
 
-// TestRowsKeepWhatTheyDoNotSay: times of a known product stay, and so does that
-// it is archived; a new one is from now.
+// TestRowsKeepWhatTheyDoNotSay checks that a known product keeps its times and stays archived,
+// and that a new one is created now.
 func TestRowsKeepWhatTheyDoNotSay(t *testing.T) {
 	t.Parallel()
 	d, by := newCatalogue(t)

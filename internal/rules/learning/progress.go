@@ -12,7 +12,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// latest gives the last response of each user, by user.
+// latest returns the last response of each user, ordered by user.
 func latest(all []lyceum.QuizResponse) []lyceum.QuizResponse {
 	last := map[lyceum.UserID]lyceum.QuizResponse{}
 	for _, r := range all { // by ascending id
@@ -35,14 +35,14 @@ func (s *Service) Enrollments(
 	v := s.store.In(ctx, by.School)
 	f.ActiveAt = s.clock()
 	listing, err := v.FindEnrolled(f, p)
-	if err != nil || len(listing.Rows) > 0 { // those of a course that is there
+	if err != nil || len(listing.Rows) > 0 { // a course with enrollments exists
 		return listing, err
 	}
 	_, err = v.Courses.Get(v, f.Course)
 	return listing, err
 }
 
-// ProgressDetail is what a user has done of a course.
+// ProgressDetail is a user's progress in a course, by lecture.
 type ProgressDetail struct {
 	lyceum.Progress
 
@@ -52,8 +52,7 @@ type ProgressDetail struct {
 	Done       map[lyceum.LectureID]lyceum.LectureProgress
 }
 
-// Progress shows what a user has done of a course that they are or were
-// enrolled in.
+// Progress returns the progress of a user in a course that they are or were enrolled in.
 func (s *Service) Progress(
 	ctx context.Context, by lyceum.By, user lyceum.UserID, course lyceum.CourseID,
 ) (ProgressDetail, error) {
@@ -98,7 +97,7 @@ func progressOf(v lyceum.View, user lyceum.UserID, course lyceum.CourseID) (deta
 	return detail, err
 }
 
-// completed returns what a user completed of a course, by lecture.
+// completed returns the lectures of a course that a user has completed.
 func completed(
 	t *lyceum.Tables, from lyceum.Source, user lyceum.UserID, course lyceum.CourseID,
 ) (map[lyceum.LectureID]lyceum.LectureProgress, error) {
@@ -115,8 +114,7 @@ func progressIn(user lyceum.UserID, course lyceum.CourseID) lyceum.ProgressFilte
 	return lyceum.ProgressFilter{User: lyceum.Some(user), Course: lyceum.Some(course)}
 }
 
-// progress returns the record of a user's progress in a course, and makes it
-// where there is none.
+// progress returns the record of a user's progress in a course, and creates it if necessary.
 func progress(tx lyceum.Tx, user lyceum.UserID, course lyceum.CourseID) (lyceum.Progress, error) {
 	kept, found, err := tx.Progress.First(tx, progressIn(user, course))
 	if err != nil || found {
@@ -130,7 +128,7 @@ func progress(tx lyceum.Tx, user lyceum.UserID, course lyceum.CourseID) (lyceum.
 	return kept, tx.Progress.Insert(tx, kept)
 }
 
-// change runs a change at one moment.
+// change runs a change with one time for all of it.
 func (s *Service) change(ctx context.Context, by lyceum.By, do func(lyceum.Tx, time.Time) error) error {
 	now := s.clock()
 	return s.store.Write(
@@ -138,14 +136,14 @@ func (s *Service) change(ctx context.Context, by lyceum.By, do func(lyceum.Tx, t
 	)
 }
 
-// Complete marks a lecture complete for a user who is enrolled, and gives when
-// it was. One that is complete stays so.
+// Complete marks a lecture as complete for an enrolled user, and returns when it was completed.
+// One that is complete already stays so.
 func (s *Service) Complete(
 	ctx context.Context, by lyceum.By, user lyceum.UserID, course lyceum.CourseID, lecture lyceum.LectureID,
 ) (time.Time, error) {
 	var at time.Time
 	err := s.change(ctx, by, func(tx lyceum.Tx, now time.Time) error {
-		at = time.Time{} // this may run again
+		at = time.Time{} // the function may run again
 		wanted := append(ofLearning(tx, user, course, now),
 			lyceum.FirstOf(tx.Progress, progressIn(user, course)), publishedIn(tx, course))
 		if err := tx.Ahead(wanted...); err != nil {
@@ -164,7 +162,7 @@ func (s *Service) Complete(
 		}
 		stay, err := enrolled(tx, user, course, now)
 		if err != nil {
-			return cmp.Or(exist(tx.Tables, tx, course.Product(), user), err) // who does not exist is not enrolled either
+			return cmp.Or(exist(tx.Tables, tx, course.Product(), user), err) // a user who does not exist is not enrolled either
 		}
 		id, done, err := nextStep(tx, user, course, lecture)
 		if err != nil {
@@ -192,14 +190,14 @@ func (s *Service) Complete(
 	return at, err
 }
 
-// publishedIn wants the lectures of a course that learners see.
+// publishedIn prefetches the lectures of a course that learners see.
 func publishedIn(tx lyceum.Tx, course lyceum.CourseID) lyceum.Wanted {
 	return lyceum.Wanted{Ask: func(lyceum.Source) { _, _ = tx.FindPublished(course) }}
 }
 
-// nextStep gives what a user has completed of a course and, unless the lecture
-// is in it already, an id for completing it. Whoever has the id is alone with
-// the sequence, so what another process completed meanwhile is looked up after.
+// nextStep returns what a user has completed of a course and, unless the lecture is complete
+// already, an id for completing it. Taking the id locks the sequence, so it then reads again
+// what another process may have completed meanwhile.
 func nextStep(
 	tx lyceum.Tx, user lyceum.UserID, course lyceum.CourseID, lecture lyceum.LectureID,
 ) (lyceum.LectureProgressID, map[lyceum.LectureID]lyceum.LectureProgress, error) {
@@ -222,8 +220,8 @@ func nextStep(
 	return id, done, err
 }
 
-// completable refuses a lecture that is not in the course, and to a learner one
-// that is not published.
+// completable rejects a lecture that is not in the course and, for a learner, one that is not
+// published.
 func completable(
 	tx lyceum.Tx, by lyceum.By, course lyceum.CourseID, lecture lyceum.LectureID, published []lyceum.LectureID,
 ) error {
@@ -238,8 +236,8 @@ func completable(
 	return err
 }
 
-// inOrder refuses a lecture before which another one is open, where the course
-// wants them in order.
+// inOrder rejects a lecture before which another one is incomplete, if the course requires their
+// order.
 func inOrder(
 	course *lyceum.Course, lectures []lyceum.LectureID, lecture lyceum.LectureID,
 	done map[lyceum.LectureID]lyceum.LectureProgress,
@@ -260,7 +258,7 @@ func inOrder(
 	return nil
 }
 
-// count brings a user's progress up to date after a lecture was completed.
+// count updates a user's progress after a lecture was completed.
 func count(
 	tx lyceum.Tx, stay *lyceum.Enrollment, course *lyceum.Course, lectures []lyceum.LectureID,
 	done map[lyceum.LectureID]lyceum.LectureProgress, at time.Time,
@@ -283,9 +281,8 @@ func count(
 	return nil
 }
 
-// advance notes how much of a course is complete since a moment. Who reaches
-// all of it for the first time has completed the course, and gets the
-// certificate that it gives.
+// advance sets the completed percentage of a course. A learner who reaches 100 for the first
+// time completes the course at the given time, and receives its certificate, if it issues one.
 func advance(p *lyceum.Progress, course *lyceum.Course, percent int32, at time.Time) {
 	p.PercentComplete = percent
 	if percent < 100 || p.CompletedAt.Present {
@@ -299,8 +296,8 @@ func advance(p *lyceum.Progress, course *lyceum.Course, percent int32, at time.T
 	}
 }
 
-// percent gives the share of lectures that are complete, rounded down, so that
-// 100 means all of them.
+// percent returns the percentage of lectures that are complete, rounded down, so that 100 means
+// all of them.
 func percent(complete, of int) int32 {
 	if of == 0 {
 		return 0

@@ -6,13 +6,13 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// QuizzesOf names the quizzes of a lecture, and their order.
+// QuizzesOf selects the quizzes of a lecture, and their order.
 type QuizzesOf struct {
 	Lecture InCourse[lyceum.LectureID]
 	Order   lyceum.CourseOrder
 }
 
-// Quizzes lists the quizzes of a lecture that a viewer sees. It fails with NotFound.
+// Quizzes lists the quizzes of a lecture that the viewer can see. It fails with NotFound.
 func (s *Service) Quizzes(
 	ctx context.Context, by lyceum.By, q QuizzesOf, p lyceum.Page,
 ) (lyceum.Listing[AttachmentDetail], error) {
@@ -37,7 +37,7 @@ func (s *Service) Quizzes(
 	}, err
 }
 
-// OneQuiz returns a quiz of a lecture, if the viewer sees it. It fails with NotFound.
+// OneQuiz returns a quiz of a lecture, if the viewer can see it. It fails with NotFound.
 func (s *Service) OneQuiz(ctx context.Context, by lyceum.By, q InLecture) (a AttachmentDetail, err error) {
 	err = s.store.AtOnce(ctx, by.School, func(v lyceum.View) error {
 		a.Attachment, err = seenQuiz(v, by, q, s.clock())
@@ -59,8 +59,7 @@ func quizIn(t *lyceum.Tables, from lyceum.Source, q InLecture) (lyceum.Attachmen
 	return found, err
 }
 
-// DeleteQuiz deletes a quiz of a lecture; answers to it are kept. It fails with
-// NotFound.
+// DeleteQuiz deletes a quiz of a lecture. Responses to it are kept. It fails with NotFound.
 func (s *Service) DeleteQuiz(ctx context.Context, by lyceum.By, q InLecture) error {
 	now := lyceum.Second(s.clock())
 	_, err := lyceum.Change(ctx, s.store, by.Stamp(now), func(tx lyceum.Tx) (lyceum.Attachment, error) {

@@ -12,8 +12,8 @@ func reached(t *lyceum.Tables, from lyceum.Source, p lyceum.Product) ([]lyceum.P
 	return reach(t, from, p, false)
 }
 
-// reach returns a product and what comes with it now, and if leaving what left it
-// and may still be followed by enrollments.
+// reach returns a product and what comes with it now and, if leaving is set, what left it and
+// may still have enrollments to settle.
 func reach(t *lyceum.Tables, from lyceum.Source, p lyceum.Product, leaving bool) ([]lyceum.Product, error) {
 	all := []lyceum.Product{p}
 	if p.Kind == lyceum.TierKind {
@@ -46,13 +46,13 @@ func reach(t *lyceum.Tables, from lyceum.Source, p lyceum.Product, leaving bool)
 	return all, nil
 }
 
-// settleAll settles a user and everything that comes with a product, or just left
-// it: what closes there is announced now, and no longer later on.
+// settleAll settles a user's access to a product and to everything that comes with it or just
+// left it. Access that closes there is announced now rather than later.
 func settleAll(tx lyceum.Tx, now time.Time, user lyceum.UserID, p lyceum.Product) error {
 	return settleSince(tx, now, now, user, p)
 }
 
-// settleSince is settleAll when something ended at a moment that has passed.
+// settleSince is settleAll for something that ended at a past time.
 func settleSince(tx lyceum.Tx, now, since time.Time, user lyceum.UserID, p lyceum.Product) error {
 	all, err := reach(tx.Tables, tx, p, true)
 	if err != nil {
@@ -61,7 +61,7 @@ func settleSince(tx lyceum.Tx, now, since time.Time, user lyceum.UserID, p lyceu
 	return settleEach(tx, now, since, user, all)
 }
 
-// unblock lets a user into a product again, and what comes with it.
+// unblock lifts the blocks of a user from a product and from what comes with it.
 func unblock(tx lyceum.Tx, user lyceum.UserID, p lyceum.Product) (lifted int, err error) {
 	if !p.Holds() {
 		return tx.Blocks.Clear(tx, lyceum.BlockFilter{User: lyceum.Some(user), Product: lyceum.Some(p)})

@@ -6,7 +6,8 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// So many files are received at once, of which one school has at most a part.
+// TestReceivingIsBounded checks that the number of files received at the same time is limited,
+// and that one school can use only a part of it.
 func TestReceivingIsBounded(t *testing.T) {
 	var r receiving
 	begin := func(school lyceum.SchoolID, n int) (begun int) {

@@ -7,9 +7,9 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// recounting saves what decides which lectures learners see, and counts again what
-// they have done of the courses where that changed: what the first of them have at
-// once, that of the others in the writes of Settle.
+// recounting saves rows that decide which lectures learners see, and recounts progress in the
+// courses where that changed: immediately for the first learners, and in the writes of Settle
+// for the others.
 func recounting[T any](
 	tx lyceum.Tx, rows []T, of func(*T) lyceum.CourseID, save func(lyceum.Tx, ...T) (lyceum.Saved, error),
 ) (lyceum.Saved, error) {
@@ -48,13 +48,12 @@ func sameLectures(a, b []lyceum.LectureID) bool {
 	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
 }
 
-// recountSize is how many learners one write counts again at most, so that it does
-// not hold up others.
+// recountSize is the maximum number of learners that one write recounts, so that it does not
+// hold up other writes.
 const recountSize = 50
 
-// recountFrom brings the progress of the next learners of a course up to date, and
-// lets the writes of Settle continue where there are more. Who completed the course
-// keeps the moment they did.
+// recountFrom updates the progress of the next learners of a course, and leaves the rest to the
+// writes of Settle. A learner who completed the course keeps the completion time.
 func recountFrom(tx lyceum.Tx, next lyceum.Recounting) error {
 	all, err := tx.FindRecounted(next, recountSize)
 	if err != nil {
@@ -77,8 +76,8 @@ func recountFrom(tx lyceum.Tx, next lyceum.Recounting) error {
 	return tx.Recountings.Delete(tx, next.Course)
 }
 
-// recountNext counts the next learners of a course again, and reports whether there
-// was such a course.
+// recountNext recounts the next learners of a course, and reports whether there was such a
+// course.
 func recountNext(tx lyceum.Tx, _ time.Time) (bool, error) {
 	next, found, err := tx.Recountings.First(tx, struct{}{})
 	if err != nil || !found {
@@ -87,7 +86,7 @@ func recountNext(tx lyceum.Tx, _ time.Time) (bool, error) {
 	return true, recountFrom(tx, next)
 }
 
-// toRecount is what recounting asks.
+// toRecount prefetches what recounting reads.
 func toRecount(tx lyceum.Tx, course lyceum.CourseID) []lyceum.Wanted {
 	return []lyceum.Wanted{
 		lyceum.ByID(tx.Courses, course), lyceum.ByID(tx.Recountings, course),

@@ -15,9 +15,9 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// TestLearnersAreRecountedInParts: a lecture of a course with many learners is
-// deleted and another one published. Progress is counted again in parts, whatever
-// interrupts them, and who has completed the course then has the certificate.
+// TestLearnersAreRecountedInParts deletes a lecture of a course with many learners and publishes
+// another one. It checks that progress is recounted in parts, whatever interrupts them, and that
+// learners who have then completed the course have the certificate.
 func TestLearnersAreRecountedInParts(t *testing.T) {
 	t.Parallel()
 	const many, lectures = 2000, 4
@@ -75,8 +75,8 @@ func TestLearnersAreRecountedInParts(t *testing.T) {
 	}
 }
 
-// crowdedCourse is a school whose course 1 has many learners, who have done some of
-// its lectures.
+// crowdedCourse is a school whose course 1 has many learners, who have completed some of its
+// lectures.
 type crowdedCourse struct {
 	store    lyceum.Store
 	school   lyceum.SchoolID
@@ -135,7 +135,7 @@ func (c *crowdedCourse) fill(t *testing.T, many, lectures int) {
 	})
 }
 
-// percent is the naive count.
+// percent computes the percentage naively.
 func (c *crowdedCourse) percent(user lyceum.UserID) int32 {
 	done := 0
 	for _, l := range c.done[user] {
@@ -146,7 +146,7 @@ func (c *crowdedCourse) percent(user lyceum.UserID) int32 {
 	return int32(100 * done / (c.lectures - len(c.gone)))
 }
 
-// settleOnce makes one write of Settle, after which it is interrupted.
+// settleOnce runs Settle and interrupts it after one write.
 func (c *crowdedCourse) settleOnce(t *testing.T) {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
@@ -172,8 +172,8 @@ func (c *crowdedCourse) overdue(t *testing.T) (waits bool, err error) {
 	return waits, err
 }
 
-// counted returns how many learners have the progress of the naive count, and checks
-// who has completed the course.
+// counted returns how many learners have the expected percentage, and checks who has completed
+// the course.
 func (c *crowdedCourse) counted(t *testing.T) (right int) {
 	t.Helper()
 	v := c.store.In(t.Context(), c.school)

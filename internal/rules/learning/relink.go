@@ -8,15 +8,15 @@ import (
 )
 
 const (
-	// relinkSize is how many transactions one write links again at most, so that it
-	// does not hold up others.
+	// relinkSize is the maximum number of transactions that one write relinks, so that it does
+	// not hold up other writes.
 	relinkSize = 100
-	// relinkPlans is of how many pricing plans one write does so.
+	// relinkPlans is the maximum number of pricing plans of which one write relinks sales.
 	relinkPlans = 500
 )
 
-// relinkBuyers lets the sales of pricing plans be linked again, after what the
-// plans lead to has changed. The writes of Settle do it.
+// relinkBuyers schedules the sales of pricing plans to be linked again, after the products that
+// the plans reach have changed. Settle does it.
 func relinkBuyers(tx lyceum.Tx, plans []lyceum.PricingPlanID) error {
 	rows := make([]lyceum.Relinking, len(plans))
 	for i, id := range plans {
@@ -26,9 +26,9 @@ func relinkBuyers(tx lyceum.Tx, plans []lyceum.PricingPlanID) error {
 	return err
 }
 
-// relinkNext links the next buyers of pricing plans again, and reports whether
-// there was such a plan. Plans that changed together are gone through together: each
-// pass reads all that the school has sold.
+// relinkNext links the next buyers of pricing plans again, and reports whether there was such a
+// plan. Plans that changed together are processed together, since each pass reads all that the
+// school has sold.
 func relinkNext(tx lyceum.Tx, now time.Time) (bool, error) {
 	next, err := lyceum.All(tx.Relinkings, tx, struct{}{})
 	if err != nil || len(next) == 0 {
@@ -64,8 +64,8 @@ func relinkNext(tx lyceum.Tx, now time.Time) (bool, error) {
 	return true, err
 }
 
-// Relink links the sales of a user before an act that depends on them, if some
-// are to be linked again.
+// Relink links the sales of a user before an action that depends on them, if any sales are still
+// to be relinked.
 func (s *Service) Relink(tx lyceum.Tx, now time.Time, user lyceum.UserID) error {
 	_, pending, err := tx.Relinkings.First(tx, struct{}{})
 	if err != nil || !pending {
@@ -74,8 +74,8 @@ func (s *Service) Relink(tx lyceum.Tx, now time.Time, user lyceum.UserID) error 
 	return LinkSales(tx, now, []lyceum.UserID{user})
 }
 
-// relink lets the sales of the collections or tiers of rows be linked again, and
-// those of the tiers that the collections come with.
+// relink schedules the sales of collections or tiers to be linked again, and the sales of tiers
+// that contain the collections.
 func (i Inclusions[ID, In]) relink(tx lyceum.Tx, rows []lyceum.Inclusion[ID, In]) error {
 	seen := map[In]bool{}
 	var plans []lyceum.PricingPlanID

@@ -8,17 +8,16 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Removal is a product that shall leave a collection or a tier.
+// Removal is a product to remove from a collection or a tier.
 type Removal[In ~int32] struct {
 	ProductIn[In]
 
-	EndAccess bool // of those who bought the collection, too
+	EndAccess bool // also of those who bought the collection
 }
 
-// Remove takes a product out of a collection or a tier. Who bought a collection
-// keeps what was in it, unless EndAccess; the members of a tier do not. It fails
-// with NotFound for an unknown collection, tier or product; one that is not in
-// stays out.
+// Remove removes a product from a collection or a tier. Buyers of a collection keep what was in
+// it, unless EndAccess is set; members of a tier do not. It fails with NotFound for an unknown
+// collection, tier or product. Removing a product that is not in changes nothing.
 func (i Inclusions[ID, In]) Remove(ctx context.Context, by lyceum.By, q Removal[In]) error {
 	now := i.service.clock()
 	return i.service.store.Write(ctx, by.Stamp(now), func(tx lyceum.Tx) error {
@@ -30,10 +29,10 @@ func (i Inclusions[ID, In]) Remove(ctx context.Context, by lyceum.By, q Removal[
 	})
 }
 
-// PreviewRemove returns a page of what Remove does to access. Enrollments follow
-// access when they are settled. It reads those who hold the collection or the tier
-// in parts, each at one moment and in a turn of its own; of all it keeps the ids, and
-// of their access a page.
+// PreviewRemove returns a page of what Remove does to access. Enrollments follow access when
+// they are settled. It reads the holders of the collection or tier in parts, each from one
+// snapshot and in its own turn. It keeps the ids of all of them in memory, but only one page of
+// their access.
 func (i Inclusions[ID, In]) PreviewRemove(
 	ctx context.Context, by lyceum.By, q Removal[In], p lyceum.Page,
 ) (lyceum.AccessPreview, error) {
@@ -57,8 +56,8 @@ func (i Inclusions[ID, In]) PreviewRemove(
 	return survey(i.service.store.In(ctx, by.School), now, p, change.each)
 }
 
-// inTurns returns a function that reads a school at one moment, in a turn of its
-// own. Whoever waits for a turn has it between two calls.
+// inTurns returns a function that reads a school from one snapshot, in its own turn. Other
+// readers that wait get their turn between two calls.
 func (s *Service) inTurns(ctx context.Context, school lyceum.SchoolID) func(func(lyceum.View) error) error {
 	allowance := lyceum.AllowanceOf(ctx)
 	return func(read func(lyceum.View) error) error {
@@ -72,14 +71,14 @@ func (s *Service) inTurns(ctx context.Context, school lyceum.SchoolID) func(func
 	}
 }
 
-// endsAll reports whether a removal also ends the access of those who hold the
-// collection now.
+// endsAll reports whether a removal also ends the access of present holders of the collection or
+// tier.
 func (i Inclusions[ID, In]) endsAll(q Removal[In]) bool {
 	return q.EndAccess || i.kind == lyceum.TierKind
 }
 
-// find returns the place of a product in a collection or a tier, if it is
-// there. It fails with NotFound.
+// find returns the row of a product in a collection or a tier, if it is in. It fails with
+// NotFound.
 func (i Inclusions[ID, In]) find(
 	t *lyceum.Tables, from lyceum.Source, q ProductIn[In],
 ) (row lyceum.Inclusion[ID, In], there bool, err error) {
@@ -99,7 +98,7 @@ func (i Inclusions[ID, In]) find(
 	return row, false, err
 }
 
-// removed is a product that is removed, as those see it who hold what it is in.
+// removed is the effect of a product's removal on the holders of what it is in.
 type removed struct {
 	from, product lyceum.Product
 	endAccess     bool
@@ -108,10 +107,10 @@ type removed struct {
 	holding       []lyceum.Product        // what the product comes with: from, and tiers with that
 	reached       map[lyceum.Product]bool // the product, and what comes with it
 	products      []lyceum.Product        // these, and what may be on the way to them
-	users         []lyceum.UserID         // who hold one of these now
+	users         []lyceum.UserID         // who hold one of the products in holding
 }
 
-// open finds what a removal is about.
+// open finds what a removal affects.
 func (i Inclusions[ID, In]) open(v lyceum.View, r *removed, row lyceum.Inclusion[ID, In]) (err error) {
 	if r.holding, err = i.with(v.Tables, v, row.In); err != nil {
 		return err
@@ -129,10 +128,10 @@ func (i Inclusions[ID, In]) open(v lyceum.View, r *removed, row lyceum.Inclusion
 	return nil
 }
 
-// heldAtOnce is how many holders are found in one turn.
+// heldAtOnce is how many holders are read in one turn.
 const heldAtOnce = 1000
 
-// find finds who holds what the product comes with.
+// find finds the holders of what the product comes with.
 func (r *removed) find() error {
 	for _, p := range r.holding {
 		of := lyceum.EntitlementFilter{
@@ -158,7 +157,7 @@ func (r *removed) find() error {
 	return nil
 }
 
-// each visits what the removal changes, by user and product.
+// each visits the changes that the removal makes, by user and product.
 func (r *removed) each(visit func(*lyceum.AccessChange) error) error {
 	for users := range slices.Chunk(r.users, lyceum.MaxUsers) {
 		var was uses
@@ -185,12 +184,12 @@ func (r *removed) without(was uses) uses {
 	for at, open := range was {
 		var last lyceum.EntitlementID
 		for _, e := range open {
-			ends := e.ID != last && r.leads(was, at, &e) // to each product there in one way
+			ends := e.ID != last && r.leads(was, at, &e) // each product is reached in one way
 			last = e.ID
 			switch {
 			case ends && (r.endAccess || e.Product != r.from):
 				continue
-			case ends: // it is kept as an entitlement of its own
+			case ends: // it is kept as a separate entitlement
 				e.Product = r.product
 			}
 			is[at] = append(is[at], e)
@@ -199,8 +198,8 @@ func (r *removed) without(was uses) uses {
 	return is
 }
 
-// leads reports whether an entitlement reaches a product by what is removed. A
-// block of a collection on the way outranks it.
+// leads reports whether an entitlement reaches a product by way of the removed one. A block of a
+// collection on the way takes precedence.
 func (r *removed) leads(was uses, to use, e *lyceum.Entitlement) bool {
 	var by lyceum.Product
 	switch {
@@ -216,8 +215,8 @@ func (r *removed) leads(was uses, to use, e *lyceum.Entitlement) bool {
 	return slices.ContainsFunc(was[use{to.user, by}], func(x lyceum.Entitlement) bool { return x.ID == e.ID })
 }
 
-// leave begins the removal of a product: it is out at once for whoever comes
-// later, and for the holders of today if their access ends.
+// leave begins the removal of a product. It takes effect immediately for future holders, and for
+// present ones if their access ends.
 func (i Inclusions[ID, In]) leave(
 	tx lyceum.Tx, now time.Time, row lyceum.Inclusion[ID, In], endAccess bool,
 ) error {

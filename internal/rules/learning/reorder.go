@@ -11,28 +11,28 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Reorder is the order in which the parts of something shall be, all of them.
+// Reorder is the requested order of all parts of something.
 type Reorder[Of any, ID ~int32] struct {
 	Of     Of
 	Places []Place[ID]
 }
 
-// Place is where a part goes. Only the order of positions counts.
+// Place is the place of a part. Only the order of positions counts.
 type Place[ID ~int32] struct {
 	ID       ID
 	Position int32
 }
 
-// placed is what the rules write of a part in an order.
+// placed has the fields of an ordered part that the rules write.
 type placed[ID ~int32] struct {
 	id       ID
 	position *int32
 	updated  *time.Time
 }
 
-// reorder gives rows, which are each a what, the positions 1, 2, 3 and so on in the order that is asked
-// for, in which it leaves them, and stores those that moved. It fails with Invalid
-// unless each row is named once, and no other one is.
+// reorder sorts rows into the requested order, numbers them 1, 2, 3 and so on, and saves those
+// that moved. It fails with Invalid unless each row, and no other, is named exactly once. what
+// names a row in errors.
 func reorder[T any, ID ~int32](
 	tx lyceum.Tx, seq lyceum.Sequence, rows []T, asked []Place[ID], what string, at func(*T) placed[ID], now time.Time,
 ) error {
@@ -58,7 +58,7 @@ func reorder[T any, ID ~int32](
 	return tx.Reorder(seq, moved)
 }
 
-// complete refuses an order that does not name each row once.
+// complete rejects an order that does not name each row exactly once.
 func complete[T any, ID ~int32](rows []T, asked []Place[ID], what string, at func(*T) placed[ID]) error {
 	missing := map[ID]bool{}
 	for i := range rows {

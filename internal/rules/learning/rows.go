@@ -12,42 +12,41 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Rows takes rows of one kind in, batch by batch. A row that is there already,
-// by id, is brought up to date; the same batch twice changes nothing. What a
-// row names must be there.
+// Rows imports rows of one kind, batch by batch. A row that exists already, by id, is updated;
+// importing the same batch twice changes nothing. What a row refers to must exist.
 type Rows[T any] struct {
 	service *Service
 	by      lyceum.By
 	shape   shape[T]
 }
 
-// shape is what is particular about a kind of rows.
+// shape is what is specific to a kind of rows.
 type shape[T any] struct {
 	what  string // as in "import lectures"
 	names []reference[T]
-	// look tells what else is wrong with the rows, and may put them right. It
-	// runs before save, in the same transaction.
+	// look returns further problems of the rows, and may correct them. It runs before save, in
+	// the same transaction.
 	look func(tx lyceum.Tx, rows []T) ([]lyceum.RowProblem, error)
 	save func(tx lyceum.Tx, rows []T, now time.Time) (lyceum.Saved, error)
-	// earlier is where look finds what matters of the good rows of the batches that were
-	// checked before: nil where rows do not depend on those before them.
+	// earlier is where look finds what it needs of the good rows of batches that were checked
+	// before. It is nil if rows do not depend on earlier ones.
 	earlier earlier[T]
 }
 
-// earlier keeps what a check of the next batches has to know of rows that are not stored yet.
+// earlier remembers what the check of the next batches needs of rows that are not stored yet.
 type earlier[T any] interface {
 	add(rows []T)
 	forget()
 }
 
-// reference is something that a row names.
+// reference is something that a row refers to by id.
 type reference[T any] struct {
 	field, what string
 	seq         lyceum.Sequence
-	id          func(*T) int32 // 0 names nothing
+	id          func(*T) int32 // 0: no reference
 }
 
-// file names the kind of rows that what is named comes in.
+// file returns the name of the kind of rows that the referenced thing is imported with.
 func (r *reference[T]) file() string {
 	if r.seq == lyceum.QuizSequence {
 		return "attachments"
@@ -55,10 +54,10 @@ func (r *reference[T]) file() string {
 	return r.what + "s"
 }
 
-// errChecked takes a transaction back that was there to look.
+// errChecked rolls back a transaction that only checks.
 var errChecked = errors.New("checked")
 
-// Check tells which rows of a batch cannot be kept, and keeps none.
+// Check returns the problems of the rows of a batch that cannot be imported, and saves nothing.
 func (r *Rows[T]) Check(ctx context.Context, batch []T) ([]lyceum.RowProblem, error) {
 	var good []T
 	_, problems, err := r.run(ctx, batch, func(rows []T) error {
@@ -74,10 +73,10 @@ func (r *Rows[T]) Check(ctx context.Context, batch []T) ([]lyceum.RowProblem, er
 	return problems, nil
 }
 
-// Save keeps the rows of a batch that have no problem, all in one write, and
-// gives the problems of the others.
+// Save saves the rows of a batch that have no problem, all in one write, and returns the
+// problems of the others.
 func (r *Rows[T]) Save(ctx context.Context, batch []T) (lyceum.Saved, []lyceum.RowProblem, error) {
-	if r.shape.earlier != nil { // from now on it is in the database
+	if r.shape.earlier != nil { // from now on they are in the database
 		r.shape.earlier.forget()
 	}
 	saved, problems, err := r.run(ctx, batch, func([]T) error { return nil })
@@ -119,7 +118,7 @@ func (r *Rows[T]) run(
 	return saved, problems, err
 }
 
-// withPlaces gives the rows that have no problem, and where they stand.
+// withPlaces returns the rows that have no problem, and their indexes.
 func withPlaces[T any](rows []T, problems []lyceum.RowProblem) (good []T, places []int) {
 	bad := map[int]bool{}
 	for _, p := range problems {
@@ -133,7 +132,7 @@ func withPlaces[T any](rows []T, problems []lyceum.RowProblem) (good []T, places
 	return good, places
 }
 
-// unknown finds the rows that name what is not there.
+// unknown returns a problem for each row that refers to something that does not exist.
 func (r *Rows[T]) unknown(tx lyceum.Tx, rows []T) (problems []lyceum.RowProblem, err error) {
 	for _, ref := range r.shape.names {
 		missing := map[int32]bool{}
@@ -168,22 +167,23 @@ func problem(index int, field, format string, args ...any) lyceum.RowProblem {
 	}
 }
 
-// record is what is particular about rows that belong to a user and need no
-// id: of those with one key there is at most one.
+// record is what is specific to rows that belong to a user and need no id: at most one of them
+// has a given key.
 type record[ID ~int32, T any, K comparable] struct {
 	next func(lyceum.Tx) (ID, error)
 	id   func(*T) *ID
 	user func(*T) lyceum.UserID
 	key  func(*T) K
-	// taken says which row has the key already.
+	// taken is the message that another row already has the key.
 	field, taken string
 	find         func(lyceum.Tx, []lyceum.UserID) ([]T, error)
-	// twins are the ids that rows of a file name, which may then have one key; nil: they may not.
+	// twins has the ids that rows of a file name, which may then share a key; if nil, they may
+	// not.
 	twins *roaring.Bitmap
 }
 
-// identify gives each row without an id that of the row with the same key, or
-// a new one, and finds the rows whose key another one has.
+// identify assigns each row without an id the id of the row with the same key, or a new one, and
+// returns a problem for each row whose key another row has.
 func (k *record[ID, T, K]) identify(tx lyceum.Tx, rows []T) (problems []lyceum.RowProblem, err error) {
 	kept, err := k.find(tx, usersOf(rows, k.user))
 	if err != nil {
@@ -193,7 +193,7 @@ func (k *record[ID, T, K]) identify(tx lyceum.Tx, rows []T) (problems []lyceum.R
 	for i := range kept {
 		owner[k.key(&kept[i])], before[*k.id(&kept[i])] = *k.id(&kept[i]), k.key(&kept[i])
 	}
-	for i := range rows { // a row that says its id may give its key up
+	for i := range rows { // a row with an id may give up its key
 		id := *k.id(&rows[i])
 		if old, there := before[id]; there && old != k.key(&rows[i]) {
 			delete(owner, old)
@@ -223,7 +223,8 @@ func (k *record[ID, T, K]) identify(tx lyceum.Tx, rows []T) (problems []lyceum.R
 	return problems, nil
 }
 
-// ofUsers returns what find returns of all users, of a few at a time.
+// ofUsers returns what find returns for all users, calling it with lyceum.MaxUsers of them at a
+// time.
 func ofUsers[T any](users []lyceum.UserID, find func([]lyceum.UserID) ([]T, error)) (all []T, err error) {
 	for part := range slices.Chunk(users, lyceum.MaxUsers) {
 		found, err := find(part)

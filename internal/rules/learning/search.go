@@ -9,8 +9,8 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// SearchProducts returns products of a kind that are not archived and have a
-// text in their name, whatever its case, by id: at most a page of them.
+// SearchProducts returns up to one page of the products of a kind, by id, that are not archived
+// and whose name contains a string, ignoring case.
 func (s *Service) SearchProducts(
 	ctx context.Context, by lyceum.By, kind lyceum.ProductKind, text string, p lyceum.Page,
 ) (found []lyceum.ProductInfo, err error) {
@@ -47,7 +47,7 @@ func (s *Service) SearchProducts(
 	}
 	infos, err := lyceum.FindProducts(v.Tables, v, products...)
 	for _, info := range infos {
-		if !info.ArchivedAt.Present { // a tier is archived with its membership
+		if !info.ArchivedAt.Present { // a tier is archived together with its membership
 			found = append(found, info)
 		}
 	}

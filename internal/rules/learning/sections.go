@@ -7,7 +7,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// InCourse names a part of a course.
+// InCourse identifies a part of a course.
 type InCourse[ID ~int32] struct {
 	Course lyceum.CourseID
 	ID     ID
@@ -45,8 +45,8 @@ func section(
 	return found, err
 }
 
-// CreateSection creates a section at the end of a course, which learners see at
-// once. It fails with NotFound.
+// CreateSection creates a section at the end of a course. Learners see it immediately. It fails
+// with NotFound.
 func (s *Service) CreateSection(
 	ctx context.Context, by lyceum.By, fresh lyceum.LectureSection,
 ) (lyceum.LectureSection, error) {
@@ -89,8 +89,8 @@ func (s *Service) UpdateSection(
 	})
 }
 
-// ReorderSections puts the sections of a course in order. It fails with
-// NotFound, and with Invalid unless each is named once.
+// ReorderSections puts the sections of a course in order. It fails with NotFound, and with
+// Invalid unless each is named exactly once.
 func (s *Service) ReorderSections(
 	ctx context.Context, by lyceum.By, q Reorder[lyceum.CourseID, lyceum.LectureSectionID],
 ) ([]lyceum.LectureSection, error) {

@@ -9,20 +9,18 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// One write brings so many holders in line at most, and begins no other one after
-// so long, so that it does not hold up others. A holder of a tier may have many
-// products to be settled.
+// One write settles at most settleSize holders, and starts no other one after settleTime, so
+// that it does not hold up other writes. A holder of a tier may have many products to settle.
 const (
 	settleSize = 50
 	settleTime = 8 * time.Millisecond
 )
 
-// Settle brings the holders of collections and tiers in line with the products
-// that were added and removed. Access changes with the addition or the removal;
-// enrollments and their events follow here, in the order of the entitlements.
-// Then it links the buyers of plans again that sell something else now, and counts
-// the progress of learners again whose courses have other lectures. It goes on where
-// it stopped.
+// Settle brings the holders of collections and tiers in line with products that were added and
+// removed. Access changes with the addition or removal; enrollments and their events follow
+// here, in the order of the entitlements. Then it relinks the buyers of plans that now sell
+// something else, and recounts the progress of learners whose courses have other lectures. It
+// resumes where it stopped.
 func (s *Service) Settle(ctx context.Context, school lyceum.SchoolID) error {
 	for more := true; more; {
 		now := s.clock()
@@ -43,8 +41,8 @@ func (s *Service) Settle(ctx context.Context, school lyceum.SchoolID) error {
 	return nil
 }
 
-// settle brings the next holders of a product that was added or removed in line,
-// and reports whether there was such a product.
+// settle settles the next holders of a product that was added or removed, and reports whether
+// there was such a product.
 func (i Inclusions[ID, In]) settle(tx lyceum.Tx, now time.Time) (bool, error) {
 	rows := i.rows(tx.Tables)
 	row, found, err := rows.First(tx, lyceum.InclusionFilter[In]{Leaving: true, Unsettled: true})
@@ -54,8 +52,7 @@ func (i Inclusions[ID, In]) settle(tx lyceum.Tx, now time.Time) (bool, error) {
 	return true, i.settleNext(tx, now, row)
 }
 
-// settleNext brings the next holders of a product that was added or removed in
-// line.
+// settleNext settles the next holders of a product that was added or removed.
 func (i Inclusions[ID, In]) settleNext(tx lyceum.Tx, now time.Time, row lyceum.Inclusion[ID, In]) error {
 	rows, began := i.rows(tx.Tables), i.service.clock()
 	holders, err := i.holders(tx, row)
@@ -113,7 +110,7 @@ func (i Inclusions[ID, In]) holders(
 	return next[:min(len(next), settleSize)], nil
 }
 
-// with returns what a product in a collection or a tier comes with: that, and the
+// with returns what contains a product in a collection or tier: that collection or tier, and the
 // tiers that have the collection.
 func (i Inclusions[ID, In]) with(t *lyceum.Tables, from lyceum.Source, in In) ([]lyceum.Product, error) {
 	with := []lyceum.Product{i.named(in)}
@@ -128,12 +125,11 @@ func (i Inclusions[ID, In]) with(t *lyceum.Tables, from lyceum.Source, in In) ([
 	return with, err
 }
 
-// finishWrites is how many writes an addition makes at most for those who keep the
-// product from its removal before.
+// finishWrites is the maximum number of writes with which an addition finishes an earlier
+// removal of the product.
 const finishWrites = 20
 
-// finishLeaving brings those in line who keep a product that was removed before and
-// is added again.
+// finishLeaving settles the users who keep a product that was removed before and is added again.
 func (i Inclusions[ID, In]) finishLeaving(ctx context.Context, by lyceum.By, q ProductIn[In]) error {
 	of := lyceum.InclusionFilter[In]{In: lyceum.Some(q.In), Product: lyceum.Some(q.Product), Leaving: true}
 	v := i.service.store.In(ctx, by.School)
@@ -157,18 +153,18 @@ func (i Inclusions[ID, In]) finishLeaving(ctx context.Context, by lyceum.By, q P
 	return nil
 }
 
-// keeps reports whether a product is leaving, and stays with those who held it.
+// keeps reports whether a product is leaving and its holders keep it.
 func keeps[ID, In ~int32](row lyceum.Inclusion[ID, In]) bool { return row.Leaving.Value > 0 }
 
-// unheld reports whether nobody holds what a product was added to or removed
-// from, so that there is nothing to settle.
+// unheld reports whether nobody holds what a product was added to or removed from, so that there
+// is nothing to settle.
 func (i Inclusions[ID, In]) unheld(tx lyceum.Tx, row lyceum.Inclusion[ID, In]) (bool, error) {
 	holders, err := i.holders(tx, row)
 	return len(holders) == 0, err
 }
 
-// keepLeaving gives a holder a product that leaves as an entitlement of its own,
-// as it held it when the product left, unless it leaves everybody.
+// keepLeaving gives a holder a separate entitlement to a leaving product, as they had it when it
+// left, unless no holder keeps it.
 func keepLeaving[ID, In ~int32](
 	tx lyceum.Tx, row lyceum.Inclusion[ID, In], in lyceum.Product, e *lyceum.Entitlement,
 ) error {
@@ -195,8 +191,8 @@ func keepLeaving[ID, In ~int32](
 	return tx.Entitlements.Insert(tx, kept)
 }
 
-// whatLeft finds where a product left a collection, or what is in the collection that is
-// named and what left it, which settleAll asks for as well.
+// whatLeft selects the collections that a product left and that are not settled. For a
+// collection, it selects what is in it and what left it, which settleAll queries as well.
 func whatLeft(p lyceum.Product) lyceum.InclusionFilter[lyceum.ProductCollectionID] {
 	if p.Kind == lyceum.CollectionKind {
 		return lyceum.InclusionFilter[lyceum.ProductCollectionID]{
@@ -208,10 +204,10 @@ func whatLeft(p lyceum.Product) lyceum.InclusionFilter[lyceum.ProductCollectionI
 	}
 }
 
-// keepLeft gives a user what left a collection and was not given yet: a product, or
-// all that left the collection that is named.
+// keepLeft gives a user what left a collection and was not given to them yet: a product, or
+// everything that left the given collection.
 func keepLeft(tx lyceum.Tx, user lyceum.UserID, product lyceum.Product) error {
-	// Whether anything left can be asked together with other questions, and mostly nothing did.
+	// This query can be prefetched along with others, and usually finds nothing.
 	if _, found, err := tx.CollectionProducts.First(tx, whatLeft(product)); err != nil || !found {
 		return err
 	}

@@ -54,7 +54,7 @@ func (h *holders) by() lyceum.By { return lyceum.By{School: h.school, Actor: "te
 
 var pottery = learning.ProductIn[lyceum.ProductCollectionID]{In: 1, Product: lyceum.CourseID(1).Product()}
 
-// want holds access and enrollments to how many have them.
+// want checks how many users have access and how many are enrolled.
 func (h *holders) want(t *testing.T, step string, access, enrolled int) {
 	t.Helper()
 	v := h.store.In(t.Context(), h.school)
@@ -70,7 +70,7 @@ func (h *holders) want(t *testing.T, step string, access, enrolled int) {
 	}
 }
 
-// settle lets enrollments follow, and is interrupted after each write.
+// settle runs Settle, interrupting it after each write, until it is done.
 func (h *holders) settle(t *testing.T) (interrupted int) {
 	t.Helper()
 	for range h.many {
@@ -102,8 +102,7 @@ func (c *counted) Write(ctx context.Context, stamp lyceum.Stamp, change func(lyc
 	return c.Store.Write(ctx, stamp, change)
 }
 
-// TestSettlingLetsOthersWrite: a write that has taken long brings no more holders
-// in line.
+// TestSettlingLetsOthersWrite checks that a write that has taken long settles no more holders.
 func TestSettlingLetsOthersWrite(t *testing.T) {
 	const many = 30
 	h := newHolders(t, many)
@@ -119,13 +118,13 @@ func TestSettlingLetsOthersWrite(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.want(t, "settled", many, many)
-	if want := many/3 + 1; store.writes != want { // the last one finds nothing
+	if want := many/3 + 1; store.writes != want { // the last write finds nothing
 		t.Errorf("%d holders took %d writes, want %d", many, store.writes, want)
 	}
 }
 
-// TestHoldersFollow: access changes with the collection; enrollments and events
-// follow in batches, in the order of the entitlements, whatever interrupts them.
+// TestHoldersFollow checks that access changes with the collection, and that enrollments and
+// events follow in batches, in the order of the entitlements, whatever interrupts them.
 func TestHoldersFollow(t *testing.T) {
 	const many = 120
 	h := newHolders(t, many)
@@ -161,8 +160,8 @@ func TestHoldersFollow(t *testing.T) {
 	h.wantInOrder(t, lyceum.EnrollmentCreatedEvent)
 }
 
-// TestProductComesBackByAFile: not while those who keep it from its removal are
-// brought in line.
+// TestProductComesBackByAFile checks that a product cannot be imported again while the users who
+// keep it after its removal are being settled.
 func TestProductComesBackByAFile(t *testing.T) {
 	const many = 60
 	h := newHolders(t, many)
@@ -184,8 +183,8 @@ func TestProductComesBackByAFile(t *testing.T) {
 	h.want(t, "imported again", many, many)
 }
 
-// TestUnenrolledBeforeItIsSettled: a product left a collection, and a holder is
-// unenrolled from the collection before that is settled. They keep the product.
+// TestUnenrolledBeforeItIsSettled checks that a holder keeps a product that left a collection
+// even if they are unenrolled from the collection before the removal is settled.
 func TestUnenrolledBeforeItIsSettled(t *testing.T) {
 	const many = 3
 	h := newHolders(t, many)
@@ -207,8 +206,8 @@ func TestUnenrolledBeforeItIsSettled(t *testing.T) {
 	h.want(t, "unenrolled from the collection", many, many)
 }
 
-// TestHoldersLose: access that ends with the removal ends at once, and is
-// announced once for each.
+// TestHoldersLose checks that access that ends with the removal ends immediately, and that this
+// is announced once for each holder.
 func TestHoldersLose(t *testing.T) {
 	const many = 60
 	h := newHolders(t, many)
@@ -218,7 +217,7 @@ func TestHoldersLose(t *testing.T) {
 	}
 	h.settle(t)
 	end := learning.Removal[lyceum.ProductCollectionID]{ProductIn: pottery, EndAccess: true}
-	for range 2 { // the second changes nothing
+	for range 2 { // the second time changes nothing
 		if err := collection.Remove(t.Context(), h.by(), end); err != nil {
 			t.Fatal(err)
 		}
@@ -232,9 +231,9 @@ func TestHoldersLose(t *testing.T) {
 	}
 }
 
-// TestHoldersKeepWhatComesBack: a product is added again before all who keep it have
-// it as their own. A few are brought in line first; while there are many, adding it
-// is refused. When nobody is to keep it, it is added at once.
+// TestHoldersKeepWhatComesBack adds a product again before all users who keep it have a separate
+// entitlement to it. A few are settled first; while there are many, adding the product is
+// rejected. If nobody keeps it, it is added immediately.
 func TestHoldersKeepWhatComesBack(t *testing.T) {
 	const few, many = 120, 1100
 	end := learning.Removal[lyceum.ProductCollectionID]{ProductIn: pottery, EndAccess: true}
@@ -243,7 +242,7 @@ func TestHoldersKeepWhatComesBack(t *testing.T) {
 		holders int
 		removal learning.Removal[lyceum.ProductCollectionID]
 		refused bool
-		after   int // have access after the last removal
+		after   int // users who have access after the last removal
 	}{
 		{"a few keep it", few, learning.Removal[lyceum.ProductCollectionID]{ProductIn: pottery}, false, few},
 		{"many keep it", many, learning.Removal[lyceum.ProductCollectionID]{ProductIn: pottery}, true, many},
@@ -280,7 +279,7 @@ func TestHoldersKeepWhatComesBack(t *testing.T) {
 	}
 }
 
-// wantInOrder: an event is announced once for each user, in their order.
+// wantInOrder checks that an event is announced once for each user, ordered by user.
 func (h *holders) wantInOrder(t *testing.T, event lyceum.EventName) {
 	t.Helper()
 	entries, err := storetest.FindEntries(t.Context(), h.store, h.school, 0, 10_000)

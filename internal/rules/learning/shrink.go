@@ -13,27 +13,27 @@ import (
 	"golang.org/x/image/draw"
 )
 
-// frame is what the header of a picture says of it.
+// frame is what the header of a picture states.
 type frame struct {
 	format        string
-	width, height int  // as it is stored
-	turn          byte // how it is turned to be shown: the orientation of Exif, 1 to 8
-	decoded       int  // bytes of memory that it takes at most
+	width, height int  // as stored
+	turn          byte // how it is turned for display: the Exif orientation, 1 to 8
+	decoded       int  // maximum bytes of memory that it takes
 }
 
-// readFrame reads the header of a picture of a size in bytes.
+// readFrame reads the header of a picture, given its size in bytes.
 func readFrame(content io.ReadSeeker, size int64) (f frame, err error) {
 	if _, err := content.Seek(0, io.SeekStart); err != nil {
 		return f, err
 	}
 	head := bufio.NewReader(io.LimitReader(content, maxPictureHeader))
-	begin, _ := head.Peek(32) // what is missing is noticed below
+	begin, _ := head.Peek(32) // if it is too short, that is noticed below
 	config, format, err := image.DecodeConfig(head)
 	if err != nil {
 		return f, err
 	}
 	f = frame{format: format, width: config.Width, height: config.Height, turn: 1}
-	each := 4 // bytes of a pixel
+	each := 4 // bytes per pixel
 	switch format {
 	case "gif":
 		each = 2
@@ -45,7 +45,7 @@ func readFrame(content io.ReadSeeker, size int64) (f frame, err error) {
 			each *= 2
 		}
 	case "webp":
-		if each = 12; int64(binary.LittleEndian.Uint32(begin[4:]))+8 > size { // the decoder believes it
+		if each = 12; int64(binary.LittleEndian.Uint32(begin[4:]))+8 > size { // the decoder trusts it
 			return f, io.ErrUnexpectedEOF
 		}
 	case "jpeg":
@@ -60,9 +60,9 @@ func readFrame(content io.ReadSeeker, size int64) (f frame, err error) {
 	return f, err
 }
 
-// readJPEG reads how a JPEG is turned, and returns the bytes that a pixel takes.
+// readJPEG reads the orientation of a JPEG, and returns the bytes per pixel.
 func (f *frame) readJPEG(head *bufio.Reader) (each int) {
-	const worst = 20 // four components, all of them in full, with coefficients
+	const worst = 20 // four components, none subsampled, with coefficients
 	_, _ = head.Discard(2)
 	for {
 		var segment [4]byte
@@ -96,7 +96,7 @@ func (f *frame) readJPEG(head *bufio.Reader) (each int) {
 	}
 }
 
-// jpegPixel returns the bytes that a pixel of components takes, rounded up.
+// jpegPixel returns the bytes per pixel of components, rounded up.
 func jpegPixel(components []byte, progressive bool) int {
 	samples, most := 0, 1
 	for i := 1; i < len(components); i += 3 {
@@ -105,18 +105,18 @@ func jpegPixel(components []byte, progressive bool) int {
 	}
 	each := (samples + most - 1) / most
 	if progressive {
-		each = (5*samples + most - 1) / most // a coefficient has four bytes
+		each = (5*samples + most - 1) / most // a coefficient takes four bytes
 	}
 	switch full := samples*3 == len(components)*most; {
 	case len(components) == 12:
-		each += 8 // four colors of ink are converted
+		each += 8 // CMYK is converted
 	case len(components) == 9 && full:
 		each += 4 // they may be red, green and blue
 	}
 	return each
 }
 
-// orientation returns that of Exif, and 1 if there is none.
+// orientation returns the Exif orientation, or 1 if there is none.
 func orientation(tiff []byte) byte {
 	if len(tiff) < 8 {
 		return 1
@@ -142,10 +142,10 @@ func orientation(tiff []byte) byte {
 	return 1
 }
 
-// lies reports whether a picture is shown with its sides exchanged.
+// lies reports whether a picture is displayed with its sides exchanged.
 func (f *frame) lies() bool { return f.turn > 4 }
 
-// shownWidth is how wide a picture is shown.
+// shownWidth returns the width at which a picture is displayed.
 func (f *frame) shownWidth() int {
 	if f.lies() {
 		return f.height
@@ -153,7 +153,7 @@ func (f *frame) shownWidth() int {
 	return f.width
 }
 
-// sizeAt returns the sides of a picture, as it is stored, that is shown in a width.
+// sizeAt returns the sides, as stored, of a picture that is scaled to a displayed width.
 func (f *frame) sizeAt(width int) (w, h int) {
 	other := func(side, by int) int { return max(1, (side*width+by/2)/by) }
 	if f.lies() {
@@ -162,14 +162,14 @@ func (f *frame) sizeAt(width int) (w, h int) {
 	return width, other(f.height, f.width)
 }
 
-// memory returns the bytes that it takes at most to show a picture in a width.
+// memory returns the maximum bytes that scaling the picture to a width takes.
 func (f *frame) memory(width int) int {
 	w, h := f.sizeAt(width)
-	return f.decoded + f.width*f.height + 2*4*w*h // which is half of it in each direction, and the result twice
+	return f.decoded + f.width*f.height + 2*4*w*h // half its width and height in RGBA, and the result twice
 }
 
-// shrink decodes a picture and encodes it in a width, as a JPEG if all of it is
-// opaque, else as a PNG.
+// shrink scales a picture to a width and encodes it, as a JPEG if it is fully opaque, otherwise
+// as a PNG.
 func shrink(content io.Reader, f *frame, width int) (*bytes.Buffer, error) {
 	picture, _, err := image.Decode(content)
 	if err != nil {
@@ -186,8 +186,8 @@ func shrink(content io.Reader, f *frame, width int) (*bytes.Buffer, error) {
 	return &encoded, err
 }
 
-// scaled makes a picture smaller. Each step halves it at most, so that every pixel
-// counts, and needs no memory beside its result.
+// scaled scales a picture down. Each step halves it at most, so that every pixel counts, and
+// needs no memory besides its result.
 func scaled(picture image.Image, w, h int) *image.RGBA {
 	for {
 		from := picture.Bounds()
@@ -201,7 +201,7 @@ func scaled(picture image.Image, w, h int) *image.RGBA {
 	}
 }
 
-// turned turns a picture by an orientation of Exif.
+// turned turns a picture by its Exif orientation.
 func turned(p *image.RGBA, turn byte) *image.RGBA {
 	if turn == 1 {
 		return p

@@ -11,18 +11,18 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Bounds of making thumbnails.
+// Limits for making thumbnails.
 const (
-	thumbnailMemory   = 256 << 20        // bytes, and at most a quarter of what the process may take
-	thumbnailGarbage  = 32 << 20         // bytes of one picture that wait for the collector
-	thumbnailBytes    = 256 << 20        // of a picture that are read
+	thumbnailMemory   = 256 << 20        // bytes, and at most a quarter of the process's memory limit
+	thumbnailGarbage  = 32 << 20         // bytes of garbage of one picture that may wait for the collector
+	thumbnailBytes    = 256 << 20        // bytes of a picture that are read
 	thumbnailTime     = 30 * time.Second // for reading a picture
-	thumbnailPatience = 5 * time.Second  // while other pictures are made smaller
-	mostBroken        = 1000             // pictures that are remembered
+	thumbnailPatience = 5 * time.Second  // for waiting while other pictures are scaled
+	mostBroken        = 1000             // broken pictures that are remembered
 )
 
-// thumbnails lets one picture be made smaller at a time, and remembers those that
-// cannot be.
+// thumbnails allows one picture at a time to be scaled, and remembers those that cannot be
+// decoded.
 type thumbnails struct {
 	turn   chan struct{}
 	mu     sync.Mutex
@@ -50,10 +50,10 @@ var (
 		"this picture cannot be decoded, so that it has no other widths; without width it is sent as it was received")
 )
 
-// OpenThumbnail opens a picture by its permanent address in one of
-// lyceum.ThumbnailWidths. A picture that is not wider, and one that would take too much
-// memory, is opened as it was sent. It fails with NotFound for a picture that cannot
-// be decoded, and otherwise as OpenFile does.
+// OpenThumbnail opens a picture by its permanent address, scaled to one of
+// lyceum.ThumbnailWidths. A picture that is not wider, or that would take too much memory, is
+// opened as it was sent. It fails with NotFound for a picture that cannot be decoded, and
+// otherwise as OpenFile does.
 func (s *Service) OpenThumbnail(ctx context.Context, a lyceum.UploadAddress, width int) (KeptFile, error) {
 	whole, err := s.OpenFile(ctx, a)
 	if err != nil {
@@ -80,7 +80,7 @@ func (s *Service) OpenThumbnail(ctx context.Context, a lyceum.UploadAddress, wid
 	return made, err
 }
 
-// thumbnailRoom is the memory for one picture, in bytes.
+// thumbnailRoom returns the memory available for one picture, in bytes.
 func thumbnailRoom() int { return int(min(thumbnailMemory, debug.SetMemoryLimit(-1)/4)) }
 
 // madeThumbnail opens a thumbnail that was made before.
@@ -113,7 +113,7 @@ func (s *Service) frameOf(ctx context.Context, whole *KeptFile) (frame, error) {
 	return f, s.orBroken(ctx, whole, err)
 }
 
-// orBroken notes that a picture cannot be decoded, if that is what an error means.
+// orBroken remembers that a picture cannot be decoded, if that is what an error means.
 func (s *Service) orBroken(ctx context.Context, whole *KeptFile, err error) error {
 	if err == nil || ctx.Err() != nil || lyceum.KindOf(err) == lyceum.Unavailable {
 		return errors.Join(err, ctx.Err())
@@ -122,7 +122,7 @@ func (s *Service) orBroken(ctx context.Context, whole *KeptFile, err error) erro
 	return errBroken
 }
 
-// makeThumbnail keeps a picture in a width, unless the picture is removed meanwhile.
+// makeThumbnail stores a thumbnail of a picture, unless the picture is removed meanwhile.
 func (s *Service) makeThumbnail(
 	ctx context.Context, school lyceum.SchoolID, whole *KeptFile, f *frame, width int,
 ) error {
@@ -148,7 +148,7 @@ func (s *Service) makeThumbnail(
 	defer done()
 	small, err := shrink(io.LimitReader(withContext{whole.Content, limited}, thumbnailBytes), f, width)
 	if f.memory(width) > thumbnailGarbage {
-		debug.FreeOSMemory() // or the next picture is decoded beside what is left of this one
+		debug.FreeOSMemory() // or this picture's garbage remains while the next one is decoded
 	}
 	if err != nil && ctx.Err() == nil && limited.Err() != nil {
 		return &lyceum.Error{

@@ -12,8 +12,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// TestLearningGoesTogether: of changes of learners that share a commit, none needs its rows in the
-// database before the next one begins.
+// TestLearningGoesTogether checks that of changes by learners that share a commit, none needs
+// its rows in the database before the next one begins.
 func TestLearningGoesTogether(t *testing.T) {
 	t.Parallel()
 	const learners = 64

@@ -7,8 +7,8 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Uncomplete takes back that a user completed a lecture. Who completed the course
-// keeps that. It fails with NotFound, but not for a lecture that is not complete.
+// Uncomplete revokes a user's completion of a lecture. A completed course stays completed. It
+// fails with NotFound, but not for a lecture that is not complete.
 func (s *Service) Uncomplete(
 	ctx context.Context, by lyceum.By, user lyceum.UserID, course lyceum.CourseID, lecture lyceum.LectureID,
 ) error {

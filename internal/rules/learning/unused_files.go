@@ -12,20 +12,19 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Bounds of one step of SweepFiles.
+// Limits for one step of SweepFiles.
 const (
-	sweptAtOnce   = 10_000 // uploads that the contents of a school are searched for
+	sweptAtOnce   = 10_000 // uploads that are searched for in one pass over a school
 	droppedAtOnce = 50     // uploads in one change
 )
 
-// inHand are the uploads of this process whose file is on its way, or is being
-// removed.
+// inHand are the uploads whose file this process is receiving or removing.
 type inHand struct {
 	mu    sync.Mutex
 	uuids map[string]bool
 }
 
-// take reports whether nobody else has an upload in hand. Who took it releases it.
+// take claims an upload, and reports whether it was free. The caller must release it.
 func (h *inHand) take(uuid string) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -45,8 +44,8 @@ func (h *inHand) release(uuid string) {
 	delete(h.uuids, uuid)
 }
 
-// SweepFiles removes the files of a school that came a day ago and that nothing
-// refers to, and what is left of uploads that did not end.
+// SweepFiles removes the files of a school that are at least a day old and that nothing refers
+// to, and the remains of uploads that were not finished.
 func (s *Service) SweepFiles(ctx context.Context, school lyceum.SchoolID) error {
 	if s.files == nil {
 		return nil
@@ -72,7 +71,7 @@ func (s *Service) SweepFiles(ctx context.Context, school lyceum.SchoolID) error 
 	}
 }
 
-// unused returns those of uploads that nothing in the school mentions.
+// unused returns those of some uploads that nothing in the school mentions.
 func (s *Service) unused(
 	ctx context.Context, school lyceum.SchoolID, old []lyceum.Upload,
 ) (unused []lyceum.Upload, err error) {
@@ -95,7 +94,7 @@ func (s *Service) unused(
 	return unused, nil
 }
 
-// mentions says of the UUIDs and the checksums of uploads whether they were mentioned.
+// mentions records whether the UUIDs and checksums of uploads were mentioned.
 type mentions map[string]bool
 
 // either reports whether an upload was mentioned.
@@ -125,7 +124,7 @@ func (m mentions) inSchool(v lyceum.View) error {
 	)
 }
 
-// mentionedIn notes what rows mention.
+// mentionedIn records what rows mention.
 func mentionedIn[ID lyceum.Key, T, F any](
 	m mentions, from lyceum.Source, rows lyceum.Table[ID, T, F], filter F,
 ) error {
@@ -134,7 +133,7 @@ func mentionedIn[ID lyceum.Key, T, F any](
 	})
 }
 
-// in notes what a row mentions, in whichever field.
+// in records what a row mentions, in any field.
 func (m mentions) in(row any) error {
 	text, err := json.Marshal(row)
 	lyceum.EachUUID(string(text), m.note)
@@ -142,8 +141,8 @@ func (m mentions) in(row any) error {
 	return err
 }
 
-// drop removes the files of uploads, unless they came to be used, and then the
-// uploads. The uploads are the last to go, so that what is interrupted is done again.
+// drop removes the files of uploads, unless they are in use by now, and then the uploads. The
+// uploads are deleted last, so that an interrupted drop is repeated.
 func (s *Service) drop(ctx context.Context, school lyceum.SchoolID, part []lyceum.Upload) error {
 	var taken []lyceum.Upload
 	for _, u := range part {
@@ -180,7 +179,7 @@ func (s *Service) drop(ctx context.Context, school lyceum.SchoolID, part []lyceu
 	})
 }
 
-// eachStill changes those of uploads that are still there.
+// eachStill changes those of some uploads that still exist.
 func (s *Service) eachStill(
 	ctx context.Context, school lyceum.SchoolID, uploads []lyceum.Upload, change func(lyceum.Tx, lyceum.Upload) error,
 ) error {
@@ -205,7 +204,7 @@ func (s *Service) eachStill(
 	})
 }
 
-// byTarget notes whether what an upload was sent for mentions it.
+// byTarget records whether the target of an upload mentions it.
 func (m mentions) byTarget(tx lyceum.Tx, u *lyceum.Upload) error {
 	switch u.TargetType {
 	case lyceum.CourseUpload:

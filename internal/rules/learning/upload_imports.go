@@ -10,21 +10,21 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// UploadRows takes uploads in. One that is there already, by UUID, stays as it is.
+// UploadRows imports uploads. One that exists already, by UUID, stays as it is.
 type UploadRows struct {
 	service *Service
 	by      lyceum.By
 	open    func(file string) (io.ReadSeekCloser, error)
 }
 
-// ImportUploads begins an import of uploads whose contents open finds by the names in
-// the rows; it fails with Invalid for a name that has none. They count as received now.
+// ImportUploads begins an import of uploads. open opens the files that the rows name, and must
+// fail with Invalid for a name without a file. The files count as received now.
 func (s *Service) ImportUploads(by lyceum.By, open func(file string) (io.ReadSeekCloser, error)) *UploadRows {
 	return &UploadRows{s, by, open}
 }
 
-// Check tells which rows of a batch cannot be kept, as far as that shows without
-// reading their contents, and keeps none.
+// Check returns the problems of the rows of a batch that can be found without reading their
+// files, and saves nothing.
 func (r *UploadRows) Check(ctx context.Context, batch []lyceum.UploadRow) (problems []lyceum.RowProblem, err error) {
 	for i := range batch {
 		sent, wrong, err := r.look(ctx, &batch[i])
@@ -40,8 +40,8 @@ func (r *UploadRows) Check(ctx context.Context, batch []lyceum.UploadRow) (probl
 	return problems, nil
 }
 
-// Save keeps the rows of a batch that have no problem, each in a write of its own, and
-// gives the problems of the others. A content that was interrupted is continued.
+// Save saves the rows of a batch that have no problem, each in a separate write, and returns the
+// problems of the others. It resumes files whose import was interrupted.
 func (r *UploadRows) Save(
 	ctx context.Context, batch []lyceum.UploadRow,
 ) (saved lyceum.Saved, problems []lyceum.RowProblem, err error) {
@@ -66,16 +66,16 @@ func (r *UploadRows) Save(
 	return saved, problems, nil
 }
 
-// importedFile is a row with its content.
+// importedFile is a row with its file.
 type importedFile struct {
 	lyceum.Upload
 
-	content io.ReadSeekCloser // nil: the school has it
+	content io.ReadSeekCloser // nil: the school has it already
 	size    int64
-	sum     lyceum.Opt[[32]byte] // that it should have
+	sum     lyceum.Opt[[32]byte] // the expected checksum
 }
 
-// look finds the content of a row, and says what is wrong with them.
+// look opens the file of a row, and returns what is wrong with them.
 func (r *UploadRows) look(
 	ctx context.Context, row *lyceum.UploadRow,
 ) (f importedFile, wrong *lyceum.FieldError, err error) {
@@ -133,7 +133,7 @@ func oddSize(size int64, said lyceum.Opt[int64]) *lyceum.FieldError {
 	return &lyceum.FieldError{Field: "file", Message: message}
 }
 
-// receive keeps a content as if it had been sent.
+// receive stores a file as if it had been sent.
 func (r *UploadRows) receive(ctx context.Context, f *importedFile) (wrong *lyceum.FieldError, err error) {
 	defer f.content.Close()
 	if err := r.expect(ctx, f); err != nil {
@@ -146,7 +146,7 @@ func (r *UploadRows) receive(ctx context.Context, f *importedFile) (wrong *lyceu
 	}
 	begun := part.Size() > 0
 	err = r.send(ctx, part, f)
-	if lyceum.KindOf(err) == lyceum.Invalid && begun && part.Size() == 0 { // what had come was at fault
+	if lyceum.KindOf(err) == lyceum.Invalid && begun && part.Size() == 0 { // the bytes from before were at fault
 		err = r.send(ctx, part, f)
 	}
 	err = errors.Join(err, part.Close())
@@ -156,7 +156,7 @@ func (r *UploadRows) receive(ctx context.Context, f *importedFile) (wrong *lyceu
 	return nil, err
 }
 
-// expect makes the upload, unless an import was interrupted after it had.
+// expect creates the upload, unless an interrupted import already has.
 func (r *UploadRows) expect(ctx context.Context, f *importedFile) error {
 	now := lyceum.Second(r.service.clock())
 	return r.service.store.Write(ctx, r.by.Stamp(now), func(tx lyceum.Tx) error {
@@ -180,7 +180,7 @@ func (r *UploadRows) expect(ctx context.Context, f *importedFile) error {
 	})
 }
 
-// send sends what has not come of a content.
+// send sends the part of a file that has not been received.
 func (r *UploadRows) send(ctx context.Context, part lyceum.FilePart, f *importedFile) error {
 	sent := SentFile{First: part.Size(), Length: f.size - part.Size(), Total: lyceum.Some(f.size), Sum: f.sum}
 	if sent.Length < 0 {
@@ -196,8 +196,8 @@ func (r *UploadRows) send(ctx context.Context, part lyceum.FilePart, f *imported
 	return r.service.takePart(ctx, r.by.School, &received, part, &sent, withContext{f.content, ctx})
 }
 
-// EachUpload calls visit with the uploads of a school that have a file, by ascending
-// id. It holds no snapshot, so that visit may take its time.
+// EachUpload calls visit with the uploads of a school that have a file, by ascending id. It
+// holds no snapshot, so visit may be slow.
 func (s *Service) EachUpload(ctx context.Context, by lyceum.By, visit func(*lyceum.UploadRow) error) error {
 	return s.eachKept(ctx, by.School, func(_ lyceum.SchoolID, u *lyceum.Upload) error {
 		return visit(&lyceum.UploadRow{Upload: *u, File: u.UUID[:2] + "/" + u.UUID})

@@ -16,13 +16,13 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// KeepFiles makes the service keep uploads in a store.
+// KeepFiles sets the store in which the service keeps uploads.
 func (s *Service) KeepFiles(files lyceum.FileStore) *Service {
 	s.files = files
 	return s
 }
 
-// NewUpload is a file that is about to be sent.
+// NewUpload describes a file that is about to be sent.
 type NewUpload struct {
 	Target    lyceum.UploadTarget
 	ID        int32
@@ -30,7 +30,7 @@ type NewUpload struct {
 	Extension string
 }
 
-// UploadTicket lets whoever has it send the file of one upload.
+// UploadTicket allows its holder to send the file of one upload.
 type UploadTicket struct {
 	lyceum.UploadAddress
 
@@ -44,9 +44,9 @@ func (t *UploadTicket) text() string {
 	return fmt.Sprintf("%d %s %d", t.School, t.UUID, t.Until.Unix())
 }
 
-// CreateUpload makes the address of a file that is about to be sent, and what lets
-// it be sent there. It fails with Invalid for a purpose or an extension that does not
-// go with what it is for, and for what is not there.
+// CreateUpload creates an upload, and returns the ticket for sending its file. It fails with
+// Invalid for a purpose or an extension that does not fit the target, and for a target that does
+// not exist.
 func (s *Service) CreateUpload(ctx context.Context, by lyceum.By, q NewUpload) (UploadTicket, error) {
 	if s.files == nil {
 		return UploadTicket{}, errNoFiles
@@ -94,7 +94,7 @@ func newUUID() string {
 	return text[:8] + "-" + text[8:12] + "-" + text[12:16] + "-" + text[16:20] + "-" + text[20:]
 }
 
-// uploadTarget fails with NotFound for a target that is not there.
+// uploadTarget fails with NotFound for a target that does not exist.
 func (s *Service) uploadTarget(tx lyceum.Tx, q NewUpload) (err error) {
 	switch q.Target {
 	case lyceum.CourseUpload:
@@ -127,10 +127,10 @@ var errBusyUpload = &lyceum.Error{
 	Kind: lyceum.Conflict, Code: BusyUpload, Detail: "another request is sending the file of this address",
 }
 
-// SentFile says what a request sends of a file.
+// SentFile describes the part of a file that a request sends.
 type SentFile struct {
-	First  int64                // byte that it begins with
-	Length int64                // bytes; negative: as many as come
+	First  int64                // offset of its first byte
+	Length int64                // bytes; negative: all until the end of the request
 	Total  lyceum.Opt[int64]    // size of the file; absent: it ends with the request
 	Sum    lyceum.Opt[[32]byte] // SHA-256 of the file
 }
@@ -138,23 +138,22 @@ type SentFile struct {
 // whole reports whether a request sends all of a file.
 func (f *SentFile) whole() bool { return f.First == 0 && !f.Total.Present && f.Length != 0 }
 
-// ReceivedFile is what has come of a file.
+// ReceivedFile is the state of a file that is being received.
 type ReceivedFile struct {
 	lyceum.Upload
 
-	Size     int64 // bytes
+	Size     int64 // bytes received so far
 	Complete bool
 }
 
-// WrongOffset is the code of an error about bytes that do not follow those that have
-// come.
+// WrongOffset is the code of an error about bytes that do not follow those received so far.
 const WrongOffset = "upload_offset"
 
-// Receive keeps what a request sends of the file of an upload, and returns what has
-// come, also beside an error. A request that sends nothing asks for that. It fails
-// with Forbidden for a ticket that nobody signed or that has expired, with Conflict if
-// the file has come or is coming, with TooLarge, and with Invalid for a file of
-// another type or SHA-256.
+// Receive stores the part of an upload's file that a request sends, and returns what has been
+// received so far, even with an error. A request without content only queries that. It fails
+// with Forbidden for a ticket whose signature is not valid or that has expired, with Conflict if
+// the file has been received or another request is sending it, with TooLarge, and with Invalid
+// for a file of another type or SHA-256.
 func (s *Service) Receive(
 	ctx context.Context, t UploadTicket, sent SentFile, body io.Reader,
 ) (r ReceivedFile, err error) {
@@ -195,7 +194,7 @@ func (s *Service) Receive(
 	return r, errors.Join(err, part.Close())
 }
 
-// How many files this process receives at once: each has a buffer and open files.
+// How many files this process receives concurrently: each has a buffer and open files.
 const (
 	mostReceiving         = 512
 	mostReceivingOfSchool = 256
@@ -212,7 +211,8 @@ type receiving struct {
 	school map[lyceum.SchoolID]int
 }
 
-// begin reports whether one more file of a school can be received. Who began ends.
+// begin reports whether another file of a school can be received. If so, the caller must call
+// end.
 func (r *receiving) begin(school lyceum.SchoolID) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -238,8 +238,7 @@ func (r *receiving) end(school lyceum.SchoolID) {
 
 var errExpiredUpload = lyceum.Errorf(lyceum.Forbidden, "this address has expired; ask for a new one")
 
-// takePart adds what a request sends to what has come, and keeps the file once all of
-// it has.
+// takePart appends what a request sends, and stores the file once it is complete.
 func (s *Service) takePart(
 	ctx context.Context, school lyceum.SchoolID, r *ReceivedFile, part lyceum.FilePart, sent *SentFile, body io.Reader,
 ) error {
@@ -282,13 +281,13 @@ func (s *Service) takePart(
 		return errors.Join(err, s.removeOther(context.WithoutCancel(ctx), school, &r.Upload), part.Forget(ctx))
 	}
 	if err == nil {
-		_ = part.Forget(ctx) // what it leaves goes with the file
+		_ = part.Forget(ctx) // leftovers are removed with the file
 	}
 	return err
 }
 
-// removeOther removes the content of an upload that another server has received, or
-// that is no longer there.
+// removeOther removes the content of an upload that another server has received, or that no
+// longer exists.
 func (s *Service) removeOther(ctx context.Context, school lyceum.SchoolID, u *lyceum.Upload) error {
 	v := s.store.In(ctx, school)
 	now, err := v.Uploads.Find(v, u.ID)
@@ -340,8 +339,7 @@ func appendPart(
 
 var errTooLongFile = lyceum.Errorf(lyceum.TooLarge, "the file has more than %d bytes", int64(lyceum.MaxUpload))
 
-// begun refuses a file that is empty, or whose first bytes are not those of a file of
-// its type.
+// begun rejects a file that is empty, or whose first bytes do not match its type.
 func begun(u *lyceum.Upload, sent *SentFile, body *bufio.Reader) error {
 	head, err := body.Peek(lyceum.FileHead)
 	cut := err != nil && !errors.Is(err, io.EOF)
@@ -363,7 +361,7 @@ func typed(u *lyceum.Upload, head []byte) error {
 	return nil
 }
 
-// accepted refuses a file that is not of its type, or not the one that was to come.
+// accepted rejects a file that is not of its type, or whose SHA-256 is not the expected one.
 func accepted(u *lyceum.Upload, part lyceum.FilePart, sent *SentFile, sum lyceum.FileSum) error {
 	if head := part.Head(); len(head) > 0 {
 		if err := typed(u, head); err != nil {
@@ -377,7 +375,7 @@ func accepted(u *lyceum.Upload, part lyceum.FilePart, sent *SentFile, sum lyceum
 	return nil
 }
 
-// expected returns an upload whose file has not come.
+// expected returns an upload whose file has not been received.
 func (s *Service) expected(ctx context.Context, t UploadTicket) (lyceum.Upload, error) {
 	v := s.store.In(ctx, t.School)
 	u, found, err := findUpload(v.Tables, v, t.UploadAddress)
@@ -400,7 +398,8 @@ func findUpload(
 	return t.Uploads.First(from, a.Filter())
 }
 
-// received notes that the file of an upload is kept. Of two that come at once one is.
+// received records that the file of an upload is stored. If two requests finish at the same
+// time, one of them fails with Conflict.
 func (s *Service) received(ctx context.Context, school lyceum.SchoolID, u *lyceum.Upload) error {
 	now := lyceum.Second(s.clock())
 	by := lyceum.Stamp{School: school, At: now, Actor: fmt.Sprintf("upload:%d", u.ID)}
@@ -417,16 +416,16 @@ func (s *Service) received(ctx context.Context, school lyceum.SchoolID, u *lyceu
 	})
 }
 
-// KeptFile is a file that is kept here.
+// KeptFile is a file that is stored here.
 type KeptFile struct {
 	lyceum.Upload
 
 	Content io.ReadSeekCloser
-	Width   int // of a thumbnail of it; 0: it is as it was sent
+	Width   int // of the thumbnail; 0: the file as it was sent
 }
 
-// OpenFile opens a file by its permanent address. It fails with NotFound for what has
-// not come, and with Forbidden for what needs a link.
+// OpenFile opens a file by its permanent address. It fails with NotFound if it has not been
+// received, and with Forbidden if it needs a link.
 func (s *Service) OpenFile(ctx context.Context, a lyceum.UploadAddress) (KeptFile, error) {
 	v := s.store.In(ctx, a.School)
 	u, found, err := findUpload(v.Tables, v, a)
@@ -458,9 +457,8 @@ func (s *Service) open(ctx context.Context, u lyceum.Upload) (KeptFile, error) {
 	return KeptFile{Upload: u, Content: content}, nil
 }
 
-// attachable finds the upload that an address leads to, if it is one of this school,
-// and refuses one that is not for what it is to be attached to, as the field that it
-// came in.
+// attachable returns the upload at an address, if it is one of this school. It rejects an upload
+// for another target, with an error for the given field.
 func attachable(
 	tx lyceum.Tx, field, address string, target lyceum.UploadTarget, id int32,
 ) (u lyceum.Upload, is bool, err error) {

@@ -6,8 +6,8 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// PlacedResponse is a response to a quiz, and where that is. What is deleted is there
-// with its time; what an import took away is not.
+// PlacedResponse is a response to a quiz, with the lecture and course of the quiz. Those that
+// are deleted are included; if an import removed the quiz, they are absent.
 type PlacedResponse struct {
 	lyceum.QuizResponse
 
@@ -17,11 +17,11 @@ type PlacedResponse struct {
 	Course  lyceum.Opt[lyceum.CourseID]
 
 	LectureName, CourseName string
-	QuizShown, LectureShown bool // neither it nor what it is in is deleted
+	QuizShown, LectureShown bool // neither it nor what contains it is deleted
 }
 
-// UserResponses lists the responses of a user to quizzes. It fails with NotFound,
-// also for a lecture or a course to which it is narrowed.
+// UserResponses lists the responses of a user to quizzes. It fails with NotFound, also for an
+// unknown lecture or course in the filter.
 func (s *Service) UserResponses(
 	ctx context.Context, by lyceum.By, f lyceum.QuizResponseFilter, p lyceum.Page,
 ) (lyceum.Listing[PlacedResponse], error) {
@@ -41,7 +41,7 @@ func (s *Service) UserResponses(
 	return l, err
 }
 
-// named refuses a filter that names what is not there.
+// named rejects a filter that names something that does not exist.
 func named(v lyceum.View, f lyceum.QuizResponseFilter) error {
 	if _, err := v.Users.Get(v, f.User.Value); err != nil {
 		return err
@@ -59,7 +59,7 @@ func named(v lyceum.View, f lyceum.QuizResponseFilter) error {
 	return nil
 }
 
-// located completes responses with where their quizzes are.
+// located adds to responses where their quizzes are.
 func located(v lyceum.View, responses []lyceum.QuizResponse) ([]PlacedResponse, error) {
 	quizzes, err := quizzesOf(v, responses)
 	if err != nil {
@@ -95,7 +95,7 @@ func located(v lyceum.View, responses []lyceum.QuizResponse) ([]PlacedResponse, 
 	return rows, err
 }
 
-// quizzesOf finds the quizzes that were answered, also those that are deleted.
+// quizzesOf returns the quizzes of responses, including deleted ones.
 func quizzesOf(v lyceum.View, responses []lyceum.QuizResponse) (map[lyceum.QuizID]lyceum.Attachment, error) {
 	found := map[lyceum.QuizID]lyceum.Attachment{}
 	wanted := map[lyceum.QuizID]bool{}

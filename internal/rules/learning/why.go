@@ -10,19 +10,19 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// HeldProduct is a product that a user has, or had, a reason to use, with what
-// the reasons come to now.
+// HeldProduct is a product that a user has or had a reason to use, with the access that the
+// reasons give now.
 type HeldProduct struct {
 	lyceum.ProductInfo
 
 	HasAccess bool
-	EndsAt    lyceum.Opt[time.Time] // of access that there is now
+	EndsAt    lyceum.Opt[time.Time] // of the present access
 	BlockedAt lyceum.Opt[time.Time]
 	Reasons   []AccessReason // at most maxReasons: the active ones first, then the latest
 	Count     int            // of all reasons
 }
 
-// maxReasons is how many reasons are shown of a product at most.
+// maxReasons is the maximum number of reasons that are shown for a product.
 const maxReasons = 100
 
 // AccessReason is an entitlement that reaches a product.
@@ -30,15 +30,15 @@ type AccessReason struct {
 	lyceum.Entitlement
 
 	Active  bool
-	Blocked bool                           // a block of the product, or of the collection that it comes with, outranks it
-	Through lyceum.Opt[lyceum.ProductInfo] // that it is to, where the product comes with that
-	Left    lyceum.Opt[lyceum.ProductInfo] // the collection that the product left, and was kept from
+	Blocked bool                           // overridden by a block of the product, or of the collection that it comes with
+	Through lyceum.Opt[lyceum.ProductInfo] // what the entitlement is for, if the product comes with that
+	Left    lyceum.Opt[lyceum.ProductInfo] // the collection that the product left, from which it was kept
 	Plan    lyceum.Opt[lyceum.PricingPlan] // of the sale
-	Charged bool                           // the sale is paid for again and again, and not in full yet
+	Charged bool                           // the sale is recurring, and not paid in full yet
 }
 
-// Access lists what a user has, or had, a reason to use, by kind and id of the
-// product, all of one moment. It fails with NotFound.
+// Access lists the products that a user has or had a reason to use, by kind and id, all from one
+// snapshot. It fails with NotFound.
 func (s *Service) Access(
 	ctx context.Context, by lyceum.By, user lyceum.UserID, p lyceum.Page,
 ) (listing lyceum.Listing[HeldProduct], err error) {
@@ -64,8 +64,8 @@ func (s *Service) Access(
 	return listing, err
 }
 
-// AccessTo returns what a user has, or had, a reason to use of one product. It
-// fails with NotFound for a user or a product that does not exist.
+// AccessTo returns the reasons for which a user has or had access to one product. It fails with
+// NotFound for a user or product that does not exist.
 func (s *Service) AccessTo(ctx context.Context, by lyceum.By, q UserProduct) (held HeldProduct, err error) {
 	now := s.clock()
 	err = s.store.AtOnce(ctx, by.School, func(v lyceum.View) error {
@@ -84,11 +84,11 @@ func (s *Service) AccessTo(ctx context.Context, by lyceum.By, q UserProduct) (he
 	return held, err
 }
 
-// holdings are all reasons and blocks of a user.
+// holdings are all entitlements and blocks of a user.
 type holdings struct {
 	own     map[lyceum.EntitlementID]lyceum.Entitlement // as they were given
 	reach   map[lyceum.Product][]lyceum.EntitlementID
-	free    map[lyceum.Product]map[lyceum.EntitlementID]bool // what no block outranks
+	free    map[lyceum.Product]map[lyceum.EntitlementID]bool // entitlements that no block overrides
 	blocked map[lyceum.Product]time.Time
 }
 
@@ -108,7 +108,7 @@ func holdingsOf(v lyceum.View, user lyceum.UserID) (*holdings, error) {
 		return nil, err
 	}
 	err = v.Access.Each(v, of, func(e *lyceum.Entitlement) error {
-		if ids := h.reach[e.Product]; len(ids) == 0 || ids[len(ids)-1] != e.ID { // they come by id, and perhaps twice
+		if ids := h.reach[e.Product]; len(ids) == 0 || ids[len(ids)-1] != e.ID { // they come ordered by id, some twice
 			h.reach[e.Product] = append(ids, e.ID)
 		}
 		return nil
@@ -178,14 +178,14 @@ func (h *holdings) of(p lyceum.Product, now time.Time) HeldProduct {
 	return held
 }
 
-// nameHeld completes products with what they, and what they came with, are called.
+// nameHeld adds the names of products, and of those that they came with.
 func nameHeld(v lyceum.View, user lyceum.UserID, now time.Time, h *holdings, rows []HeldProduct) error {
 	wanted, sold := map[lyceum.Product]bool{}, map[lyceum.SaleID]bool{}
 	for i := range rows {
 		wanted[rows[i].Product] = true
 		for _, r := range rows[i].Reasons {
 			wanted[r.Product] = true
-			wanted[h.own[r.KeptFrom.Value].Product] = true // the zero Product, where there is none
+			wanted[h.own[r.KeptFrom.Value].Product] = true // the zero Product if there is none
 			sold[r.Sale.Value] = true
 		}
 	}

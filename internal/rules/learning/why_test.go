@@ -114,8 +114,8 @@ func (b *bundle) end(t *testing.T, p lyceum.Product) {
 	}
 }
 
-// want holds what the user may use, and why, such as "course 1: open: manual
-// through Whole". The enrollments must agree.
+// want checks what the user may use, and why, such as "course 1: open: manual through Whole".
+// The enrollments must agree.
 func (b *bundle) want(t *testing.T, step string, want ...string) {
 	t.Helper()
 	listing, err := b.service.Access(t.Context(), b.by(), 1, lyceum.Page{Number: 1, Size: 50})
@@ -164,8 +164,8 @@ func (b *bundle) said(h learning.HeldProduct) string {
 	return text
 }
 
-// TestWhy: every reason is there, and what the reasons come to is what the union
-// and the blocks say.
+// TestWhy checks that every reason is listed, and that the resulting access agrees with the
+// union of the entitlements and the blocks.
 func TestWhy(t *testing.T) {
 	onBothEngines(t, func(t *testing.T, b *bundle) {
 		b.want(t, "nothing")
@@ -195,7 +195,7 @@ func TestWhy(t *testing.T) {
 			"course 2: open for 71h0m0s; manual through Whole; manual through Gold; manual through Whole ended unenrolled",
 			"product collection 1: open for 71h0m0s; manual; manual through Gold; manual ended unenrolled", "membership tier 1: open for 71h0m0s; manual")
 		b.end(t, whole)
-		b.end(t, other) // which it had with what is blocked
+		b.end(t, other) // the user had it with what is blocked
 		b.end(t, gold)
 		b.end(t, first)
 		for _, h := range b.held(t) {
@@ -215,7 +215,7 @@ func (b *bundle) held(t *testing.T) []learning.HeldProduct {
 	return listing.Rows
 }
 
-// TestUnenrollFromEveryKind: access to products of every kind is given and ended.
+// TestUnenrollFromEveryKind gives and ends access to products of every kind.
 func TestUnenrollFromEveryKind(t *testing.T) {
 	onBothEngines(t, func(t *testing.T, b *bundle) {
 		for _, p := range []lyceum.Product{first, chart, whole, gold, talk} {

@@ -11,36 +11,35 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Doors are how people come in, which other rules decide about.
+// Doors are functions of other packages about how people sign in.
 type Doors struct {
 	Hash Hasher
-	// Leave ends, in a change, what lets a user in without their password, and
-	// what lets apps act for them. Left is called after it.
+	// Leave ends, as part of a change, everything that lets a user in without their password,
+	// and the access of apps that act for them. Left is called after it.
 	Leave func(tx lyceum.Tx, user lyceum.UserID, now time.Time) error
 	Left  func(school lyceum.SchoolID, email string)
-	// Close ends, in a change, the access of a user to a product.
+	// Close ends, as part of a change, the access of a user to a product.
 	Close func(tx lyceum.Tx, now time.Time, user lyceum.UserID, p lyceum.Product) error
-	// Tell keeps, in a change, that a user is to be told at the address they had
-	// what was changed of their account.
+	// Tell queues, as part of a change, an email to a user's previous address that says what was
+	// changed in their account.
 	Tell func(tx lyceum.Tx, user lyceum.UserID, email string, what Changed) error
-	// Forget makes what is remembered of the profiles of learners be read again.
+	// Forget drops the cached profiles of learners.
 	Forget func()
-	// Offer keeps, in a change, that a user wants another email address, and
-	// returns the secret of the link that confirms it. Ask keeps, in the same
-	// change, that the link is to be sent to the address; nil: the server cannot send
-	// email.
+	// Offer saves, as part of a change, that a user wants another email address, and returns the
+	// secret of the link that confirms it. Ask queues, in the same change, the link for the new
+	// address; it is nil if the server cannot send email.
 	Offer func(tx lyceum.Tx, user lyceum.UserID, email string, now time.Time) (string, error)
 	Ask   func(tx lyceum.Tx, user lyceum.UserID, email, link string) error
-	// Backups returns the known backups that have a user, by path; nil: none are
+	// Backups returns the known backups that contain a user, by path; it is nil if none are
 	// known.
 	Backups func(ctx context.Context, school lyceum.SchoolID, user lyceum.UserID) ([]lyceum.Backup, error)
 }
 
-// Changed is what was changed of an account.
+// Changed records what was changed in an account.
 type Changed struct{ Email, Password bool }
 
-// Account is what is said of a user who is created or changed by a program; what
-// is absent stays as it is.
+// Account is what a program sets for a user whom it creates or changes. Absent fields stay
+// unchanged.
 type Account struct {
 	User           lyceum.UserID // 0 for a new one
 	Name           lyceum.Opt[lyceum.Opt[string]]
@@ -53,8 +52,8 @@ type Account struct {
 	AffiliateShare lyceum.Opt[float64]
 }
 
-// CreateAccount creates a user, and the profile of an author or an affiliate. One
-// who has the address already is returned as they are.
+// CreateAccount creates a user, and the profile of an author or an affiliate. If a user has the
+// address already, it returns that user unchanged.
 func (s *Service) CreateAccount(ctx context.Context, by lyceum.By, a Account, d Doors) (Profile, error) {
 	if err := a.checkNew(by); err != nil {
 		return Profile{}, err
@@ -108,7 +107,7 @@ func (s *Service) CreateAccount(ctx context.Context, by lyceum.By, a Account, d 
 	return afterChange(s.profile(ctx, by, made))
 }
 
-// profile shows a user.
+// profile returns the profile of a user.
 func (s *Service) profile(ctx context.Context, by lyceum.By, user lyceum.User) (Profile, error) {
 	rows, err := profiles(s.store.In(ctx, by.School), user)
 	if err != nil {
@@ -117,8 +116,8 @@ func (s *Service) profile(ctx context.Context, by lyceum.By, user lyceum.User) (
 	return rows[0], nil
 }
 
-// UpdateAccount changes a user. It fails with Forbidden where the API key may not
-// change accounts, and with Conflict where another user has the address.
+// UpdateAccount changes a user. It fails with Forbidden if the API key may not change accounts,
+// and with Conflict if another user has the address.
 func (s *Service) UpdateAccount(ctx context.Context, by lyceum.By, a Account, d Doors) (Profile, error) {
 	hash, common, err := s.hashFor(ctx, by, &a, d)
 	if err != nil {
@@ -134,7 +133,7 @@ func (s *Service) UpdateAccount(ctx context.Context, by lyceum.By, a Account, d 
 		if before, err = tx.Users.Get(tx, a.User); err != nil {
 			return before, err
 		}
-		if err := a.check(by, &before); err != nil { // who was somebody else a moment ago
+		if err := a.check(by, &before); err != nil { // the user may have changed since hashFor
 			return before, err
 		}
 		if err := a.checkStaff(tx, by, &before); err != nil {
@@ -167,8 +166,8 @@ func (s *Service) UpdateAccount(ctx context.Context, by lyceum.By, a Account, d 
 	return afterChange(s.profile(ctx, by, user))
 }
 
-// hashFor hashes the password that a user gets, if they get one: before the change, since
-// that takes long.
+// hashFor hashes the new password of a user, if there is one, before the change, because that
+// takes long.
 func (s *Service) hashFor(
 	ctx context.Context, by lyceum.By, a *Account, d Doors,
 ) (hash lyceum.Opt[string], common bool, err error) {
@@ -186,7 +185,7 @@ func (s *Service) hashFor(
 	return d.Hash(ctx, by, a.Email.Else(kept.Email), a.Password.Value)
 }
 
-// wanted is what a change of the user asks.
+// wanted prefetches what a change of the user reads.
 func (a *Account) wanted(tx lyceum.Tx) []lyceum.Wanted {
 	all := []lyceum.Wanted{lyceum.ByID(tx.Users, a.User), lyceum.ByID(tx.StaffMembers, a.User)}
 	if a.Email.Present {
@@ -202,7 +201,7 @@ func (a *Account) wanted(tx lyceum.Tx) []lyceum.Wanted {
 	return all
 }
 
-// otherWith finds another user who has an address.
+// otherWith selects another user who has an address.
 func (a *Account) otherWith(email string) lyceum.UserFilter {
 	return lyceum.UserFilter{Email: lyceum.Some(email), Except: lyceum.Some(a.User)}
 }
@@ -217,7 +216,7 @@ func (a *Account) apply(user *lyceum.User) {
 	}
 }
 
-// save keeps a user who was changed, and tells of it.
+// save saves a changed user and announces the change.
 func (a *Account) save(tx lyceum.Tx, before, user *lyceum.User) error {
 	if user.Email != before.Email {
 		other, found, err := tx.Users.First(tx, a.otherWith(user.Email))
@@ -237,7 +236,7 @@ func (a *Account) save(tx lyceum.Tx, before, user *lyceum.User) error {
 	return change(tx, before, user)
 }
 
-// change keeps a user who was changed and tells what webhooks tell of it.
+// change saves a changed user and announces what webhooks are told of it.
 func change(tx lyceum.Tx, before, user *lyceum.User) error {
 	if err := tx.Users.Update(tx, *user); err != nil {
 		return err
@@ -260,7 +259,7 @@ func change(tx lyceum.Tx, before, user *lyceum.User) error {
 	return nil
 }
 
-// begin makes the profile of a new user who is an author or an affiliate.
+// begin creates the profile of a new author or affiliate.
 func (a *Account) begin(tx lyceum.Tx, user *lyceum.User) error {
 	switch user.Role {
 	case lyceum.Author:
@@ -271,8 +270,8 @@ func (a *Account) begin(tx lyceum.Tx, user *lyceum.User) error {
 	return nil
 }
 
-// share keeps the part of a price that an author or an affiliate gets, in their
-// profile, which is made if they have none. Whoever had the role before needs none.
+// share saves the share of an author or an affiliate in their profile, and creates the profile
+// if necessary. A user who had the role before does not need one.
 func (a *Account) share(tx lyceum.Tx, before, user *lyceum.User) error {
 	becomes := user.Role != before.Role
 	switch {
@@ -332,7 +331,7 @@ func partnerOf(user *lyceum.User) lyceum.PartnerFilter {
 	return lyceum.PartnerFilter{UserID: lyceum.Some(user.ID), IsArchived: lyceum.Some(false)}
 }
 
-// checkNew refuses what a user cannot be created with.
+// checkNew rejects what a user cannot be created with.
 func (a *Account) checkNew(by lyceum.By) error {
 	var wrong []lyceum.FieldError
 	if by.Key != 0 && a.Role.Value == lyceum.Owner {
@@ -357,8 +356,7 @@ func (a *Account) checkNew(by lyceum.By) error {
 
 const ownersApart = "who administers the school is not decided with an API key"
 
-// check refuses what a user cannot be changed to, and what the API key may not
-// change.
+// check rejects what a user cannot be changed to, and what the API key may not change.
 func (a *Account) check(by lyceum.By, user *lyceum.User) error {
 	after := *user
 	a.apply(&after)
@@ -370,8 +368,8 @@ func (a *Account) check(by lyceum.By, user *lyceum.User) error {
 	return refused(append(a.checkTexts(), a.checkShares(after.Role)...))
 }
 
-// checkStaff refuses that an API key changes how somebody signs in who works for the
-// school, or that staff do who do not own it.
+// checkStaff prevents API keys, and staff who do not own the school, from changing how a member
+// of the staff signs in.
 func (a *Account) checkStaff(tx lyceum.Tx, by lyceum.By, user *lyceum.User) error {
 	if !a.Email.Present && !a.Password.Present && !a.Role.Present {
 		return nil
@@ -441,7 +439,7 @@ func (a *Account) shares() []shareOf {
 	}
 }
 
-// checkShares refuses the share of a role that the user does not have.
+// checkShares rejects the share of a role that the user does not have.
 func (a *Account) checkShares(role lyceum.Role) (wrong []lyceum.FieldError) {
 	for _, share := range a.shares() {
 		if share.value.Present && share.role != role {

@@ -11,7 +11,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// lost is a store that loses its connections for reads once something was written.
+// lost is a store that can no longer be read once something has been written.
 type lost struct {
 	lyceum.Store
 
@@ -47,7 +47,8 @@ func (lostReads) FindBesides([]lyceum.UserID) (map[lyceum.UserID]lyceum.UserBesi
 	return nil, errLost
 }
 
-// Who cannot be shown a user after a change is not told that nothing was changed.
+// TestAChangeThatCannotBeShownIsKept checks that if a user cannot be shown after a change, the
+// error does not claim that nothing was changed.
 func TestAChangeThatCannotBeShownIsKept(t *testing.T) {
 	t.Parallel()
 	below, err := sqlstore.Open(t.Context(), t.TempDir(), sqlstore.Options{})

@@ -10,8 +10,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// TestR23_ANewUserIsNobodyElse: whom a change met that was taken back, the
-// change that follows does not mistake for the one it makes.
+// TestR23_ANewUserIsNobodyElse checks that a user whom a rolled-back change found is not
+// mistaken for the new one when the change runs again.
 func TestR23_ANewUserIsNobodyElse(t *testing.T) {
 	d := newDesk(t)
 	stranger := lyceum.User{

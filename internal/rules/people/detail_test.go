@@ -13,7 +13,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// Of each course a user has the enrollment that says most of today, the newest first.
+// TestLatestEnrollments checks that a user's details have the most relevant enrollment of each
+// course, the newest first.
 func TestLatestEnrollments(t *testing.T) {
 	t.Parallel()
 	store, err := sqlstore.Open(t.Context(), t.TempDir(), sqlstore.Options{})
@@ -31,16 +32,16 @@ func TestLatestEnrollments(t *testing.T) {
 			failed = errors.Join(failed, err)
 		}
 		_, err := tx.Enrollments.Save(tx,
-			// It opened again after the second one had ended, and began before it.
+			// Enrollment 3 was opened again after 2 had ended, and began before it.
 			lyceum.Enrollment{ID: 1, User: 1, Course: 1, EnrolledAt: day(1), EndedAt: on(3)},
 			lyceum.Enrollment{ID: 2, User: 1, Course: 1, EnrolledAt: day(2), EndedAt: on(4)},
 			lyceum.Enrollment{ID: 3, User: 1, Course: 1, EnrolledAt: day(1)},
-			// One that expired is no more than one that ended.
+			// An expired enrollment ranks the same as one that was ended.
 			lyceum.Enrollment{ID: 4, User: 1, Course: 2, EnrolledAt: day(3), EndedAt: on(4)},
 			lyceum.Enrollment{ID: 5, User: 1, Course: 2, EnrolledAt: day(2), ExpiresAt: on(5)},
 			lyceum.Enrollment{ID: 6, User: 1, Course: 3, EnrolledAt: day(5), EndedAt: on(6)},
 			lyceum.Enrollment{ID: 7, User: 1, Course: 3, EnrolledAt: day(4), EndedAt: on(7)},
-			// Of two that began together it is that with the higher id.
+			// Of two that began at the same time, the one with the higher id counts.
 			lyceum.Enrollment{ID: 8, User: 1, Course: 4, EnrolledAt: day(0), EndedAt: on(1)},
 			lyceum.Enrollment{ID: 9, User: 1, Course: 4, EnrolledAt: day(0), EndedAt: on(2)},
 		)

@@ -10,15 +10,15 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Erased is what is left of a person who was erased.
+// Erased is the result of erasing a person.
 type Erased struct {
 	User    lyceum.UserID
-	Backups []lyceum.Backup // from before, by path
+	Backups []lyceum.Backup // older ones that contain the person, by path
 }
 
-// Erase erases a person: what is stored of them, except that there was somebody, and
-// what was bought. Their access ends, and their address can be used again. It fails
-// with NotFound, and with Invalid for an owner and for somebody with an active
+// Erase erases a person: everything that is stored about them, except that they existed and what
+// they bought. Their access ends, and their address can be used again. It fails with NotFound,
+// and with Invalid for an owner or a member of the staff, and for a user with an active
 // subscription.
 func (s *Service) Erase(ctx context.Context, by lyceum.By, id lyceum.UserID, d Doors) (Erased, error) {
 	now := s.clock()
@@ -49,8 +49,7 @@ func (d *Doors) backups(ctx context.Context, by lyceum.By, id lyceum.UserID) ([]
 	return d.Backups(ctx, by.School, id)
 }
 
-// EraseFrom is Erase in a change that others are part of. It returns the user as
-// they were.
+// EraseFrom is Erase as part of a larger change. It returns the user as they were.
 func (s *Service) EraseFrom(tx lyceum.Tx, now time.Time, id lyceum.UserID, d Doors) (before lyceum.User, err error) {
 	if before, err = tx.Users.Get(tx, id); err != nil {
 		return before, err
@@ -77,12 +76,12 @@ func (s *Service) EraseFrom(tx lyceum.Tx, now time.Time, id lyceum.UserID, d Doo
 	return before, tx.Erasures.Insert(tx, lyceum.Erasure{User: id, RequestedAt: lyceum.Second(now), Called: called})
 }
 
-// searchesNow is how many searches Erase waits for at most: of every kind of text, and
-// of the newest 10,000 messages of webhooks and as many answers to them.
+// searchesNow is the maximum number of searches that Erase waits for. They cover every kind of
+// text, but only the newest 10,000 webhook messages and as many responses to them.
 const searchesNow = 100
 
-// eraseNow erases from texts what it finds by searchesNow searches, in half of the time
-// that ctx has left. The passes look at all of them again.
+// eraseNow erases a person from the texts that searchesNow searches find, in half of the time
+// that ctx has left. The passes search all texts again.
 func (s *Service) eraseNow(ctx context.Context, stamp lyceum.Stamp, user lyceum.UserID, called lyceum.Called) {
 	if until, limited := ctx.Deadline(); limited {
 		var cancel context.CancelFunc
@@ -92,9 +91,9 @@ func (s *Service) eraseNow(ctx context.Context, stamp lyceum.Stamp, user lyceum.
 	_ = s.eraseTexts(ctx, stamp, user, called, searchesNow)
 }
 
-// eraseTexts erases a person from what names them, by up to a number of searches, or by
-// all of them with 0. It is searched while others write, and erased a few texts at a
-// time.
+// eraseTexts erases a person from the texts that name them, by up to a number of searches, or by
+// all of them if that is 0. Other writes continue during the searches, and only a few texts are
+// erased at a time.
 func (s *Service) eraseTexts(
 	ctx context.Context, stamp lyceum.Stamp, user lyceum.UserID, called lyceum.Called, searches int,
 ) error {
@@ -117,7 +116,7 @@ func (s *Service) eraseTexts(
 	return nil
 }
 
-// mayErase refuses whoever is needed, or is still charged.
+// mayErase rejects a person who owns or works for the school, or who is still charged.
 func mayErase(tx lyceum.Tx, user *lyceum.User) error {
 	if user.Role == lyceum.Owner {
 		return lyceum.InvalidFields(lyceum.FieldError{
@@ -144,7 +143,7 @@ func mayErase(tx lyceum.Tx, user *lyceum.User) error {
 	})
 }
 
-// closeAll ends the access of a user to whatever they were given.
+// closeAll ends a user's access to everything that they were given.
 func closeAll(tx lyceum.Tx, now time.Time, user lyceum.UserID, d Doors) error {
 	open, err := lyceum.All(tx.Entitlements, tx, lyceum.EntitlementFilter{User: lyceum.Some(user), Open: true})
 	if err != nil {
@@ -164,7 +163,7 @@ func closeAll(tx lyceum.Tx, now time.Time, user lyceum.UserID, d Doors) error {
 	return nil
 }
 
-// calledOf returns what a person is and was called.
+// calledOf returns the names and addresses that a person has and had.
 func calledOf(tx lyceum.Tx, user *lyceum.User) (lyceum.Called, error) {
 	called, err := tx.FindCalled(user.ID)
 	if err != nil {
@@ -180,8 +179,8 @@ func calledOf(tx lyceum.Tx, user *lyceum.User) (lyceum.Called, error) {
 	return called, nil
 }
 
-// eraseRows erases the row of a person, their tags, and their profiles as an author
-// or an affiliate.
+// eraseRows erases the row of a person, their tags and queued emails, and their profiles as an
+// author or an affiliate.
 func eraseRows(tx lyceum.Tx, user *lyceum.User, now time.Time) error {
 	erased := lyceum.User{
 		ID: user.ID, Email: lyceum.ErasedEmail(user.ID), Role: user.Role, CreatedAt: user.CreatedAt,
@@ -220,17 +219,17 @@ func eraseRows(tx lyceum.Tx, user *lyceum.User, now time.Time) error {
 	return nil
 }
 
-// passes is how often what is stored is searched after a person was erased: what was
-// being written then stands there by the time of the last.
+// passes is how often the stored texts are searched after a person was erased. What was still
+// being written then is visible to the last pass.
 const passes = 2
 
-// searchesAtOnce is how many searches of one person a call of FinishErasures does at most.
+// searchesAtOnce is the maximum number of searches for one person in a call of FinishErasures.
 const searchesAtOnce = 50
 
-// FinishErasures does a pass for each person who is being erased, in every school,
-// or the next parts of one, and reports whether there is more to do of it. After the
-// last pass it is forgotten what they were called, and the files are cleaned; after
-// that, that it is to be done.
+// FinishErasures does a pass, or the next part of one, for each person who is being erased, in
+// every school, and reports whether a pass has more to do. After the last pass, it deletes the
+// names and addresses of the person and cleans the database files; only then does it delete the
+// erasure itself.
 func (s *Service) FinishErasures(ctx context.Context) (more bool, err error) {
 	pending, err := s.store.FindErasures(ctx)
 	if err != nil || len(pending) == 0 {
@@ -249,7 +248,7 @@ func (s *Service) FinishErasures(ctx context.Context) (more bool, err error) {
 		return more, err
 	}
 	if clean, failed := s.store.CleanErased(ctx); failed != nil || !clean {
-		return more, errors.Join(err, failed) // the next pass tries again
+		return more, errors.Join(err, failed) // the next call tries again
 	}
 	for i := range done {
 		stamp := lyceum.Stamp{School: done[i].School, At: s.clock(), Actor: "clock"}
@@ -260,8 +259,8 @@ func (s *Service) FinishErasures(ctx context.Context) (more bool, err error) {
 	return more, err
 }
 
-// EraseAll does all that FinishErasures has to do, and reports whether nobody is
-// being erased any more. While others read the database, somebody may be.
+// EraseAll does everything that FinishErasures has to do, and reports whether all erasures are
+// complete. Some may not be while others read the database.
 func (s *Service) EraseAll(ctx context.Context) (done bool, err error) {
 	for range passes + 1 {
 		for more := true; more; {
@@ -274,8 +273,8 @@ func (s *Service) EraseAll(ctx context.Context) (done bool, err error) {
 	return len(left) == 0, err
 }
 
-// Elsewhere is where else people are kept: the snapshots of a sandbox. ForgetIn
-// forgets a person there, who was created at a time, and runs pass; nothing is kept
+// Elsewhere is another place where people are stored: the snapshots of a sandbox. ForgetIn
+// erases a person there, who was created at the given time, and runs pass; nothing is stored
 // there in between.
 type Elsewhere interface {
 	ForgetIn(ctx context.Context, e *lyceum.SchoolErasure, created time.Time, pass func() error) error
@@ -297,7 +296,7 @@ func (s *Service) pass(ctx context.Context, e *lyceum.SchoolErasure) (more bool,
 	return more, err
 }
 
-// passHere goes on with a pass, until texts were found and are erased.
+// passHere continues a pass until it has found and erased some texts.
 func (s *Service) passHere(ctx context.Context, e *lyceum.SchoolErasure) (more bool, err error) {
 	v := s.store.In(ctx, e.School)
 	at, err := v.Erasures.Get(v, e.User)
@@ -316,8 +315,8 @@ func (s *Service) passHere(ctx context.Context, e *lyceum.SchoolErasure) (more b
 	return more, err
 }
 
-// textsPart erases what was found at a place of a pass, unless somebody else has gone
-// on from there meanwhile, and ends the pass after the last place.
+// textsPart erases what was found by a part of a pass, unless another process has continued from
+// there meanwhile, and ends the pass after its last part.
 func textsPart(
 	tx lyceum.Tx, at *lyceum.Erasure, found lyceum.FoundTexts, next lyceum.Searched, more bool,
 ) error {
@@ -342,9 +341,9 @@ func textsPart(
 	return tx.Erasures.Update(tx, e)
 }
 
-// EraseCopy erases a person, who is being erased elsewhere, from another state of
-// the school: whoever has one of their addresses there, or is they under another
-// one. It fails with Invalid like Erase.
+// EraseCopy erases a person, who is being erased elsewhere, from a copy of the school: everyone
+// there who has one of their addresses, and the same user if they have another address there. It
+// fails with Invalid like Erase.
 func (s *Service) EraseCopy(
 	ctx context.Context, by lyceum.By, e *lyceum.SchoolErasure, created time.Time, d Doors,
 ) error {

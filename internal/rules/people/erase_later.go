@@ -8,12 +8,11 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// UndoTime is how long the erasing of a person can be undone.
+// UndoTime is how long the erasure of a person can be undone.
 const UndoTime = 10 * time.Minute
 
-// PlanErasure has a person erased once UndoTime is over; until then nothing of them
-// changes. A person who is to be erased already stays so, with the time that was said.
-// It fails like Erase.
+// PlanErasure schedules a person to be erased after UndoTime; until then nothing about them
+// changes. If the erasure is planned already, its time stays. It fails like Erase.
 func (s *Service) PlanErasure(ctx context.Context, by lyceum.By, id lyceum.UserID) (lyceum.PlannedErasure, error) {
 	now := s.clock()
 	return lyceum.Change(ctx, s.store, by.Stamp(now), func(tx lyceum.Tx) (lyceum.PlannedErasure, error) {
@@ -34,8 +33,8 @@ func (s *Service) PlanErasure(ctx context.Context, by lyceum.By, id lyceum.UserI
 	})
 }
 
-// UndoErasure keeps a person who was to be erased. It fails with NotFound for one who
-// is erased by now, or never was there, and changes nothing where none is planned.
+// UndoErasure cancels the planned erasure of a person, if there is one. It fails with NotFound
+// for a person who has been erased or never existed.
 func (s *Service) UndoErasure(ctx context.Context, by lyceum.By, id lyceum.UserID) error {
 	return s.store.Write(ctx, by.Stamp(s.clock()), func(tx lyceum.Tx) error {
 		if _, err := tx.Users.Get(tx, id); err != nil {
@@ -45,7 +44,8 @@ func (s *Service) UndoErasure(ctx context.Context, by lyceum.By, id lyceum.UserI
 	})
 }
 
-// dropPlan forgets that a person is to be erased, and notes why, unless why is empty.
+// dropPlan deletes the planned erasure of a person, and notes why in the journal unless why is
+// empty.
 func dropPlan(tx lyceum.Tx, id lyceum.UserID, why lyceum.EntryType) error {
 	kept, err := tx.PlannedErasures.Find(tx, id)
 	if err != nil || len(kept) == 0 {
@@ -57,7 +57,7 @@ func dropPlan(tx lyceum.Tx, id lyceum.UserID, why lyceum.EntryType) error {
 	return tx.PlannedErasures.Delete(tx, id)
 }
 
-// PlannedErasures returns who of some people is to be erased, and when.
+// PlannedErasures returns the planned erasures of those of some people who have one.
 func (s *Service) PlannedErasures(
 	ctx context.Context, by lyceum.By, ids ...lyceum.UserID,
 ) (map[lyceum.UserID]lyceum.PlannedErasure, error) {
@@ -65,8 +65,8 @@ func (s *Service) PlannedErasures(
 	return v.PlannedErasures.Find(v, ids...)
 }
 
-// EraseDue erases the people of a school whose UndoTime is over. Who can no longer be
-// erased, because they bought a subscription meanwhile, is kept; the journal says so.
+// EraseDue erases the people of a school whose UndoTime is over. A person who can no longer be
+// erased, because they bought a subscription meanwhile, is kept, and the journal says so.
 func (s *Service) EraseDue(ctx context.Context, school lyceum.SchoolID, d Doors) error {
 	now := s.clock()
 	v := s.store.In(ctx, school)

@@ -12,8 +12,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// A person is erased ten minutes after it was asked, also by another process, unless
-// it is undone or refused by then.
+// TestErasingCanBeUndone checks that a person is erased ten minutes after the request, even by
+// another process, unless that is undone or refused by then.
 func TestErasingCanBeUndone(t *testing.T) {
 	for engine, open := range map[string]func(t *testing.T) (*sqlstore.Store, error){
 		"SQLite": func(t *testing.T) (*sqlstore.Store, error) {

@@ -11,7 +11,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// endless is a store with so many texts that no search of them ends.
+// endless is a store with so many texts that searching them never ends.
 type endless struct{ lyceum.Store }
 
 func (e endless) In(ctx context.Context, school lyceum.SchoolID) lyceum.View {
@@ -32,8 +32,8 @@ func (v endlessReads) FindTexts(
 	return lyceum.FoundTexts{}, lyceum.Searched{}, true, v.ctx.Err()
 }
 
-// Whoever asks to erase a person is answered in time, however long the texts of the
-// school are searched: the passes do that.
+// TestErasingIsAnsweredInTime checks that Erase returns in time, however long it takes to search
+// the texts of the school, which the passes do.
 func TestErasingIsAnsweredInTime(t *testing.T) {
 	store, err := sqlstore.Open(t.Context(), t.TempDir(), sqlstore.Options{})
 	if err != nil {

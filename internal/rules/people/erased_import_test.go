@@ -6,7 +6,8 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// A row of a person who was erased is taken as that, and erases nobody.
+// TestImportOfErasedPeople checks that the row of an erased person is imported as such, and that
+// importing it erases nobody.
 func TestImportOfErasedPeople(t *testing.T) {
 	d := newDesk(t)
 	gone := lyceum.User{ID: 7, Email: lyceum.ErasedEmail(7), Role: lyceum.Author, Name: lyceum.Some("Quentin")}

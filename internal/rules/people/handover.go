@@ -6,9 +6,9 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// HandOver calls visit with everything that the school holds about a person, as
-// lyceum.Reads.EachPersonal does, all of one moment, and notes in the journal that it
-// was handed over. It fails with NotFound.
+// HandOver calls visit with everything that the school has stored about a person, as
+// lyceum.Reads.EachPersonal does, all from one snapshot, and notes in the journal that it was
+// handed over. It fails with NotFound.
 func (s *Service) HandOver(
 	ctx context.Context, by lyceum.By, id lyceum.UserID, visit func(noun string, row []byte) error,
 ) error {

@@ -6,8 +6,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// OwnChange is what an app changes of the profile of its learner; what is absent
-// stays as it is.
+// OwnChange is a change by an app to the profile of its learner. Absent fields stay unchanged.
 type OwnChange struct {
 	Name      lyceum.Opt[lyceum.Opt[string]]
 	Phone     lyceum.Opt[lyceum.Opt[string]]
@@ -15,9 +14,9 @@ type OwnChange struct {
 	Email     lyceum.Opt[string] // to be confirmed
 }
 
-// ChangeOwn changes the profile of a learner. Another email address only gets a link
-// that confirms it: nobody learns whether somebody else has it. It fails with Conflict
-// for another address where the server cannot send email.
+// ChangeOwn changes the profile of a learner. A new email address is only sent a link that
+// confirms it, so nobody learns whether another user has it. It fails with Conflict for a new
+// address if the server cannot send email.
 func (s *Service) ChangeOwn(ctx context.Context, by lyceum.By, c OwnChange, d Doors) (lyceum.User, error) {
 	if err := c.check(); err != nil {
 		return lyceum.User{}, err
@@ -78,8 +77,8 @@ func (c *OwnChange) apply(user *lyceum.User) {
 	}
 }
 
-// Readdress gives a user another email address in a change, and returns the user as
-// they were. It fails with Conflict where another user has the address.
+// Readdress gives a user another email address as part of a change, and returns the user as they
+// were. It fails with Conflict if another user has the address.
 func (s *Service) Readdress(tx lyceum.Tx, id lyceum.UserID, email string) (lyceum.User, error) {
 	before, err := tx.Users.Get(tx, id)
 	if err != nil || before.Email == email {

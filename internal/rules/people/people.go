@@ -1,5 +1,5 @@
-// Package people decides about a school's users: who may be taken in and what
-// becomes of those who are there already.
+// Package people has the rules for a school's users: who may be imported, created, changed and
+// erased.
 //
 // It must not know HTTP, SQL or a file format.
 package people
@@ -14,21 +14,21 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Service takes users in.
+// Service has the rules for users.
 type Service struct {
 	store lyceum.Store
 	clock func() time.Time
 
-	Elsewhere Elsewhere // nil: nowhere
+	Elsewhere Elsewhere // nil: there is no other place
 }
 
-// New makes the service over a store.
+// New returns a service that uses a store.
 func New(store lyceum.Store, clock func() time.Time) *Service {
 	return &Service{store: store, clock: clock}
 }
 
-// Each visits the users of a school by ascending id, all of one moment. Those who
-// were erased are among them: sales name them.
+// Each visits the users of a school by ascending id, all from one snapshot. It includes erased
+// users, because sales refer to them.
 func (s *Service) Each(ctx context.Context, by lyceum.By, visit func(*lyceum.User) error) error {
 	v := s.store.In(ctx, by.School)
 	if _, err := v.GetSchool(); err != nil {
@@ -37,15 +37,13 @@ func (s *Service) Each(ctx context.Context, by lyceum.By, visit func(*lyceum.Use
 	return v.Users.Each(v, lyceum.UserFilter{Erased: true}, visit)
 }
 
-// Import takes users of one school in, batch by batch. A user who is there
-// already, by id, is brought up to date and keeps their password; the same
-// batch twice changes nothing.
+// Import imports the users of one school, batch by batch. A user who exists already, by id, is
+// updated and keeps their password; importing the same batch twice changes nothing.
 //
-// A row without a role leaves a known user's role and makes a new one a
-// student; a row without a creation time leaves a known user's and makes a new
-// one now; a row without a name or src leaves a known user's. An address must
-// not be that of another user, whatever its case, and nobody becomes the owner
-// by having the owner's id alone.
+// A row without a role keeps a known user's role and makes a new one a student; a row without a
+// creation time keeps a known user's and creates a new one now; a row without a name or src
+// keeps a known user's. An address must not be that of another user, ignoring case, and nobody
+// becomes the owner only by having the owner's id.
 type Import struct {
 	service *Service
 	by      lyceum.By
@@ -56,15 +54,15 @@ func (s *Service) Import(by lyceum.By) *Import {
 	return &Import{service: s, by: by}
 }
 
-// Check tells which rows of a batch cannot be kept, and keeps none.
+// Check returns the problems of the rows of a batch that cannot be imported, and saves nothing.
 func (i *Import) Check(ctx context.Context, batch []lyceum.User) ([]lyceum.RowProblem, error) {
 	v := i.service.store.In(ctx, i.by.School)
 	kept, byEmail, err := known(v.Users, v, batch)
 	return problems(batch, kept, byEmail), err
 }
 
-// Save keeps the rows of a batch that have no problem, all in one write, and
-// gives the problems of the others.
+// Save saves the rows of a batch that have no problem, all in one write, and returns the
+// problems of the others.
 func (i *Import) Save(ctx context.Context, batch []lyceum.User) (lyceum.Saved, []lyceum.RowProblem, error) {
 	var saved lyceum.Saved
 	var bad []lyceum.RowProblem
@@ -88,8 +86,8 @@ func (i *Import) Save(ctx context.Context, batch []lyceum.User) (lyceum.Saved, [
 	return saved, bad, nil
 }
 
-// known finds the users that have the ids of a batch, and those that have its
-// addresses, by the address in lower case.
+// known returns the users that have the ids of a batch, and the ids of those that have its
+// addresses, by address in lower case.
 func known(
 	users lyceum.Table[lyceum.UserID, lyceum.User, lyceum.UserFilter], from lyceum.Source, batch []lyceum.User,
 ) (kept map[lyceum.UserID]lyceum.User, byEmail map[string]lyceum.UserID, err error) {
@@ -124,8 +122,7 @@ func known(
 	return kept, byEmail, err
 }
 
-// complete gives a row what it does not say. The zero User stands for one who
-// is not there yet.
+// complete fills in what a row leaves out. kept is the zero User for a new one.
 func complete(row *lyceum.User, kept lyceum.User, now time.Time) {
 	if row.Email == lyceum.ErasedEmail(row.ID) {
 		completeErased(row, kept, now)
@@ -162,14 +159,13 @@ func complete(row *lyceum.User, kept lyceum.User, now time.Time) {
 		row.Notes = kept.Notes
 	}
 	row.DisabledAt = kept.DisabledAt
-	// Whoever has another address may be another person.
+	// A user with another address may be another person.
 	if !row.PasswordHash.Present && strings.EqualFold(row.Email, kept.Email) {
 		row.PasswordHash, row.MustChangePassword = kept.PasswordHash, kept.MustChangePassword
 	}
 }
 
-// completeErased makes a row that of a person who was erased, of whom nothing else
-// is known.
+// completeErased turns a row into that of an erased person, of whom nothing else is known.
 func completeErased(row *lyceum.User, kept lyceum.User, now time.Time) {
 	erased := lyceum.User{
 		ID: row.ID, Email: row.Email, Role: row.Role, CreatedAt: row.CreatedAt, ErasedAt: lyceum.Some(lyceum.Second(now)),
@@ -186,8 +182,8 @@ func completeErased(row *lyceum.User, kept lyceum.User, now time.Time) {
 	*row = erased
 }
 
-// problems says which rows cannot be kept, given the users that have their ids
-// and whose their addresses are.
+// problems returns the problems of rows that cannot be imported, given the stored users with
+// their ids and the owners of their addresses.
 func problems(
 	batch []lyceum.User, kept map[lyceum.UserID]lyceum.User, byEmail map[string]lyceum.UserID,
 ) []lyceum.RowProblem {

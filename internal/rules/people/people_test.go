@@ -14,7 +14,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// desk is a school whose users are taken in.
+// desk is a school into which users are imported.
 type desk struct {
 	store   lyceum.Store
 	service *people.Service
@@ -148,8 +148,8 @@ func TestKnownUserKeepsWhatARowDoesNotSay(t *testing.T) {
 	}
 }
 
-// Nobody becomes the owner, or gets the owner's password, by having the
-// owner's id.
+// TestOwnerIsNotReplacedByChance checks that nobody becomes the owner, or gets the owner's
+// password, by having the owner's id.
 func TestOwnerIsNotReplacedByChance(t *testing.T) {
 	d := newDesk(t)
 	owner := lyceum.User{ID: 1, Email: "owner@example.com", Role: lyceum.Owner, PasswordHash: lyceum.Some("$argon2id$kept"), CreatedAt: storetest.Begin}

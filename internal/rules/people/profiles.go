@@ -7,7 +7,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Profile is a user with what else version 2 shows of them.
+// Profile is a user with everything else that version 2 shows about them.
 type Profile struct {
 	lyceum.User
 	lyceum.UserBesides
@@ -26,7 +26,7 @@ func (s *Service) Profiles(
 	return lyceum.Listing[Profile]{Page: found.Page, Total: found.Total, Rows: rows, More: found.More}, err
 }
 
-// profiles completes some users.
+// profiles returns the profiles of users.
 func profiles(v lyceum.View, users ...lyceum.User) ([]Profile, error) {
 	ids := make([]lyceum.UserID, len(users))
 	for i := range users {
@@ -45,13 +45,13 @@ type MeasuredProfile struct {
 	Profile
 
 	Transactions int
-	Spent        lyceum.USDCents // less what was refunded
+	Spent        lyceum.USDCents // less refunds
 	Courses      int             // that they are or were enrolled in
 	Quizzes      int             // graded ones that they submitted
-	Passed       int             // of these
+	Passed       int             // of the graded ones
 }
 
-// Profile shows a user. It fails with NotFound.
+// Profile returns the profile of a user. It fails with NotFound.
 func (s *Service) Profile(ctx context.Context, by lyceum.By, id lyceum.UserID) (MeasuredProfile, error) {
 	var m MeasuredProfile
 	err := s.store.AtOnce(ctx, by.School, func(v lyceum.View) error {
@@ -101,8 +101,8 @@ func (m *MeasuredProfile) measure(v lyceum.View) error {
 	return m.examine(v)
 }
 
-// examine counts the quizzes of a user. One is passed by any response that has the
-// least score of its course.
+// examine counts the quizzes of a user. A quiz is passed by any response that reaches the
+// minimum score of its course.
 func (m *MeasuredProfile) examine(v lyceum.View) error {
 	least, err := v.FindScores(m.ID)
 	if err != nil {
@@ -127,10 +127,10 @@ func (m *MeasuredProfile) examine(v lyceum.View) error {
 	return err
 }
 
-// readAtOnce is how many transactions one statement of SQL names at most.
+// readAtOnce is the maximum number of transactions that one SQL statement names.
 const readAtOnce = 500
 
-// spend adds what was spent by transactions that were refunded.
+// spend adds what was spent on transactions that were refunded.
 func (m *MeasuredProfile) spend(v lyceum.View, refunded []lyceum.Transaction) error {
 	ids := make([]lyceum.TransactionID, len(refunded))
 	for i := range refunded {
@@ -148,8 +148,9 @@ func (m *MeasuredProfile) spend(v lyceum.View, refunded []lyceum.Transaction) er
 	return err
 }
 
-// spent returns what was paid by a transaction and not refunded, in US cents. The tax
-// that was refunded is known if a refund was recorded here; else it goes with the price.
+// spent returns what was paid for a transaction and not refunded, in US cents. The refunded tax
+// is known if a refund was recorded here; otherwise it is assumed to be proportional to the
+// price.
 func spent(t *lyceum.Transaction, tax lyceum.Opt[lyceum.Minor]) lyceum.USDCents {
 	if !t.Paid {
 		return 0

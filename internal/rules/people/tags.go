@@ -10,8 +10,8 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// EachTags visits the tags of a school's users by ascending id, all of one
-// moment. Users without tags are left out.
+// EachTags visits the tags of a school's users by ascending id, all from one snapshot. It skips
+// users without tags.
 func (s *Service) EachTags(ctx context.Context, by lyceum.By, visit func(*lyceum.UserTags) error) error {
 	v := s.store.In(ctx, by.School)
 	if _, err := v.GetSchool(); err != nil {
@@ -22,7 +22,7 @@ func (s *Service) EachTags(ctx context.Context, by lyceum.By, visit func(*lyceum
 		if row.User == 0 {
 			return nil
 		}
-		slices.Sort(row.Tags) // in one order on every engine
+		slices.Sort(row.Tags) // so that the order is the same on every engine
 		return visit(&row)
 	}
 	err := v.EachTag(lyceum.None[lyceum.UserID](), func(user lyceum.UserID, tag string) error {
@@ -41,19 +41,18 @@ func (s *Service) EachTags(ctx context.Context, by lyceum.By, visit func(*lyceum
 	return end()
 }
 
-// tagsOf returns the tags of a user by name.
+// tagsOf returns the tags of a user, sorted by name.
 func tagsOf(from lyceum.TagReads, user lyceum.UserID) ([]string, error) {
 	var tags []string
 	err := from.EachTag(lyceum.Some(user), func(_ lyceum.UserID, name string) error {
 		tags = append(tags, name)
 		return nil
 	})
-	slices.Sort(tags) // in one order on every engine
+	slices.Sort(tags) // so that the order is the same on every engine
 	return tags, err
 }
 
-// SetTags gives a user these tags and no others, and tells of each that came
-// or went.
+// SetTags replaces the tags of a user, and announces each that was added or removed.
 func (s *Service) SetTags(ctx context.Context, by lyceum.By, t lyceum.UserTags) (Detail, error) {
 	if err := s.CheckTags(t.Tags); err != nil {
 		return Detail{}, err
@@ -83,8 +82,8 @@ func (s *Service) CheckTags(tags []string) error {
 	return nil
 }
 
-// AddTags gives a user some tags besides those that they have, and reports
-// whether that changed any. It fails with Invalid if these were too many.
+// AddTags adds tags to those of a user, and reports whether that changed anything. It fails with
+// Invalid if that would be too many.
 func (s *Service) AddTags(tx lyceum.Tx, user lyceum.UserID, tags []string) (changed bool, err error) {
 	before, err := tagsOf(tx, user)
 	if err != nil {
@@ -97,7 +96,7 @@ func (s *Service) AddTags(tx lyceum.Tx, user lyceum.UserID, tags []string) (chan
 	return retag(tx, user, before, after)
 }
 
-// RemoveTags takes some tags from a user, and reports whether that changed any.
+// RemoveTags removes tags from a user, and reports whether that changed anything.
 func (s *Service) RemoveTags(tx lyceum.Tx, user lyceum.UserID, tags []string) (changed bool, err error) {
 	before, err := tagsOf(tx, user)
 	if err != nil {
@@ -107,7 +106,7 @@ func (s *Service) RemoveTags(tx lyceum.Tx, user lyceum.UserID, tags []string) (c
 	return retag(tx, user, before, after)
 }
 
-// retag replaces the tags of a user, and tells of each that came or went.
+// retag replaces the tags of a user, and announces each that was added or removed.
 func retag(tx lyceum.Tx, user lyceum.UserID, before, tags []string) (changed bool, err error) {
 	if changed, err = tx.SetTags(user, tags); err != nil || !changed {
 		return changed, err
@@ -136,7 +135,7 @@ func retag(tx lyceum.Tx, user lyceum.UserID, before, tags []string) (changed boo
 	return true, err
 }
 
-// TagImport takes tags in. A user gets those of the row and no others.
+// TagImport imports tags. A row replaces all tags of its user.
 type TagImport struct {
 	service *Service
 	by      lyceum.By
@@ -147,22 +146,22 @@ func (s *Service) ImportTags(by lyceum.By) *TagImport {
 	return &TagImport{service: s, by: by}
 }
 
-// The bounds of tags. What a database from before has beyond maxTags is shown
-// whole, until the user is given others.
+// Limits of tags. If an older database has more than maxTags of a user, all of them are shown
+// until they are replaced.
 const (
-	maxTags = 100 // different ones of a user
+	maxTags = 100 // distinct ones of a user
 	maxTag  = 255 // bytes of one
 )
 
-// Check tells which rows of a batch cannot be kept, and keeps none.
+// Check returns the problems of the rows of a batch that cannot be imported, and saves nothing.
 func (i *TagImport) Check(ctx context.Context, batch []lyceum.UserTags) ([]lyceum.RowProblem, error) {
 	v := i.service.store.In(ctx, i.by.School)
 	known, err := v.Users.Find(v, usersOf(batch)...)
 	return tagProblems(batch, known), err
 }
 
-// Save keeps the rows of a batch that have no problem, all in one write, and
-// gives the problems of the others.
+// Save saves the rows of a batch that have no problem, all in one write, and returns the
+// problems of the others.
 func (i *TagImport) Save(
 	ctx context.Context, batch []lyceum.UserTags,
 ) (saved lyceum.Saved, problems []lyceum.RowProblem, err error) {

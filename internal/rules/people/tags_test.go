@@ -20,7 +20,8 @@ func someTags(n int) (tags []string) {
 	return tags
 }
 
-// A user is given at most 100 tags, by whatever way they come in.
+// TestR24_TagsOfAUserAreBounded checks that a user has at most 100 tags, in whatever way they
+// are set.
 func TestR24_TagsOfAUserAreBounded(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -49,8 +50,8 @@ func TestR24_TagsOfAUserAreBounded(t *testing.T) {
 	}
 }
 
-// What a database from before has beyond 100 tags is shown whole, and can be
-// made fewer.
+// TestR24_MoreTagsFromBefore checks that if an older database has more than 100 tags of a user,
+// all are shown, and their number can be reduced.
 func TestR24_MoreTagsFromBefore(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -71,8 +72,8 @@ func TestR24_MoreTagsFromBefore(t *testing.T) {
 	}
 }
 
-// A user is shown as of one moment: a change that comes between the questions for it is
-// seen whole or not at all.
+// TestUserIsShownAtOneMoment checks that a user is shown from one snapshot: a change between the
+// queries is seen completely or not at all.
 func TestUserIsShownAtOneMoment(t *testing.T) {
 	t.Parallel()
 	between := func() {}

@@ -13,8 +13,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// TestUsersGoTogether: of users who are created at the same time, none needs to be in the database
-// before the others are. An address is still one person's.
+// TestUsersGoTogether checks that of users who are created at the same time, none needs to be in
+// the database before the others, and that an address still belongs to one user.
 func TestUsersGoTogether(t *testing.T) {
 	t.Parallel()
 	const n = 64

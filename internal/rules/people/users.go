@@ -11,20 +11,19 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Hasher makes the hash that is kept of a password, and tells whether it is one
-// of the first that others would try, so that the user must choose another. It
-// may wait for a free processor, and refuses with RateLimited when none becomes
-// free.
+// Hasher hashes a password for storage, and reports whether it is a common one that attackers
+// would try first, so that the user must choose another. It may wait for a free processor, and
+// fails with RateLimited if none becomes free.
 type Hasher func(
 	ctx context.Context, by lyceum.By, email, password string,
 ) (hash lyceum.Opt[string], common bool, err error)
 
-// reach is the row at which a list by page ends (contract/v1.yaml,
-// ListUsers); search_after has no end.
+// reach is the number of rows that a list by page can reach (contract/v1.yaml, ListUsers);
+// search_after has no limit.
 const reach = 10_000
 
-// List lists users by ascending id. With f.After, which says where to begin,
-// the page's number is 1 whatever it was.
+// List lists users by ascending id. With f.After, which sets where the list begins, the page
+// number is always 1.
 func (s *Service) List(
 	ctx context.Context, by lyceum.By, f lyceum.UserFilter, p lyceum.Page,
 ) (lyceum.Listing[lyceum.UserSummary], error) {
@@ -40,17 +39,17 @@ func (s *Service) List(
 	return v.UserSummaries.List(v, f, p)
 }
 
-// Detail is a user with their tags and, of each course they were ever enrolled
-// in, the latest enrollment, the newest first.
+// Detail is a user with their tags and, for each course they were ever enrolled in, the latest
+// enrollment, the newest first.
 type Detail struct {
 	lyceum.User
 
 	Tags        []string
 	Enrollments []lyceum.Enrolled
-	Now         time.Time // by which an enrollment is active
+	Now         time.Time // the time at which enrollments are active or not
 }
 
-// Show shows a user.
+// Show returns a user with their details.
 func (s *Service) Show(ctx context.Context, by lyceum.By, id lyceum.UserID) (d Detail, err error) {
 	err = s.store.AtOnce(ctx, by.School, func(v lyceum.View) error {
 		user, err := v.Users.Get(v, id)
@@ -62,7 +61,7 @@ func (s *Service) Show(ctx context.Context, by lyceum.By, id lyceum.UserID) (d D
 	return d, err
 }
 
-// detail is what a user who was just saved has besides.
+// detail returns the details of a user who was just saved.
 func (s *Service) detail(ctx context.Context, by lyceum.By, user lyceum.User) (d Detail, err error) {
 	err = s.store.AtOnce(ctx, by.School, func(v lyceum.View) (err error) {
 		d, err = s.detailOf(v, user)
@@ -71,8 +70,8 @@ func (s *Service) detail(ctx context.Context, by lyceum.By, user lyceum.User) (d
 	return d, err
 }
 
-// afterChange returns what is shown after a change. Where the database fails then, the change is
-// kept all the same, and an error may not say otherwise.
+// afterChange returns what is shown after a change. If the database fails at that point, the
+// change is saved nevertheless, and the error must say so.
 func afterChange[T any](shown T, err error) (T, error) {
 	if err != nil && lyceum.KindOf(err) == lyceum.Unavailable {
 		err = &lyceum.Error{
@@ -108,8 +107,9 @@ func (s *Service) detailOf(v lyceum.View, user lyceum.User) (Detail, error) {
 	return d, nil
 }
 
-// later reports whether an enrollment in the same course says more of today: access that
-// opens again begins when it did the first time, and may have begun before what has ended.
+// later reports whether a represents the course better than b: an active enrollment does, else
+// the one that began later. Access that opens again has its first start time, so an active
+// enrollment may have begun before one that has ended.
 func later(a, b *lyceum.Enrolled, now time.Time) bool {
 	if active := a.ActiveAt(now); active != b.ActiveAt(now) {
 		return active
@@ -117,13 +117,13 @@ func later(a, b *lyceum.Enrolled, now time.Time) bool {
 	return a.EnrolledAt.After(b.EnrolledAt)
 }
 
-// NewUser is what is said of a user who is to be created.
+// NewUser is a user to create.
 type NewUser struct {
 	Email               string
 	Name, Password, Src lyceum.Opt[string]
 }
 
-// The bounds of what is said of a user.
+// Limits of a user's fields.
 const (
 	minPassword = 6 // contract/v1.yaml
 	MaxPassword = 256
@@ -131,8 +131,7 @@ const (
 	MaxUserText = 255
 )
 
-// Create creates a student. One who has the address already is shown and left
-// as they are.
+// Create creates a student. If a user has the address already, it returns that user unchanged.
 func (s *Service) Create(ctx context.Context, by lyceum.By, n NewUser, hash Hasher) (Detail, error) {
 	if err := n.check(); err != nil {
 		return Detail{}, err
@@ -174,20 +173,20 @@ func (s *Service) Create(ctx context.Context, by lyceum.By, n NewUser, hash Hash
 	return afterChange(s.detail(ctx, by, made))
 }
 
-// welcome keeps a new user and tells of them.
+// welcome inserts a new user and announces them.
 func welcome(tx lyceum.Tx, user lyceum.User) error {
 	err := tx.Users.Insert(tx, user)
 	tx.Announce(lyceum.UserCreated, int32(user.ID), lyceum.UserCreatedEvent, "")
 	return err
 }
 
-// CheckAddress refuses what cannot be the address or the name of a user.
+// CheckAddress rejects an address or a name that a user cannot have.
 func (s *Service) CheckAddress(email string, name lyceum.Opt[string]) error {
 	return (&NewUser{Email: email, Name: name}).check()
 }
 
-// Register gives the user with an address, and makes a student of whoever has
-// it where there is none. The address that stands for one who was erased is theirs.
+// Register returns the user with an address, and creates a student if there is none. The address
+// that represents an erased person belongs to that person.
 func (s *Service) Register(tx lyceum.Tx, now time.Time, email string, name lyceum.Opt[string]) (lyceum.UserID, error) {
 	id, err := tx.Users.NextID(tx)
 	if err != nil {
@@ -205,8 +204,8 @@ func (s *Service) Register(tx lyceum.Tx, now time.Time, email string, name lyceu
 
 const addressTaken = "must be an email address such as learner@example.com"
 
-// IsAddress reports whether a text can be the address of a user. Those at invalid
-// are nobody's (RFC 2606), and stand for people who were erased.
+// IsAddress reports whether a string can be the address of a user. Addresses at invalid belong
+// to nobody (RFC 2606), and represent people who were erased.
 func IsAddress(email string) bool {
 	at, err := mail.ParseAddress(email)
 	return err == nil && at.Address == email && len(email) <= MaxEmail && !strings.HasSuffix(email, "@invalid")
@@ -246,7 +245,7 @@ func refused(wrong []lyceum.FieldError) error {
 	return lyceum.InvalidFields(wrong...)
 }
 
-// filled is a text that has letters; one without is none.
+// filled returns a text, or none if it is blank.
 func filled(text lyceum.Opt[string]) lyceum.Opt[string] {
 	if strings.TrimSpace(text.Value) == "" {
 		return lyceum.None[string]()
@@ -254,8 +253,8 @@ func filled(text lyceum.Opt[string]) lyceum.Opt[string] {
 	return text
 }
 
-// Change is what becomes of a user's name and source: absent leaves one, and
-// an absent text in it clears it.
+// Change is a change to a user's name and source. An absent field stays unchanged, and an absent
+// text in it clears the field.
 type Change struct {
 	User      lyceum.UserID
 	Name, Src lyceum.Opt[lyceum.Opt[string]]
@@ -290,7 +289,7 @@ func (s *Service) Update(ctx context.Context, by lyceum.By, c Change) (Detail, e
 	return afterChange(s.detail(ctx, by, user))
 }
 
-// renamed is what User.updated tells besides the user.
+// renamed has the fields of User.updated besides those of the user.
 type renamed struct {
 	OldName  string `json:"old_name"`
 	NewName  string `json:"new_name"`

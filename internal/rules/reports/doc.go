@@ -1,6 +1,6 @@
-// Package reports decides which periods a school's sales are added up for, what the
-// sums are kept apart by, and what stands beside them. The sums are the store's, and
-// docs/glossary.md defines the figures.
+// Package reports decides which periods a school's sales are added up for, how the sums are
+// grouped, and what they are compared with. The store computes the sums, and docs/glossary.md
+// defines the figures.
 //
 // It must not know HTTP, SQL or a file format.
 package reports

@@ -8,7 +8,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// groups makes the groups of a report of sums.
+// groups returns the groups of a report, made of sums.
 func groups(v lyceum.View, by By, of Span, sums []lyceum.SalesSum) ([]Group, error) {
 	var list []Group
 	switch by {
@@ -30,7 +30,7 @@ func groups(v lyceum.View, by By, of Span, sums []lyceum.SalesSum) ([]Group, err
 	return list, nil
 }
 
-// calendar makes a group of each day, week or month of the period.
+// calendar returns a group for each day, week or month of the period.
 func calendar(by By, of Span, sums []lyceum.SalesSum) []Group {
 	var list []Group
 	for day := of.From; !of.Until.Before(day); day = day.Add(1) {
@@ -71,7 +71,7 @@ type groupKey struct {
 	id   lyceum.Opt[int32]
 }
 
-// named makes a group of each thing that has a name.
+// named returns a group for each object with a name.
 func named(v lyceum.View, by By, sums []lyceum.SalesSum) ([]Group, error) {
 	key, err := keys(v, by, sums)
 	if err != nil {
@@ -95,7 +95,7 @@ func named(v lyceum.View, by By, sums []lyceum.SalesSum) ([]Group, error) {
 	return list, name(v, by, list)
 }
 
-// keys returns which group a sum belongs to.
+// keys returns a function that returns the group of a sum.
 func keys(v lyceum.View, by By, sums []lyceum.SalesSum) (func(lyceum.Opt[int32]) groupKey, error) {
 	if by != ByCourse && by != ByProduct {
 		return func(of lyceum.Opt[int32]) groupKey { return groupKey{id: of} }, nil
@@ -119,13 +119,13 @@ func keys(v lyceum.View, by By, sums []lyceum.SalesSum) (func(lyceum.Opt[int32])
 	}, err
 }
 
-// numbered are the groups whose names are found by a sequence.
+// numbered maps groupings to the sequences by which names are found.
 var numbered = map[By]lyceum.Sequence{
 	ByCourse: lyceum.CourseSequence, ByPlan: lyceum.PricingPlanSequence, ByAuthor: lyceum.AuthorSequence,
 	ByAffiliate: lyceum.AffiliateSequence,
 }
 
-// name gives groups their names.
+// name sets the names of groups.
 func name(v lyceum.View, by By, list []Group) error {
 	switch by {
 	case ByProduct:
@@ -175,7 +175,7 @@ func nameProducts(v lyceum.View, list []Group) error {
 	return nil
 }
 
-// nameOf gives the groups of a kind the names of rows.
+// nameOf sets the names of the groups of a kind from rows.
 func nameOf[ID ~int32, T, F any](
 	v lyceum.View, rows lyceum.Rows[ID, T, F], list []Group, kind lyceum.ProductKind, name func(T) lyceum.Opt[string],
 ) error {

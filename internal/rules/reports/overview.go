@@ -7,27 +7,27 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Beside is a period and the one that it is compared with.
+// Beside is a period and the period it is compared with.
 type Beside struct{ Now, Before Part }
 
-// Overview is how a school does.
+// Overview summarizes how a school is doing.
 type Overview struct {
-	Today               Beside  // beside yesterday
-	Month               Beside  // up to today, beside the same days of the month before
-	Recent              Beside  // the last 30 days, beside the 30 before
-	LastMonth           Span    // the whole month before this one
-	Days                []Group // of the last 30 days
+	Today               Beside  // compared with yesterday
+	Month               Beside  // up to today, compared with the same days of the previous month
+	Recent              Beside  // the last 30 days, compared with the 30 days before
+	LastMonth           Span    // the whole previous month
+	Days                []Group // the last 30 days
 	Courses, Affiliates []Group // the best of the last 30 days, by revenue
 }
 
-// overviewDays is how many days an overview is of, and best how many courses and
-// affiliates it names.
+// overviewDays is the number of days in an overview, and best the number of courses and
+// affiliates in it.
 const (
 	overviewDays = 30
 	best         = 5
 )
 
-// Overview reports how a school does, all of one moment.
+// Overview returns an overview of a school. All its sums are from one snapshot.
 func (s *Service) Overview(ctx context.Context, by lyceum.By) (Overview, error) {
 	v := s.Store.In(ctx, by.School)
 	school, err := v.GetSchool()
@@ -83,7 +83,8 @@ func (s *Service) Overview(ctx context.Context, by lyceum.By) (Overview, error) 
 	return o, nil
 }
 
-// bestOf returns the groups that brought the most, without what belongs to none.
+// bestOf returns the groups with the highest revenue. Groups without an id or without sales are
+// left out.
 func bestOf(v lyceum.View, by By, sums []lyceum.SalesSum) ([]Group, error) {
 	list, err := groups(v, by, Span{}, sums)
 	list = slices.DeleteFunc(list, func(g Group) bool { return !g.ID.Present || g.Figures.All().Sales == 0 })

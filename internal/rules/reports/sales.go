@@ -16,7 +16,7 @@ type Service struct {
 	Clock func() time.Time
 }
 
-// By is what the groups of a report are.
+// By is what a report is grouped by.
 type By string
 
 // What a report can be grouped by.
@@ -33,14 +33,14 @@ const (
 	ByCurrency  By = "currency"
 )
 
-// Groupings lists all of them.
+// Groupings lists everything that a report can be grouped by.
 func Groupings() []By {
 	return []By{
 		ByDay, ByWeek, ByMonth, ByCourse, ByProduct, ByPlan, ByAuthor, ByAffiliate, ByCoupon, ByCurrency,
 	}
 }
 
-// sums is what the sums of a store are kept apart by, for groups of a kind.
+// sums returns what the store must group its sums by to get these groups.
 func (b By) sums() lyceum.SalesGroup {
 	switch b {
 	case ByDay, ByWeek, ByMonth:
@@ -58,16 +58,16 @@ func (b By) sums() lyceum.SalesGroup {
 	}
 }
 
-// Query asks for a report.
+// Query is a query for a report.
 type Query struct {
-	From   lyceum.Opt[lyceum.Day] // included; absent: the first of the month of Until
-	Until  lyceum.Opt[lyceum.Day] // included; absent: today
+	From   lyceum.Opt[lyceum.Day] // inclusive; absent: the first day of the month of Until
+	Until  lyceum.Opt[lyceum.Day] // inclusive; absent: today
 	By     lyceum.Opt[By]
 	Zone   lyceum.Opt[lyceum.TimeZone] // absent: the school's
 	Filter lyceum.TransactionFilter    // without Created
 }
 
-// Span is a period of days, both ends included.
+// Span is a period of days, both ends inclusive.
 type Span struct{ From, Until lyceum.Day }
 
 // Report is what was sold and refunded in a period.
@@ -88,9 +88,8 @@ type Part struct {
 	Figures Figures
 }
 
-// Group is a part of a report. ID names a course, a product, a plan, an author, an
-// affiliate or a coupon; Days is the part of a day, a week or a month that is in the
-// period.
+// Group is a part of a report. ID is that of a course, a product, a plan, an author, an
+// affiliate or a coupon. Days is the part of a day, week or month that is in the period.
 type Group struct {
 	ID      lyceum.Opt[int32]
 	Kind    lyceum.ProductKind // of a product
@@ -109,8 +108,7 @@ func (f Figures) ByUse() Figures {
 	})
 }
 
-// All returns the sum of all currencies, of which only the counts and the amounts in
-// US cents mean something.
+// All returns the sum of all currencies. Only the counts and the amounts in US cents are set.
 func (f Figures) All() lyceum.SalesSum {
 	var all lyceum.SalesSum
 	for i := range f {
@@ -121,7 +119,7 @@ func (f Figures) All() lyceum.SalesSum {
 	return all
 }
 
-// add adds a sum to that of its currency. Figures stay in order of the currency.
+// add adds a sum to the one of the same currency. Figures stay sorted by currency.
 func (f *Figures) add(s lyceum.SalesSum) {
 	s.Of = lyceum.None[int32]()
 	i, found := slices.BinarySearchFunc(*f, s.Currency, func(s lyceum.SalesSum, c lyceum.Currency) int {
@@ -142,14 +140,14 @@ func figuresOf(sums []lyceum.SalesSum) Figures {
 	return f
 }
 
-// maxYears is how long a period may be.
+// maxYears is the maximum length of a period, in years.
 const maxYears = 50
 
-// mostSums is the number of sums that are taken from a store; groups are made of
-// several of them.
+// mostSums is the maximum number of sums read from a store. Several of them can be combined
+// into one group.
 const mostSums = 1 << 20
 
-// Sales reports a period and the one before.
+// Sales returns a report of a period, with the figures of the period before.
 func (s *Service) Sales(ctx context.Context, by lyceum.By, q Query) (Report, error) {
 	v := s.Store.In(ctx, by.School)
 	school, err := v.GetSchool()
@@ -202,8 +200,8 @@ func (r *Report) check() error {
 	return nil
 }
 
-// before returns the period before: as many whole months, if the period is whole
-// months, else as many days.
+// before returns the period before s: the same number of whole months if s consists of whole
+// months, otherwise the same number of days.
 func (s Span) before() Span {
 	last := s.From.Add(-1)
 	if next := s.Until.Add(1); s.From.Day == 1 && next.Day == 1 {

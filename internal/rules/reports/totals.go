@@ -7,13 +7,12 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// allDays are the days that a day can be written as.
+// allDays are all days that can be written.
 var allDays = Span{lyceum.Day{Year: 1, Month: 1, Day: 1}, lyceum.Day{Year: 9999, Month: 12, Day: 31}}
 
-// Totals returns what the paid transactions come to that pass a filter, with a sum for
-// each currency that has any. They are those from one day until another, both included,
-// in the school's time zone; the filter's Created is not used. What was refunded of them
-// is RefundedOf.
+// Totals returns the sums of the paid transactions that match a filter, one for each currency
+// that has any. Only transactions from one day to another, both inclusive, in the school's time
+// zone are counted; the filter's Created is ignored. RefundedOf is what was refunded of them.
 func (s *Service) Totals(
 	ctx context.Context, by lyceum.By, f lyceum.TransactionFilter, from, until lyceum.Opt[lyceum.Day],
 ) (Figures, error) {

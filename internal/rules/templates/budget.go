@@ -14,23 +14,24 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// newLanguage returns the tags of the language.
+// newLanguage returns a configuration with the standard tags of the language.
 func newLanguage() render.Config {
 	config := render.NewConfig()
 	tags.AddStandardTags(config)
 	return config
 }
 
-// budgetKey is where a running template finds its budget. No variable has such a name.
+// budgetKey is the variable in which a running template finds its budget. No template can name
+// it.
 const budgetKey = " budget"
 
-// budget is what a running template has used up.
+// budget records what a running template has used up.
 type budget struct {
 	ctx          context.Context //nolint:containedctx // the library calls back without one
 	rounds, made int
 }
 
-// round is called at the beginning of every round of a loop.
+// round counts a round of a loop. It is called at the beginning of each.
 func (b *budget) round() error {
 	if b.rounds++; b.rounds > maxRounds {
 		return lyceum.Invalidf("the template's loops have more than %d rounds", maxRounds)
@@ -47,7 +48,7 @@ func (b *budget) timely() error {
 	return nil
 }
 
-// check refuses what is too large for a filter.
+// check rejects a value that is too large for a filter.
 func (b *budget) check(v reflect.Value) error {
 	members, size := 0, 0
 	measure(v, &members, &size)
@@ -60,7 +61,7 @@ func (b *budget) check(v reflect.Value) error {
 	return b.timely()
 }
 
-// keep counts what a filter made.
+// keep counts the output of a filter.
 func (b *budget) keep(v reflect.Value) error {
 	members, size := 0, 0
 	measure(v, &members, &size)
@@ -70,7 +71,7 @@ func (b *budget) keep(v reflect.Value) error {
 	return b.check(v)
 }
 
-// measure adds up texts and members of lists, until there are too many.
+// measure adds up the bytes of strings and the members of lists, until a limit is exceeded.
 func measure(v reflect.Value, members, size *int) {
 	for v.IsValid() && (v.Kind() == reflect.Interface || v.Kind() == reflect.Pointer) {
 		v = v.Elem()
@@ -91,7 +92,7 @@ func measure(v reflect.Value, members, size *int) {
 	}
 }
 
-// bounded takes the text that a template makes.
+// bounded receives the output of a template.
 type bounded struct {
 	spent *budget
 	text  strings.Builder
@@ -107,7 +108,7 @@ func (w *bounded) Write(b []byte) (int, error) {
 	return w.text.Write(b)
 }
 
-// countRounds makes every loop below a node call budget.round.
+// countRounds makes every loop in a node and below call budget.round.
 func countRounds(node render.Node) {
 	switch node := node.(type) {
 	case *render.SeqNode:

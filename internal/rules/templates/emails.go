@@ -9,7 +9,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// EmailName is what a kind of email is called.
+// EmailName is the name of a kind of email.
 type EmailName string
 
 // The names of emails.
@@ -31,16 +31,16 @@ type Variable struct {
 	Example           string
 }
 
-// kind is what is known of a kind of email.
+// kind describes a kind of email.
 type kind struct {
 	stored      lyceum.EmailKind
 	name        EmailName
 	description string
 	variables   []Variable
-	shows       string // the variable without which the email is of no use
-	optional    bool   // a school may send it or not, and does not at first
-	// facts adds the values of what an optional email is about, or returns why it is not
-	// to be sent any longer.
+	shows       string // the variable without which the email is useless
+	optional    bool   // the school can turn the email on; it is off at first
+	// facts adds the values of what an optional email is about, or returns why it should no
+	// longer be sent.
 	facts func(f *facts, about int32) (canceled string, err error)
 }
 
@@ -53,7 +53,7 @@ var (
 	planName    = Variable{"plan.name", "The pricing plan.", "Monthly"}
 )
 
-// kinds are the emails that are sent, in the order of a list.
+// kinds are the emails that are sent, in the order in which they are listed.
 var kinds = []kind{
 	{
 		lyceum.PasswordEmail, SetPassword, "Sent to a person who forgot their password.",
@@ -172,18 +172,18 @@ func NameOf(stored lyceum.EmailKind) EmailName {
 	return k.name
 }
 
-// always reports whether an email that is always sent is to be turned off.
+// always reports whether enabled would turn off an email that is always sent.
 func (k *kind) always(enabled lyceum.Opt[bool]) bool {
 	return !k.optional && enabled.Present && !enabled.Value
 }
 
-// secret reports whether the email shows a link that lets its reader in.
+// secret reports whether the email shows a link that gives its reader access.
 func (k *kind) secret() bool { return k.shows == "link" }
 
 //go:embed emails
 var standardTexts embed.FS
 
-// standard returns Lyceum's own text. The first line of its file is the subject.
+// standard returns Lyceum's own templates. The first line of the file is the subject.
 func (k *kind) standard() (subject, body string) {
 	file, err := standardTexts.ReadFile("emails/" + string(k.name) + ".liquid")
 	if err != nil {
@@ -193,7 +193,7 @@ func (k *kind) standard() (subject, body string) {
 	return subject, strings.TrimPrefix(body, "\n")
 }
 
-// examples are the values of a preview.
+// examples returns the values for a preview.
 func (k *kind) examples() Values { return examples(k.variables) }
 
 func examples(of []Variable) Values {
@@ -207,7 +207,7 @@ func examples(of []Variable) Values {
 // Values are what an email shows, by the names of its variables.
 type Values map[string]string
 
-// nested turns user.name into the member name of user.
+// nested turns a variable such as user.name into the member name of user.
 func (v Values) nested() map[string]any {
 	all := map[string]any{}
 	for name, value := range v {

@@ -1,4 +1,4 @@
 package templates
 
-// FilterNames are the filters of a template.
+// FilterNames are the filters that templates can use.
 var FilterNames = filterNames

@@ -8,7 +8,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// facts finds the values of what an email is about.
+// facts looks up the values of what an email is about.
 type facts struct {
 	lyceum.View
 
@@ -16,11 +16,11 @@ type facts struct {
 	values Values
 	name   func(string) string
 	now    time.Time
-	to     string // the address that the email goes to
+	to     string // the recipient's address
 }
 
-// find adds the values of what an email is about. Where there is no reason left to send
-// it, it returns why.
+// find adds the values of what an email is about. If there is no longer a reason to send it, it
+// returns why.
 func (f *facts) find(k *kind, about int32) (canceled string, err error) {
 	if !f.school.Emails.Has(k.stored) {
 		return "the school has turned it off", nil
@@ -28,7 +28,7 @@ func (f *facts) find(k *kind, about int32) (canceled string, err error) {
 	return k.facts(f, about)
 }
 
-// payment is about a transaction.
+// payment adds the values of a transaction.
 func (f *facts) payment(id int32) (canceled string, err error) {
 	t, err := f.Transactions.Get(f, lyceum.TransactionID(id))
 	if err != nil {
@@ -44,7 +44,7 @@ func (f *facts) payment(id int32) (canceled string, err error) {
 	return "", err
 }
 
-// failure is about a failed payment.
+// failure adds the values of a failed payment.
 func (f *facts) failure(id int32) (canceled string, err error) {
 	failed, err := f.PaymentFailures.Get(f, lyceum.PaymentFailureID(id))
 	if err != nil {
@@ -72,7 +72,8 @@ func (f *facts) failure(id int32) (canceled string, err error) {
 	return "", err
 }
 
-// ended is about a sale. Somebody who has access for another reason is told nothing.
+// ended adds the values of a sale that ended. A user who has access for another reason is sent
+// no email.
 func (f *facts) ended(id int32) (canceled string, err error) {
 	sale, err := f.Sales.Get(f, lyceum.SaleID(id))
 	switch {
@@ -89,8 +90,8 @@ func (f *facts) ended(id int32) (canceled string, err error) {
 	return canceled, err
 }
 
-// order is about an order that was abandoned. It goes to whoever ordered, be they a
-// user or not.
+// order adds the values of an abandoned order. Its email goes to the buyer, whether or not they
+// are a user.
 func (f *facts) order(id int32) (canceled string, err error) {
 	o, err := f.Orders.Get(f, lyceum.OrderID(id))
 	switch {
@@ -108,8 +109,8 @@ func (f *facts) order(id int32) (canceled string, err error) {
 	return "", err
 }
 
-// plan adds what a plan and its product are called, and reports whether a user has
-// access to the product. What is unknown is empty.
+// plan adds the names of a plan and its product, and reports whether a user has access to the
+// product. Unknown names are empty.
 func (f *facts) plan(id lyceum.PricingPlanID, user lyceum.UserID) (has bool, err error) {
 	f.values["plan.name"], f.values["product.name"] = "", ""
 	plans, err := f.PricingPlans.Find(f, id)
@@ -128,7 +129,7 @@ func (f *facts) plan(id lyceum.PricingPlanID, user lyceum.UserID) (has bool, err
 	return !product.Since.IsZero(), err
 }
 
-// day writes the day of a moment in the school's time zone.
+// day formats the day of a time in the school's time zone.
 func (f *facts) day(at time.Time) string {
 	if zone, err := f.school.TimeZone.Location(); err == nil {
 		at = at.In(zone)

@@ -18,7 +18,7 @@ import (
 	"github.com/osteele/tuesday"
 )
 
-// filterNames are the filters of a template, in the order of the alphabet.
+// filterNames are the filters that templates can use, in alphabetical order.
 var filterNames = []string{
 	"abs", "append", "capitalize", "ceil", "compact", "concat", "date", "default", "divided_by", "downcase",
 	"escape", "escape_once", "first", "floor", "hmac_sha256", "join", "json", "last", "lstrip", "map", "minus",
@@ -27,7 +27,7 @@ var filterNames = []string{
 	"times", "truncate", "truncatewords", "uniq", "upcase", "url_decode", "url_encode",
 }
 
-// addFilters gives the language its filters for one rendering.
+// addFilters adds the filters of the language for one rendering.
 func addFilters(config *render.Config, spent *budget, secrets Secrets) {
 	metered := meter{config: config, spent: spent}
 	filters.AddStandardFilters(metered)
@@ -38,7 +38,7 @@ func addFilters(config *render.Config, spent *budget, secrets Secrets) {
 	metered.AddFilter("hmac_sha256", secrets.hmac)
 }
 
-// meter adds filters whose input and output are within the bounds.
+// meter adds filters that reject input and output beyond the limits.
 type meter struct {
 	config *render.Config
 	spent  *budget
@@ -60,15 +60,15 @@ func (m meter) AddFilter(name string, filter any) {
 	}).Interface())
 }
 
-// refuse ends an expression: a filter of the library has no error to return, and
-// the library turns this panic into one.
+// refuse ends an expression with a panic, because the library's filters cannot return an error.
+// The library turns the panic into one.
 func refuse(err error) {
 	if err != nil {
 		panic(values.TypeError(err.Error()))
 	}
 }
 
-// longWidth is a width that a format of dates gives a number, such as %900d.
+// longWidth matches a width of three digits in a date format, such as %900d.
 var longWidth = regexp.MustCompile(`\d{3}`)
 
 func date(t time.Time, format func(string) string) (string, error) {
@@ -100,7 +100,7 @@ func replace(text, old, with string) (string, error) {
 	return strings.ReplaceAll(text, old, with), nil
 }
 
-// truncate shortens a text to a number of characters, those of the ellipsis included.
+// truncate shortens a string to a number of characters, including those of the ellipsis.
 func truncate(text string, length func(int) int, ellipsis func(string) string) string {
 	n, end := length(50), ellipsis("...")
 	runes := []rune(text)
@@ -110,14 +110,14 @@ func truncate(text string, length func(int) int, ellipsis func(string) string) s
 	return string(runes[:max(0, n-len([]rune(end)))]) + end
 }
 
-// secretName stands for a secret in a template. What it prints as is not the secret.
+// secretName represents a secret in a template. Printing it does not show the secret.
 type secretName string
 
 // String hides even the name.
 func (secretName) String() string { return "[secret]" }
 
-// hmac is the contract's filter hmac_sha256: the HMAC-SHA256 of a text, in hexadecimal,
-// lower case.
+// hmac is the contract's filter hmac_sha256: the HMAC-SHA256 of a string, in lower-case
+// hexadecimal.
 func (s Secrets) hmac(text, secret any) (string, error) {
 	name, is := secret.(secretName)
 	if !is {

@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// linkLifetime is how long the links in emails are good.
+	// linkLifetime is how long the links in emails are valid.
 	linkLifetime = 48 * time.Hour
 
 	receiverErased = "its receiver was erased"
@@ -22,8 +22,8 @@ const (
 	queueActor     = "emails"
 )
 
-// pauses are those between the attempts to send an email, 40 hours in all. An attempt
-// comes up to a fifth earlier or later.
+// pauses are the pauses between attempts to send an email, 40 hours in all. Each is up to a
+// fifth shorter or longer.
 var pauses = []time.Duration{
 	5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute, 30 * time.Minute, time.Hour, 2 * time.Hour,
 	4 * time.Hour, 8 * time.Hour, 12 * time.Hour, 12 * time.Hour,
@@ -32,19 +32,19 @@ var pauses = []time.Duration{
 // Outgoing is an email that a change causes.
 type Outgoing struct {
 	Name   EmailName
-	User   lyceum.Opt[lyceum.UserID] // the receiver, if they are a user
-	To     lyceum.Opt[string]        // absent: the address that the user has when it is sent
-	About  lyceum.Opt[int32]         // the transaction, failed payment, sale or order, by the kind of email
-	Values Values                    // besides those of the school, the user and what it is about
+	User   lyceum.Opt[lyceum.UserID] // the recipient, if they are a user
+	To     lyceum.Opt[string]        // absent: the user's address at the time of sending
+	About  lyceum.Opt[int32]         // the transaction, failed payment, sale or order, depending on the kind of email
+	Values Values                    // in addition to those of the school, the user and About
 }
 
-// Notify is Queue for an email about something that was sold.
+// Notify queues an email about something that was sold.
 func (s *Service) Notify(tx lyceum.Tx, stored lyceum.EmailKind, user lyceum.Opt[lyceum.UserID], about int32) error {
 	return s.Queue(tx, Outgoing{Name: NameOf(stored), User: user, About: lyceum.Some(about)})
 }
 
-// Queue keeps, in a change, that an email is to be sent once the change is kept. Where
-// the server has no mail server, or the school does not send the email, it keeps nothing.
+// Queue saves an email as part of a change, to be sent after the commit. If the server has no
+// mail server, or the school has turned the email off, it does nothing.
 func (s *Service) Queue(tx lyceum.Tx, o Outgoing) error {
 	if !s.Sends() {
 		return nil
@@ -73,7 +73,7 @@ func (s *Service) Queue(tx lyceum.Tx, o Outgoing) error {
 	return err
 }
 
-// pack writes values for storage, sealed where they are secret.
+// pack encodes values for storage, and seals secret ones.
 func (s *Service) pack(k *kind, values Values) (string, error) {
 	if len(values) == 0 {
 		return "", nil
@@ -89,7 +89,7 @@ func (s *Service) pack(k *kind, values Values) (string, error) {
 	return sealed, nil
 }
 
-// unpack reads what pack wrote.
+// unpack decodes the output of pack.
 func (s *Service) unpack(k *kind, packed string) (Values, error) {
 	values := Values{}
 	if packed == "" {
@@ -104,20 +104,20 @@ func (s *Service) unpack(k *kind, packed string) (Values, error) {
 	return values, json.Unmarshal([]byte(packed), &values)
 }
 
-// Due returns the schools that have emails to be sent.
+// Due returns the schools that have emails to send.
 func (s *Service) Due(ctx context.Context) ([]lyceum.SchoolID, error) {
 	return s.store.FindEmailing(ctx, s.clock())
 }
 
-// Claimed is an email that is to be sent now.
+// Claimed is an email to send now.
 type Claimed struct {
 	lyceum.QueuedEmail
 
 	School lyceum.SchoolID
 }
 
-// Claim takes up to limit emails of a school to be sent. Whoever claims them sends them
-// and reports, and renews the claim until then; if not, they are due again after
+// Claim claims up to limit emails of a school that are due. The caller must send them and call
+// Report, and until then renew the claim; otherwise they are due again after
 // lyceum.ClaimLifetime.
 func (s *Service) Claim(ctx context.Context, school lyceum.SchoolID, limit int) ([]Claimed, error) {
 	now := s.clock()
@@ -133,7 +133,7 @@ func (s *Service) Claim(ctx context.Context, school lyceum.SchoolID, limit int) 
 	return claimed, err
 }
 
-// Renew renews the claims of emails. What was erased meanwhile, or claimed again, it leaves.
+// Renew renews the claims of emails. It skips those that were erased or claimed again meanwhile.
 func (s *Service) Renew(ctx context.Context, claimed []*Claimed) error {
 	of := map[lyceum.SchoolID]map[lyceum.EmailID]*Claimed{}
 	for _, c := range claimed {
@@ -165,11 +165,11 @@ func (s *Service) Renew(ctx context.Context, claimed []*Claimed) error {
 	return nil
 }
 
-// Holds tells whether an email is still claimed by who claimed or renewed it last. Where
-// that is not so, because the process was paused, another one may have sent it.
+// Holds reports whether the claim of an email is still valid. If it is not, because the process
+// was paused, another process may have sent the email.
 func (s *Service) Holds(c *Claimed) bool { return s.clock().Before(c.NextAttemptAt.Value) }
 
-// Make makes a claimed email. Where there is no reason left to send it, it returns why.
+// Make renders a claimed email. If there is no longer a reason to send it, it returns why.
 func (s *Service) Make(ctx context.Context, c *Claimed) (m Message, canceled string, err error) {
 	k, err := storedKind(c.Kind)
 	if err != nil {
@@ -212,15 +212,15 @@ func (s *Service) Make(ctx context.Context, c *Claimed) (m Message, canceled str
 	return Message{ID: c.MessageID, To: to, Subject: made.Subject, Text: made.Text}, "", err
 }
 
-// Outcome is what became of an attempt to send an email.
+// Outcome is the outcome of an attempt to send an email.
 type Outcome struct {
-	Canceled string // why it was not to be sent, if so
+	Canceled string // why it should not be sent, if so
 	Problem  string // what went wrong, in words for the school's owner; empty: it was sent
-	ForGood  bool   // which no other attempt changes
+	ForGood  bool   // further attempts would not help
 }
 
-// Report keeps what became of an attempt. An email that was not sent is tried again,
-// twelve times within 40 hours, and then given up; failed reports that it was.
+// Report saves the outcome of an attempt. An email that was not sent is tried twelve times
+// within 40 hours, and then given up; failed reports whether it was given up.
 func (s *Service) Report(ctx context.Context, c *Claimed, o Outcome) (failed bool, err error) {
 	now := s.clock()
 	err = s.store.Write(ctx, lyceum.Stamp{School: c.School, At: now, Actor: queueActor}, func(tx lyceum.Tx) error {
@@ -238,7 +238,7 @@ func (s *Service) Report(ctx context.Context, c *Claimed, o Outcome) (failed boo
 			row.Tries++
 			row.Problem = lyceum.None[string]()
 			row.Close(lyceum.EmailSent, now)
-		case row.NextAttemptAt != c.NextAttemptAt: // another process has it now
+		case row.NextAttemptAt != c.NextAttemptAt: // another process has claimed it
 			return nil
 		default:
 			row.Tries++
@@ -255,16 +255,16 @@ func (s *Service) Report(ctx context.Context, c *Claimed, o Outcome) (failed boo
 	return failed, err
 }
 
-// pauseAfter returns how long after an attempt the next one comes.
+// pauseAfter returns the pause between an attempt and the next one.
 func pauseAfter(e *lyceum.QueuedEmail) time.Duration {
 	sum := fnv.New64a()
 	_, _ = fmt.Fprintf(sum, "%s/%d", e.MessageID, e.Tries)
-	spread := float64(sum.Sum64()>>11) / (1 << 53) // 0 to 1, the same for an email and an attempt
+	spread := float64(sum.Sum64()>>11) / (1 << 53) // 0 to 1, always the same for the same email and attempt
 	pause := pauses[e.Tries-1]
 	return pause + time.Duration((spread-0.5)*0.4*float64(pause))
 }
 
-// Queued lists the emails that were sent or wait, newest first.
+// Queued lists the emails that were sent or are waiting, newest first.
 func (s *Service) Queued(
 	ctx context.Context, by lyceum.By, f lyceum.EmailFilter, p lyceum.Page,
 ) (lyceum.Listing[lyceum.QueuedEmail], error) {

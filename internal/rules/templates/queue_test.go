@@ -31,7 +31,7 @@ func (d *desk) write(t *testing.T, do func(lyceum.Tx) error) {
 	}
 }
 
-// queue queues the email with a link to user 1.
+// queue queues the email with a link for user 1.
 func (d *desk) queue(t *testing.T) {
 	t.Helper()
 	d.write(t, func(tx lyceum.Tx) error {
@@ -41,7 +41,7 @@ func (d *desk) queue(t *testing.T) {
 	})
 }
 
-// claim claims all that is due, and wants so much of it.
+// claim claims all emails that are due, and checks their number.
 func (d *desk) claim(t *testing.T, want int) []templates.Claimed {
 	t.Helper()
 	due, err := d.Due(t.Context())
@@ -65,8 +65,8 @@ func (d *desk) only(t *testing.T, state lyceum.EmailState) lyceum.QueuedEmail {
 	return all.Rows[0]
 }
 
-// An email is queued with the change that causes it, belongs to whoever claimed it
-// for half a minute, and is the same email when it is sent again.
+// TestEmailsWait checks that an email is queued with the change that causes it, belongs to
+// whoever claimed it for half a minute, and is the same email when it is sent again.
 func TestEmailsWait(t *testing.T) {
 	d := newDesk(t)
 	d.addUser(t, 1, "ana@example.com")
@@ -117,8 +117,8 @@ func TestEmailsWait(t *testing.T) {
 	d.claim(t, 0)
 }
 
-// An email that is not sent is tried twelve times within 40 hours; one that cannot be
-// sent is given up at once. Both are in the journal.
+// TestEmailsAreGivenUp checks that an email that is not sent is tried twelve times within 40
+// hours, that one that cannot be sent is given up immediately, and that the journal has both.
 func TestEmailsAreGivenUp(t *testing.T) {
 	d := newDesk(t)
 	d.addUser(t, 1, "ana@example.com")
@@ -156,8 +156,8 @@ func TestEmailsAreGivenUp(t *testing.T) {
 	}
 }
 
-// What has no reason to be sent any longer is canceled, and a server without a mail
-// server queues nothing.
+// TestEmailsAreCanceled checks that emails that no longer have a reason to be sent are canceled,
+// and that a server without a mail server queues nothing.
 func TestEmailsAreCanceled(t *testing.T) {
 	d := newDesk(t)
 	d.addUser(t, 1, "ana@example.com")

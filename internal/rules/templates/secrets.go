@@ -12,11 +12,11 @@ import (
 )
 
 const (
-	// MaxSecrets is how many secrets of templates a school has at most.
+	// MaxSecrets is the maximum number of template secrets of a school.
 	MaxSecrets = 50
-	// MaxSecret is how long a secret may be, in bytes.
+	// MaxSecret is the maximum length of a secret, in bytes.
 	MaxSecret = 512
-	// MaxSecretName is how long the name of a secret may be, in characters.
+	// MaxSecretName is the maximum length of a secret's name, in characters.
 	MaxSecretName = 40
 
 	sealing = "template secret"
@@ -24,10 +24,10 @@ const (
 
 var secretNames = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
 
-// NewSecret is a secret and what templates call it.
+// NewSecret is a secret and its name in templates.
 type NewSecret struct{ Name, Secret string }
 
-// NextSecret is what takes the place of a secret.
+// NextSecret is the replacement of a secret.
 type NextSecret struct {
 	ID     lyceum.TemplateSecretID
 	Secret string
@@ -41,7 +41,7 @@ func (s *Service) Secrets(ctx context.Context, by lyceum.By, _ struct{}) ([]lyce
 	return all, err
 }
 
-// AddSecret keeps a secret under a name that the school has not used.
+// AddSecret saves a secret under a name that the school does not use yet.
 func (s *Service) AddSecret(ctx context.Context, by lyceum.By, n NewSecret) (row lyceum.TemplateSecret, err error) {
 	if len(n.Name) > MaxSecretName || !secretNames.MatchString(n.Name) {
 		return row, lyceum.InvalidFields(lyceum.FieldError{Field: "name", Message: fmt.Sprintf(
@@ -72,7 +72,7 @@ func (s *Service) AddSecret(ctx context.Context, by lyceum.By, n NewSecret) (row
 	})
 }
 
-// ChangeSecret replaces a secret under its name.
+// ChangeSecret replaces a secret and keeps its name.
 func (s *Service) ChangeSecret(ctx context.Context, by lyceum.By, n NextSecret) (row lyceum.TemplateSecret, err error) {
 	sealed, err := s.seal(n.Secret)
 	if err != nil {
@@ -90,8 +90,8 @@ func (s *Service) ChangeSecret(ctx context.Context, by lyceum.By, n NextSecret) 
 	return row, err
 }
 
-// DeleteSecret deletes a secret that no template of the school signs with. It fails with
-// Conflict if the templates are changed meanwhile.
+// DeleteSecret deletes a secret unless a template of the school signs with it. It fails with
+// Conflict if one does, and if the templates are changed meanwhile.
 func (s *Service) DeleteSecret(ctx context.Context, by lyceum.By, id lyceum.TemplateSecretID) error {
 	v := s.store.In(ctx, by.School)
 	row, err := v.TemplateSecrets.Get(v, id)
@@ -128,7 +128,7 @@ func (s *Service) DeleteSecret(ctx context.Context, by lyceum.By, id lyceum.Temp
 	})
 }
 
-// set are the templates of a school, and the secrets that they can sign with.
+// set has the templates of a school, and the secrets that they can sign with.
 type set struct {
 	own     map[lyceum.EmailKind]lyceum.EmailTemplate
 	secrets []lyceum.TemplateSecret // by id
@@ -147,7 +147,7 @@ func findSet(rows *lyceum.Tables, from lyceum.Reads) (found set, err error) {
 	return found, err
 }
 
-// check refuses a change of what was tried with a set that has changed since.
+// check rejects a change if the set that was tried has changed since.
 func (tried *set) check(tx lyceum.Tx) error {
 	now, err := findSet(tx.Tables, tx)
 	if err != nil {
@@ -161,7 +161,7 @@ func (tried *set) check(tx lyceum.Tx) error {
 	return lyceum.Errorf(lyceum.Conflict, "the school's emails or secrets were changed meanwhile; try again")
 }
 
-// seal makes of a secret what is stored.
+// seal encrypts a secret for storage.
 func (s *Service) seal(secret string) (string, error) {
 	if secret == "" || len(secret) > MaxSecret {
 		return "", lyceum.InvalidFields(lyceum.FieldError{
@@ -175,7 +175,7 @@ func (s *Service) seal(secret string) (string, error) {
 	return sealed, nil
 }
 
-// secrets reads the secrets of a school.
+// secrets returns the secrets of a school.
 func (s *Service) secrets(ctx context.Context, school lyceum.SchoolID) (Secrets, error) {
 	v := s.store.In(ctx, school)
 	all, err := lyceum.All(v.TemplateSecrets, v, lyceum.TemplateSecretFilter{})
@@ -197,8 +197,8 @@ func (s *Service) open(all []lyceum.TemplateSecret) (Secrets, error) {
 	return secrets, nil
 }
 
-// NeededKeys counts, by the secret key that it needs, the secrets of all schools, and
-// the emails that wait and are sealed.
+// NeededKeys counts the secrets of all schools, and the waiting emails that are sealed, by the
+// secret key that they need.
 func (s *Service) NeededKeys(ctx context.Context) (map[lyceum.SecretKeyID]int, error) {
 	schools, err := s.store.FindSchools(ctx)
 	if err != nil {

@@ -11,37 +11,37 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// MaxSubject is how long the template of a subject may be, and the subject that it
-// makes, in characters.
+// MaxSubject is the maximum length of the template of a subject, and of the subject that it
+// renders, in characters.
 const MaxSubject = 500
 
-// Message is an email as it is handed to the mail server.
+// Message is an email as it is passed to the mail server.
 type Message struct {
 	ID            string // for Message-ID, without the domain
 	To            string
 	Subject, Text string
 }
 
-// Send sends an email and returns when the mail server has taken it. The error is of
-// kind Invalid if the server will never take it.
+// Send sends an email and returns when the mail server has accepted it. The error is of kind
+// Invalid if the server will never accept it.
 type Send func(ctx context.Context, m Message) error
 
-// Service decides what the emails of schools say, and which are to be sent.
+// Service decides what the emails of schools say, and which are sent.
 type Service struct {
 	store lyceum.Store
 	clock func() time.Time
 	o     Options
 }
 
-// Options are what emails are made with.
+// Options are what a Service needs besides a store.
 type Options struct {
 	Ring *lyceum.Keyring
 	Log  *slog.Logger
 	Send Send                // nil: the server has no mail server
-	Name func(string) string // makes a name that somebody chose fit to be read; nil: it is
+	Name func(string) string // makes a name that a user chose safe to show; nil: names are used as they are
 }
 
-// New makes the service over a store.
+// New returns a service that uses a store.
 func New(store lyceum.Store, clock func() time.Time, o Options) *Service {
 	if o.Name == nil {
 		o.Name = func(name string) string { return name }
@@ -49,29 +49,29 @@ func New(store lyceum.Store, clock func() time.Time, o Options) *Service {
 	return &Service{store: store, clock: clock, o: o}
 }
 
-// Email is what a school's email of one kind says.
+// Email is a school's email of one kind.
 type Email struct {
 	Name          EmailName
 	Description   string
 	Variables     []Variable
 	Subject, Body string
-	Optional      bool // the school may send it or not
-	Enabled       bool // it is sent
-	// ChangedAt is when the school wrote its own text; absent for Lyceum's.
+	Optional      bool // the school can turn it on or off
+	Enabled       bool // it is on
+	// ChangedAt is when the school wrote its own text; absent for Lyceum's text.
 	ChangedAt lyceum.Opt[time.Time]
 }
 
-// Shown is the fingerprint of what can be written of an email.
+// Shown returns the fingerprint of the parts of an email that can be changed.
 func (e *Email) Shown() string { return lyceum.Fingerprint(e.Subject, e.Body) }
 
-// Draft is a subject and a body that are not saved yet.
+// Draft is an unsaved subject and body.
 type Draft struct {
 	Name          EmailName
 	Subject, Body lyceum.Opt[string]
-	Enabled       lyceum.Opt[bool] // of Change alone
+	Enabled       lyceum.Opt[bool] // used only by Change
 }
 
-// Composed is an email as its receiver reads it.
+// Composed is an email as its recipient reads it.
 type Composed struct{ Subject, Text string }
 
 // Emails lists the emails of a school.
@@ -92,7 +92,7 @@ func (s *Service) Emails(ctx context.Context, by lyceum.By, _ struct{}) ([]Email
 	return all, nil
 }
 
-// storedKinds are the kinds of emails, and the snippet of pages.
+// storedKinds returns the kinds of emails, and the snippet of pages.
 func storedKinds() []lyceum.EmailKind {
 	all := []lyceum.EmailKind{lyceum.PageSnippet}
 	for i := range kinds {
@@ -129,8 +129,8 @@ func (s *Service) Email(ctx context.Context, by lyceum.By, name EmailName) (Emai
 	return k.email(own, school.Emails), err
 }
 
-// Change saves what a draft has. Templates that fail with the examples are refused. It
-// fails with Conflict if what they were tried with is changed meanwhile.
+// Change saves a draft. It rejects templates that fail with the examples. It fails with Conflict
+// if the templates or secrets are changed meanwhile.
 func (s *Service) Change(ctx context.Context, by lyceum.By, d Draft) (email Email, err error) {
 	k, err := kindOf(d.Name)
 	if err != nil {
@@ -189,7 +189,7 @@ func (s *Service) Change(ctx context.Context, by lyceum.By, d Draft) (email Emai
 	})
 }
 
-// Reset brings Lyceum's own text back.
+// Reset restores Lyceum's own text.
 func (s *Service) Reset(ctx context.Context, by lyceum.By, name EmailName) error {
 	k, err := kindOf(name)
 	if err != nil {
@@ -205,7 +205,7 @@ func (s *Service) Reset(ctx context.Context, by lyceum.By, name EmailName) error
 	})
 }
 
-// Preview returns what a draft makes of the examples. It saves nothing.
+// Preview renders a draft with the examples. It saves nothing.
 func (s *Service) Preview(ctx context.Context, by lyceum.By, d Draft) (Composed, error) {
 	k, err := kindOf(d.Name)
 	if err != nil {
@@ -225,8 +225,8 @@ func (s *Service) Preview(ctx context.Context, by lyceum.By, d Draft) (Composed,
 // Sends reports whether the server has a mail server.
 func (s *Service) Sends() bool { return s.o.Send != nil }
 
-// Test sends what a draft makes of the examples to the school's owner, and returns
-// their address.
+// Test sends a draft, rendered with the examples, to the school's owner, and returns their
+// address.
 func (s *Service) Test(ctx context.Context, by lyceum.By, d Draft) (to string, err error) {
 	composed, err := s.Preview(ctx, by, d)
 	if err != nil {
@@ -253,7 +253,7 @@ func (s *Service) Test(ctx context.Context, by lyceum.By, d Draft) (to string, e
 	return owner.Email, nil
 }
 
-// applied puts a draft into an email, and returns what that makes of the examples.
+// applied applies a draft to an email, and renders the email with the examples.
 func (d Draft) applied(ctx context.Context, k *kind, email *Email, secrets Secrets) (Composed, error) {
 	email.Subject, email.Body = d.Subject.Else(email.Subject), d.Body.Else(email.Body)
 	composed, wrong, err := compose(ctx, email, k.examples(), secrets)
@@ -304,14 +304,14 @@ func compose(
 	return made, wrong, nil
 }
 
-// broken says what is wrong with a template.
+// broken returns the error of a template that does not work.
 func broken(field string, err error) lyceum.FieldError {
 	return lyceum.FieldError{Field: field, Message: "is not a template that works: " + lyceum.Public(err).Detail}
 }
 
-// Compose makes an email of a school. Should the school's own text fail, which was
-// tried with the examples alone, Lyceum's is used, and the log says of which part. What
-// the template's error says can hold a value, so the log does not have it.
+// Compose renders an email of a school. If the school's own text fails, which was only tried
+// with the examples, it uses Lyceum's text and logs which part failed. It does not log the
+// template's error, because that may contain a value.
 func (s *Service) Compose(
 	ctx context.Context, school lyceum.SchoolID, name EmailName, values Values,
 ) (Composed, error) {
@@ -345,7 +345,7 @@ func (s *Service) Compose(
 	return made, err
 }
 
-// failing names the parts of an email that could not be made, without what it shows.
+// failing names the parts of an email that could not be rendered, without their values.
 func failing(wrong []lyceum.FieldError) error {
 	fields := make([]string, len(wrong))
 	for i := range wrong {

@@ -13,7 +13,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// desk is a school whose emails are kept.
+// desk is a school with its own emails.
 type desk struct {
 	*templates.Service
 
@@ -23,7 +23,7 @@ type desk struct {
 	options templates.Options
 	log     strings.Builder
 	sent    []templates.Message
-	down    error // what the mail server answers
+	down    error // the error of the mail server
 }
 
 func newDesk(t *testing.T) *desk {
@@ -48,7 +48,7 @@ func newDesk(t *testing.T) *desk {
 	return d
 }
 
-// change makes the service again with other options.
+// change creates the service again with other options.
 func (d *desk) change(change func(*templates.Options)) {
 	change(&d.options)
 	d.Service = templates.New(d.store, d.clock.Now, d.options)
@@ -58,7 +58,8 @@ func draft(name templates.EmailName, subject, body string) templates.Draft {
 	return templates.Draft{Name: name, Subject: lyceum.Some(subject), Body: lyceum.Some(body)}
 }
 
-// Every standard email works with the examples and with the shortest values.
+// TestStandardEmails checks that every standard email works with the examples and with the
+// shortest values.
 func TestStandardEmails(t *testing.T) {
 	d := newDesk(t)
 	all, err := d.Emails(t.Context(), d.by, struct{}{})
@@ -79,8 +80,8 @@ func TestStandardEmails(t *testing.T) {
 	}
 }
 
-// The school's own text is sent, the standard one after a reset, and also where the
-// school's fails for a value that the examples do not have.
+// TestOwnEmails checks that the school's own text is sent, and the standard one after a reset
+// and if the school's text fails for a value that the examples do not have.
 func TestOwnEmails(t *testing.T) {
 	d := newDesk(t)
 	values := templates.Values{"school.name": "Kiln", "changed": "password"}
@@ -113,8 +114,8 @@ func TestOwnEmails(t *testing.T) {
 	post(standard)
 }
 
-// An email is turned on and off without its text, which a reset leaves as it is, and the
-// journal has each time that it was.
+// TestSwitches checks that turning an email on and off does not change its text, that a reset
+// does not change whether it is on, and that each switch is in the journal.
 func TestSwitches(t *testing.T) {
 	d := newDesk(t)
 	turn := func(name templates.EmailName, on bool) error {
@@ -153,8 +154,8 @@ func TestSwitches(t *testing.T) {
 	}
 }
 
-// A secret signs, is nowhere to be read, is not deleted from under an email, and opens
-// after the server's key was rotated.
+// TestSecretsSign checks that a secret signs, cannot be read anywhere, cannot be deleted while
+// an email uses it, and still opens after the server's key was rotated.
 func TestSecretsSign(t *testing.T) {
 	d := newDesk(t)
 	secret, err := d.AddSecret(t.Context(), d.by, templates.NewSecret{Name: "chat", Secret: "Jefe"})
@@ -193,7 +194,8 @@ func TestSecretsSign(t *testing.T) {
 	}
 }
 
-// A school has no more secrets than MaxSecrets, and none without a key of the server.
+// TestSecretsAreBounded checks that a school can have at most MaxSecrets secrets, and none if
+// the server has no key.
 func TestSecretsAreBounded(t *testing.T) {
 	d := newDesk(t)
 	for i := range templates.MaxSecrets {
@@ -211,7 +213,8 @@ func TestSecretsAreBounded(t *testing.T) {
 	}
 }
 
-// A test goes to the owner, and what the mail server says stays in the log.
+// TestTestsGoToTheOwner checks that a test email goes to the owner, and that the mail server's
+// error is only logged.
 func TestTestsGoToTheOwner(t *testing.T) {
 	d := newDesk(t)
 	if _, err := d.Test(t.Context(), d.by, templates.Draft{Name: templates.EmailChanged}); lyceum.KindOf(err) != lyceum.Conflict {

@@ -8,7 +8,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Snippet is the template of the HTML that a school adds to the pages of its learners.
+// Snippet is the template of the HTML that a school adds to its learners' pages.
 type Snippet struct {
 	Body      string // empty: nothing is added
 	Variables []Variable
@@ -19,7 +19,7 @@ var snippetVariables = []Variable{
 	schoolName, {"user.id", "The learner's number.", "11"}, userName, userEmail,
 }
 
-// Snippet returns what the school adds to the pages of its learners.
+// Snippet returns the template that the school adds to its learners' pages.
 func (s *Service) Snippet(ctx context.Context, by lyceum.By, _ struct{}) (Snippet, error) {
 	v := s.store.In(ctx, by.School)
 	found := Snippet{Variables: snippetVariables}
@@ -31,12 +31,12 @@ func (s *Service) Snippet(ctx context.Context, by lyceum.By, _ struct{}) (Snippe
 	return found, err
 }
 
-// Shown is the fingerprint of what can be written of a snippet.
+// Shown returns the fingerprint of the parts of a snippet that can be changed.
 func (s *Snippet) Shown() string { return lyceum.Fingerprint(s.Body) }
 
-// ChangeSnippet saves a template of at most MaxSource bytes; an empty one removes the
-// snippet. One that fails with the examples is refused. It fails with Conflict if what it was
-// tried with is changed meanwhile.
+// ChangeSnippet saves a template of at most MaxSource bytes; an empty one removes the snippet.
+// It rejects a template that fails with the examples. It fails with Conflict if the templates or
+// secrets are changed meanwhile.
 func (s *Service) ChangeSnippet(ctx context.Context, by lyceum.By, sent lyceum.Opt[string]) (Snippet, error) {
 	v := s.store.In(ctx, by.School)
 	tried, err := findSet(v.Tables, v)
@@ -76,8 +76,7 @@ func (s *Service) ChangeSnippet(ctx context.Context, by lyceum.By, sent lyceum.O
 	})
 }
 
-// PreviewSnippet returns the HTML that a template makes of the examples. It saves
-// nothing.
+// PreviewSnippet renders a template with the examples. It saves nothing.
 func (s *Service) PreviewSnippet(
 	ctx context.Context, by lyceum.By, body lyceum.Opt[string],
 ) (html string, err error) {
@@ -92,10 +91,9 @@ func (s *Service) PreviewSnippet(
 	return renderSnippet(ctx, body.Else(saved.Body), examples(snippetVariables), secrets)
 }
 
-// SnippetFor returns the HTML that the school adds to a learner's pages; "" if it adds
-// none. Should the template fail, which was tried with the examples alone, nothing is
-// added, and the log says so. What the template's error says can hold a value, so the
-// log does not have it.
+// SnippetFor returns the HTML that the school adds to a learner's pages, or "" if there is none.
+// If the template fails, which was only tried with the examples, it adds nothing and logs that.
+// It does not log the template's error, because that may contain a value.
 func (s *Service) SnippetFor(ctx context.Context, school *lyceum.School, user *lyceum.User) (html string, err error) {
 	by := lyceum.By{School: school.ID}
 	snippet, err := s.Snippet(ctx, by, struct{}{})

@@ -10,14 +10,14 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// accepted are the tags of a template. Those left out read files (include) or make
-// text that nothing counts (capture).
+// accepted are the tags that a template can use. Those left out read files (include) or produce
+// text that is not counted (capture).
 var accepted = []string{
 	"assign", "break", "case", "comment", "continue", "else", "elsif", "for", "if", "raw", "unless", "when",
 	"endcase", "endcomment", "endfor", "endif", "endraw", "endunless",
 }
 
-// blocks are the tags that have an end, but for raw and comment.
+// blocks are the tags that have an end tag, except raw and comment.
 var blocks = []string{"case", "for", "if", "unless"}
 
 var (
@@ -26,11 +26,11 @@ var (
 	opening    = regexp.MustCompile(`\{\{|\{%`)
 )
 
-// checkSyntax finds what the language lacks, which Compile would let pass: filters are
-// looked up when they are applied, which for some is after they were saved.
+// checkSyntax rejects what the language lacks but Compile would accept: filters are looked up
+// when they are applied, which for some is only after the template was saved.
 func checkSyntax(tokens []parser.Token) error {
-	closing := ""     // of the block whose content is not read
-	var open []string // the blocks around
+	closing := ""     // of the block whose content is skipped
+	var open []string // the enclosing blocks
 	for i := range tokens {
 		token := &tokens[i]
 		if closing != "" {
@@ -67,7 +67,8 @@ func checkSyntax(tokens []parser.Token) error {
 	return nil
 }
 
-// follow says which blocks are open after a tag, or that the tag ends none of them.
+// follow returns the blocks that are open after a tag, or an error message if the tag ends none
+// of them.
 func follow(open []string, tag string) ([]string, string) {
 	switch block, ends := strings.CutPrefix(tag, "end"); {
 	case slices.Contains(blocks, tag):
@@ -88,8 +89,8 @@ func checkTag(token *parser.Token) string {
 	return checkExpression(token.Args, token.Name == "for")
 }
 
-// checkExpression says what is wrong with an expression. A range is a list as long as
-// its numbers say, and a filter would make all of it: for takes its members one by one.
+// checkExpression returns what is wrong with an expression. A range can be a very long list, and
+// a filter would build all of it, whereas for takes its members one by one.
 func checkExpression(source string, loop bool) string {
 	bare := quoted.ReplaceAllString(source, "")
 	if strings.HasPrefix(strings.TrimSpace(bare), "%") {

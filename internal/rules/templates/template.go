@@ -16,25 +16,25 @@ import (
 )
 
 const (
-	// MaxSource is how long a template may be, in bytes.
+	// MaxSource is the maximum length of a template, in bytes.
 	MaxSource = 32 << 10
-	// MaxOutput is how much text a template may make, in bytes.
+	// MaxOutput is the maximum length of a template's output, in bytes.
 	MaxOutput = 256 << 10
 
-	maxRounds = 10_000          // of all loops
-	maxText   = 64 << 10        // bytes of what a filter takes or makes
-	maxList   = 1_000           // members of a list that a filter takes or makes
-	maxMade   = 1 << 20         // bytes of what all filters make
-	patience  = 2 * time.Second // ends what stays within all other bounds
+	maxRounds = 10_000          // of all loops together
+	maxText   = 64 << 10        // bytes of a filter's input or output
+	maxList   = 1_000           // members of a list in a filter's input or output
+	maxMade   = 1 << 20         // bytes of output of all filters together
+	patience  = 2 * time.Second // stops what stays within all other limits
 
-	maxMessage = 300 // characters of the library's words
+	maxMessage = 300 // characters of the library's error messages
 )
 
 // Template is a parsed template. It is safe for concurrent use.
 type Template struct{ root render.Node }
 
-// Parse reads a template of at most MaxSource bytes. What is wrong with it is an
-// error of kind Invalid that names the line.
+// Parse parses a template of at most MaxSource bytes. An error in it is of kind Invalid and
+// names the line.
 func Parse(source string) (t *Template, err error) {
 	if len(source) > MaxSource {
 		return nil, lyceum.Invalidf("a template has at most %d bytes; this one has %d", MaxSource, len(source))
@@ -52,13 +52,13 @@ func Parse(source string) (t *Template, err error) {
 	return &Template{root: root}, nil
 }
 
-// Secrets are the secrets of a school by their names. A template passes one to
-// hmac_sha256 as secrets.NAME, and cannot show it.
+// Secrets are the secrets of a school by name. A template can pass one to hmac_sha256 as
+// secrets.NAME, but cannot show it.
 type Secrets map[string][]byte
 
-// Render fills in values. A variable that is shown and has no value is an error of kind
-// Invalid, as is whatever exceeds the bounds: MaxOutput, 10,000 rounds of all loops, 64
-// KiB and 1,000 members in a filter, 1 MiB made by all filters, two seconds.
+// Render fills in values. A variable that is shown but has no value is an error of kind Invalid,
+// and so is exceeding a limit: MaxOutput, 10,000 rounds of all loops, 64 KiB and 1,000 members
+// in a filter, 1 MiB of output of all filters, two seconds.
 func (t *Template) Render(ctx context.Context, values map[string]any, secrets Secrets) (text string, err error) {
 	defer recovered(&err)
 	ctx, done := context.WithTimeout(ctx, patience)
@@ -103,8 +103,8 @@ func explained(err render.Error) error {
 	return lyceum.Invalidf("line %d: %s", err.LineNumber(), message)
 }
 
-// recovered turns a panic of the library into an error: it panics at what it cannot
-// convert, and at a writer that takes no more.
+// recovered turns a panic of the library into an error. The library panics on values that it
+// cannot convert, and when a writer fails.
 func recovered(err *error) {
 	switch r := recover().(type) {
 	case nil:

@@ -22,7 +22,7 @@ func values() map[string]any {
 	}
 }
 
-// The secret and its text are those of RFC 4231, test case 2.
+// The secret chat, and the text signed with it, are those of RFC 4231, test case 2.
 var secrets = templates.Secrets{"chat": []byte("Jefe"), "other": []byte("unspeakable")}
 
 func render(t *testing.T, source string) (string, error) {
@@ -113,7 +113,8 @@ func TestTemplatesAreRefused(t *testing.T) {
 	}
 }
 
-// No filter shows a secret, neither as the value nor as an argument.
+// TestSecretsStayHidden checks that no filter shows a secret, neither as its value nor as an
+// argument.
 func TestSecretsStayHidden(t *testing.T) {
 	for _, filter := range templates.FilterNames {
 		for _, source := range []string{
@@ -145,7 +146,7 @@ func TestRenderingIsCancelled(t *testing.T) {
 	}
 }
 
-// FuzzTemplate: whatever a template is, it ends, within its bounds, and shows no secret.
+// FuzzTemplate checks that every template ends, stays within the limits and shows no secret.
 func FuzzTemplate(f *testing.F) {
 	for _, source := range []string{
 		"{{ user.name | upcase }}", "{% for i in (1..3) %}{{ i }}{% endfor %}", "{% assign a = 'x' | split: '' %}{{ a[0] }}",
