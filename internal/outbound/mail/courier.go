@@ -13,29 +13,29 @@ import (
 )
 
 const (
-	// mostSending is how many emails are handed to the mail server at a time.
+	// mostSending is how many emails are handed to the mail server concurrently.
 	mostSending = 16
-	// pollPause is how long an email of another process, or an attempt that is due,
-	// waits to be seen at most.
+	// pollPause is the maximum time until an email of another process, or a due attempt, is
+	// noticed.
 	pollPause = 500 * time.Millisecond
-	// graceTime is what emails under way are given when the courier stops.
+	// graceTime is how long emails being sent may take to finish when the courier stops.
 	graceTime = 5 * time.Second
 )
 
-// Courier sends the emails that wait in all schools. Any number of processes may run
-// one on the same database.
+// Courier sends the waiting emails of all schools. Any number of processes can each run one on
+// the same database.
 type Courier struct {
 	Emails *templates.Service
 	Send   templates.Send
-	// Changed tells when something has changed in any school.
+	// Changed returns a channel that is closed when something has changed in any school.
 	Changed func() <-chan struct{}
 	Log     *slog.Logger
 
 	sent, failed atomic.Int64 // attempts
 
-	room  chan struct{} // holds one for each email under way
+	room  chan struct{} // has an element for each email being sent
 	freed chan struct{}
-	turn  int // the school that is looked at first
+	turn  int // rotates the school that comes first
 	noted map[string]time.Time
 	mu    sync.Mutex
 	work  sync.WaitGroup
@@ -51,13 +51,13 @@ type (
 	}
 )
 
-// Sent and Failed return how many attempts the mail server took, and how many not.
+// Sent returns how many attempts the mail server accepted.
 func (c *Courier) Sent() int64 { return c.sent.Load() }
 
-// Failed is described at Sent.
+// Failed returns how many attempts the mail server did not accept.
 func (c *Courier) Failed() int64 { return c.failed.Load() }
 
-// Run sends until the context ends, and then lets what is under way finish.
+// Run sends until ctx ends, and then lets emails that are being sent finish.
 func (c *Courier) Run(ctx context.Context) {
 	c.room, c.freed = make(chan struct{}, mostSending), make(chan struct{}, 1)
 	sends, stop := context.WithCancel(context.WithoutCancel(ctx))
@@ -67,7 +67,7 @@ func (c *Courier) Run(ctx context.Context) {
 	keeping.Go(func() { c.claims.Keep(sends) })
 	defer func() { stop(); keeping.Wait() }()
 	for ctx.Err() == nil {
-		changed := c.Changed() // before looking: what comes after is not missed
+		changed := c.Changed() // before looking, so that no later change is missed
 		c.round(ctx, sends)
 		select {
 		case <-changed:
@@ -86,8 +86,7 @@ func (c *Courier) Run(ctx context.Context) {
 	}
 }
 
-// round begins to send what is due, of each school in turn as much as its part of what
-// there is room for.
+// round starts to send due emails, from each school in turn up to its share of the free slots.
 func (c *Courier) round(ctx, sends context.Context) {
 	if len(c.room) == mostSending {
 		return
@@ -108,7 +107,7 @@ func (c *Courier) round(ctx, sends context.Context) {
 			if e == nil {
 				continue
 			}
-			c.room <- struct{}{} // there is room: nobody else fills it
+			c.room <- struct{}{} // does not block: nobody else fills it
 			c.work.Go(func() {
 				defer c.end()
 				c.deliver(sends, e)
@@ -125,7 +124,7 @@ func (c *Courier) end() {
 	}
 }
 
-// deliver makes an email, hands it over, and keeps what became of it.
+// deliver renders an email, hands it to the mail server, and saves the outcome.
 func (c *Courier) deliver(ctx context.Context, e *email) {
 	e.Lock()
 	claimed := e.Value
@@ -133,7 +132,7 @@ func (c *Courier) deliver(ctx context.Context, e *email) {
 	defer c.claims.Done(emailKey{claimed.School, claimed.ID})
 	o, tried := c.attempt(ctx, e, &claimed)
 	if !tried || o.Problem != "" && ctx.Err() != nil {
-		return // it is due again when its claim is over
+		return // it becomes due again when its claim expires
 	}
 	e.Lock()
 	defer e.Unlock()
@@ -144,7 +143,8 @@ func (c *Courier) deliver(ctx context.Context, e *email) {
 	}
 }
 
-// attempt makes an email and hands it over, unless its claim was not renewed in time.
+// attempt renders an email and hands it to the mail server, unless its claim was not renewed in
+// time.
 func (c *Courier) attempt(ctx context.Context, e *email, claimed *templates.Claimed) (o templates.Outcome, tried bool) {
 	m, canceled, err := c.Emails.Make(ctx, claimed)
 	if canceled != "" {
@@ -173,11 +173,11 @@ func (c *Courier) attempt(ctx context.Context, e *email, claimed *templates.Clai
 	return templates.Outcome{}, true
 }
 
-// maxNoted bounds the troubles that are remembered as logged.
+// maxNoted is how many logged errors are remembered.
 const maxNoted = 1000
 
-// note logs what went wrong, the same trouble once a minute. What could not be done is
-// done later.
+// note logs an error, the same one at most once a minute. The failed operation is done again
+// later.
 func (c *Courier) note(ctx context.Context, what string, err error) {
 	if err == nil || ctx.Err() != nil {
 		return

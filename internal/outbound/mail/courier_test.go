@@ -17,7 +17,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// office is two schools whose emails a courier sends.
+// office is two schools with a courier that sends their emails.
 type office struct {
 	store  lyceum.Store
 	emails *templates.Service
@@ -26,7 +26,7 @@ type office struct {
 
 	sent chan templates.Message
 	mu   sync.Mutex
-	down error // what the mail server answers
+	down error // the mail server's response
 	log  strings.Builder
 }
 
@@ -77,7 +77,7 @@ func (o *office) queue(t *testing.T, school lyceum.SchoolID, to ...string) {
 	t.Helper()
 	by := lyceum.Stamp{School: school, At: o.clock.Now(), Actor: "test"}
 	err := o.store.Write(t.Context(), by, func(tx lyceum.Tx) error {
-		tx.Note(lyceum.SchoolUpdated, int32(school)) // as whatever causes an email does
+		tx.Note(lyceum.SchoolUpdated, int32(school)) // as everything that causes an email does
 		for _, address := range to {
 			if err := o.emails.Queue(tx, templates.Outgoing{Name: templates.EmailChanged, To: lyceum.Some(address)}); err != nil {
 				return err
@@ -90,7 +90,7 @@ func (o *office) queue(t *testing.T, school lyceum.SchoolID, to ...string) {
 	}
 }
 
-// count counts the emails of a school in a state.
+// count returns the number of a school's emails in a state.
 func (o *office) count(t *testing.T, school lyceum.SchoolID, state lyceum.EmailState) int64 {
 	t.Helper()
 	f := lyceum.EmailFilter{State: lyceum.Some(state)}
@@ -101,7 +101,7 @@ func (o *office) count(t *testing.T, school lyceum.SchoolID, state lyceum.EmailS
 	return all.Total
 }
 
-// Two couriers send every email of both schools once.
+// TestCouriersSendOnce checks that two couriers send every email of both schools exactly once.
 func TestCouriersSendOnce(t *testing.T) {
 	o := newOffice(t)
 	_, stop := o.run(t)
@@ -135,7 +135,7 @@ func TestCouriersSendOnce(t *testing.T) {
 	}
 }
 
-// pausing is a store that is asked something while its process is paused.
+// pausing is a store that calls pause before each read, to simulate a paused process.
 type pausing struct {
 	lyceum.Store
 
@@ -147,8 +147,8 @@ func (p *pausing) In(ctx context.Context, school lyceum.SchoolID) lyceum.View {
 	return p.Store.In(ctx, school)
 }
 
-// A courier that was paused for longer than its claim leaves an email that another one has
-// sent meanwhile.
+// TestAPausedCourierDoesNotSend checks that a courier that was paused for longer than its claim
+// does not send an email that another courier has sent meanwhile.
 func TestAPausedCourierDoesNotSend(t *testing.T) {
 	o := newOffice(t)
 	paused := make(chan struct{})
@@ -178,8 +178,8 @@ func TestAPausedCourierDoesNotSend(t *testing.T) {
 	}
 }
 
-// What the mail server did not take waits, and what it never takes is given up. The
-// log has no address.
+// TestCourierTriesAgain checks that emails that the mail server did not accept are retried,
+// that those it will never accept are given up, and that the log contains no address.
 func TestCourierTriesAgain(t *testing.T) {
 	o := newOffice(t)
 	school := o.ids[0]

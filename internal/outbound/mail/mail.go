@@ -21,22 +21,22 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/templates"
 )
 
-// patience is how long one letter may take in all.
+// patience is how long one email may take in total.
 const patience = 15 * time.Second
 
-// Sender sends letters through one mail server. It is safe for concurrent use.
+// Sender sends emails through one mail server. It is safe for concurrent use.
 type Sender struct {
 	host, port     string
 	tlsFirst       bool // smtps
 	user, password string
 	from           *mail.Address
 	clock          func() time.Time
-	roots          *x509.CertPool // nil are the system's
+	roots          *x509.CertPool // nil: the system's
 }
 
-// New makes a sender from an address such as smtp://user:password@host:587 or
-// smtps://host:465, and the address that letters come from. With smtp:// the
-// server must offer STARTTLS, unless it is on this machine.
+// New returns a Sender for a server URL such as smtp://user:password@host:587 or
+// smtps://host:465, and the address that emails are sent from. With smtp:// the server must
+// offer STARTTLS, unless it is on this machine.
 func New(server, from string, clock func() time.Time) (*Sender, error) {
 	const taken = "must be an address such as smtp://user:password@mail.example.com:587 or smtps://mail.example.com:465"
 	at, err := url.Parse(server)
@@ -65,8 +65,8 @@ func New(server, from string, clock func() time.Time) (*Sender, error) {
 	return s, nil
 }
 
-// Send sends a letter and returns when the mail server has taken it. The error is of
-// kind Invalid if there is no such address.
+// Send sends an email and returns once the mail server has accepted it. The error has the kind
+// Invalid if the recipient's address does not exist.
 func (s *Sender) Send(ctx context.Context, m templates.Message) error {
 	receiver, err := mail.ParseAddress(m.To)
 	if err != nil {
@@ -89,7 +89,8 @@ func (s *Sender) Send(ctx context.Context, m templates.Message) error {
 	return nil
 }
 
-// connect opens a conversation that nobody on the way can read.
+// connect opens an encrypted connection, unless the mail server is on this machine and does not
+// offer STARTTLS.
 func (s *Sender) connect(ctx context.Context) (*smtp.Client, error) {
 	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", net.JoinHostPort(s.host, s.port))
 	if err != nil {
@@ -152,12 +153,12 @@ func (s *Sender) hand(client *smtp.Client, to *mail.Address, letter []byte) erro
 	if err := w.Close(); err != nil {
 		return err
 	}
-	_ = client.Quit() // it has the letter: sending it again would be wrong
+	_ = client.Quit() // the server has accepted the email: sending it again would be wrong
 	return nil
 }
 
-// refused is why a server refused a recipient, without its words, which may hold the
-// address. What it says of the mailbox is final (RFC 3463, section 3.2).
+// refused returns why a server rejected a recipient, without the server's words, which may
+// contain the address. What it says about the mailbox is permanent (RFC 3463, section 3.2).
 func refused(err error) error {
 	reply, is := errors.AsType[*textproto.Error](err)
 	if is && reply.Code >= 500 && strings.HasPrefix(reply.Msg, "5.1.") {
@@ -166,8 +167,8 @@ func refused(err error) error {
 	return errors.New("the recipient was refused")
 }
 
-// write puts a letter together (RFC 5322). A line break in what goes into a
-// header would begin another one; there is none left.
+// write formats an email (RFC 5322). Line breaks, which would begin a new header, are removed
+// from header values.
 func (s *Sender) write(to *mail.Address, m *templates.Message) ([]byte, error) {
 	_, domain, _ := strings.Cut(s.from.Address, "@")
 	var letter bytes.Buffer

@@ -23,16 +23,16 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/templates"
 )
 
-// post is a mail server that takes one letter.
+// post is a mail server that accepts one email.
 type post struct {
 	address  string
 	roots    *x509.CertPool
 	secure   *tls.Config
-	offers   string // extensions besides those of TLS
-	refuses  string // a command that it refuses
-	says     string // when it does
+	offers   string // extensions in addition to those with TLS
+	refuses  string // a command that it rejects
+	says     string // its response to that command
 	letter   chan string
-	talk     chan string // the commands, when the conversation is over
+	talk     chan string // the commands, sent at the end of the conversation
 	tlsFirst bool
 }
 
@@ -78,7 +78,7 @@ func open(t *testing.T, change func(*post)) *post {
 	return p
 }
 
-// converse speaks SMTP (RFC 5321) as far as a sender needs it.
+// converse speaks as much SMTP (RFC 5321) as a sender needs.
 func (p *post) converse(conn net.Conn) {
 	var talk strings.Builder
 	defer func() { p.talk <- talk.String() }()
@@ -198,8 +198,8 @@ func TestR16_ErrorsHoldNoSecret(t *testing.T) {
 	}
 }
 
-// An email is sent once that the server took, whatever it says to a good-bye; only an
-// address that it does not know is given up.
+// TestWhatIsFinal checks that an email counts as sent once the server has accepted it, whatever
+// the server responds to QUIT, and that only emails to unknown addresses are given up.
 func TestWhatIsFinal(t *testing.T) {
 	m := templates.Message{ID: "m", To: "mira@example.com", Subject: "s", Text: "t"}
 	for _, tc := range []struct {

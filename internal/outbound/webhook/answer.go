@@ -12,19 +12,19 @@ import (
 	"unicode/utf8"
 )
 
-// Bounds of what is kept of an answer.
+// Limits of what is stored of a response.
 const (
 	maxLines    = 50
-	keptHeader  = 8 << 10 // bytes, of names and values together
+	keptHeader  = 8 << 10 // bytes of names and values
 	keptBody    = 4 << 10 // bytes
 	longestWait = 24 * time.Hour
 )
 
-// read takes over what is kept of an answer. Once the status is there, nothing
-// that happens to the body undoes it.
+// read stores a response in out. Once there is a status, no error in the body changes the
+// outcome.
 func (out *Outcome) read(response *http.Response, at time.Time) {
-	// net/http takes any three digits. After a 101 the connection is no longer
-	// HTTP, and reading from it heeds no deadline.
+	// net/http accepts any three digits. After a 101 the connection is no longer HTTP, and
+	// reading from it ignores deadlines.
 	if response.StatusCode < http.StatusOK {
 		out.Problem = broken
 		return
@@ -36,13 +36,13 @@ func (out *Outcome) read(response *http.Response, at time.Time) {
 	if out.Status == http.StatusTooManyRequests || out.Status == http.StatusServiceUnavailable {
 		out.RetryAfter = retryAfter(response.Header.Get("Retry-After"), at)
 	}
-	// One byte more than is kept finds the end of the body, after which the
-	// connection can be used again.
-	body, _ := io.ReadAll(io.LimitReader(response.Body, keptBody+1)) // its beginning, however it ended
+	// Reading one byte more than is stored detects the end of the body, after which the
+	// connection can be reused.
+	body, _ := io.ReadAll(io.LimitReader(response.Body, keptBody+1)) // the beginning of the body, even if reading fails
 	out.ResponseBody = readable(body[:min(len(body), keptBody)])
 }
 
-// boundedHeader keeps the lines that come first by name, while there is room.
+// boundedHeader returns the first header lines in the order of names, up to the limits.
 func boundedHeader(all http.Header) http.Header {
 	some := http.Header{}
 	lines, size := 0, 0
@@ -60,8 +60,8 @@ func boundedHeader(all http.Header) http.Header {
 	return some
 }
 
-// readable replaces what a database might refuse as text. The result is no
-// longer than keptBody.
+// readable replaces bytes that a database might reject as text. The result is at most keptBody
+// long.
 func readable(text []byte) []byte {
 	text = bytes.ReplaceAll(bytes.ToValidUTF8(text, []byte("\uFFFD")), []byte{0}, []byte("\uFFFD"))
 	if len(text) <= keptBody {
@@ -74,8 +74,8 @@ func readable(text []byte) []byte {
 	return text[:end]
 }
 
-// retryAfter reads a Retry-After header (RFC 9110, 10.2.3): seconds, or a date,
-// which is seen from at. What is neither, or past, is 0.
+// retryAfter parses a Retry-After header (RFC 9110, 10.2.3): seconds, or a date, which is
+// relative to at. An invalid or past value is 0.
 func retryAfter(text string, at time.Time) time.Duration {
 	text = strings.TrimSpace(text)
 	if text != "" && strings.Trim(text, "0123456789") == "" {

@@ -17,37 +17,37 @@ import (
 )
 
 const (
-	// perWebhook is how many messages are on their way to one webhook at a time:
-	// one that is slow delays no other.
+	// perWebhook is how many messages are sent to one webhook concurrently. A slow webhook does
+	// not delay any other.
 	perWebhook = 32
-	// ahead is how many more wait here for their turn, while the webhook answers quickly.
+	// ahead is how many more messages are claimed ahead while the webhook responds quickly.
 	ahead = 3 * perWebhook
-	// quick is how long a message takes at most for more to be claimed ahead.
+	// quick is the maximum time a message may take for more to be claimed ahead.
 	quick = 100 * time.Millisecond
-	// mostSending is how many messages are on their way or wait in all.
+	// mostSending is how many messages are being sent or waiting in total.
 	mostSending = 2048
-	// pollPause is how long an event of another process, or an attempt that is
-	// due, waits to be seen at most.
+	// pollPause is the maximum time until an event of another process, or a due attempt, is
+	// noticed.
 	pollPause = 500 * time.Millisecond
 	// gatherPause is how long an event waits for others.
 	gatherPause = 10 * time.Millisecond
-	// graceTime is what messages under way are given when the courier stops.
+	// graceTime is how long messages being sent may take to finish when the courier stops.
 	graceTime = 5 * time.Second
 )
 
-// Courier turns the events of all schools into deliveries and delivers them.
-// Any number of processes may run one on the same database.
+// Courier turns the events of all schools into deliveries and delivers them. Any number of
+// processes can each run one on the same database.
 type Courier struct {
 	Events *events.Service
 	Sender *Sender
-	// Changed tells when something has changed in any school.
+	// Changed returns a channel that is closed when something has changed in any school.
 	Changed func() <-chan struct{}
 	Log     *slog.Logger
-	Traces  *access.Traces // hears of webhooks that lead to where nothing may be sent; nil for nobody
+	Traces  *access.Traces // records webhooks with forbidden targets; nil: not recorded
 
 	delivered, failed atomic.Int64 // attempts
 
-	turn sync.RWMutex // held while looking for what is to be sent
+	turn sync.RWMutex // held while looking for what to send
 
 	mu     sync.Mutex
 	lines  map[lyceum.DueWebhook]*line
@@ -58,11 +58,11 @@ type Courier struct {
 	claims claims.Claims[parcelKey, events.Parcel]
 }
 
-// line is what is to be sent to one webhook.
+// line is the queue of one webhook.
 type line struct {
 	sending int
 	waiting []*parcel
-	quick   bool // it answered quickly the last time
+	quick   bool // its last response was quick
 }
 
 type (
@@ -73,14 +73,13 @@ type (
 	}
 )
 
-// Delivered and Failed give how many attempts were answered with 2xx, and how
-// many were not.
+// Delivered returns how many attempts got a 2xx response.
 func (c *Courier) Delivered() int64 { return c.delivered.Load() }
 
-// Failed is described at Delivered.
+// Failed returns how many attempts did not get a 2xx response.
 func (c *Courier) Failed() int64 { return c.failed.Load() }
 
-// Run delivers until the context ends, and then lets what is under way finish.
+// Run delivers until ctx ends, and then lets messages that are being sent finish.
 func (c *Courier) Run(ctx context.Context) {
 	c.begin()
 	sends, stop := context.WithCancel(context.WithoutCancel(ctx))
@@ -109,10 +108,10 @@ func (c *Courier) Run(ctx context.Context) {
 	}
 }
 
-// dispatchAll dispatches what happens until the context ends.
+// dispatchAll dispatches events until ctx ends.
 func (c *Courier) dispatchAll(ctx context.Context) {
 	for ctx.Err() == nil {
-		changed := c.Changed() // before looking: what comes after is not missed
+		changed := c.Changed() // before looking, so that no later change is missed
 		c.turn.RLock()
 		more := c.dispatch(ctx)
 		c.turn.RUnlock()
@@ -121,7 +120,7 @@ func (c *Courier) dispatchAll(ctx context.Context) {
 		}
 		select {
 		case <-changed:
-			// What happens at the same time is dispatched together.
+			// Events that happen at about the same time are dispatched together.
 			time.Sleep(gatherPause)
 		case <-time.After(pollPause):
 		case <-ctx.Done():
@@ -135,7 +134,7 @@ func (c *Courier) begin() {
 	c.claims.Note = func(ctx context.Context, err error) { c.note(ctx, "renew claims of deliveries", err) }
 }
 
-// dispatch dispatches what has happened, and tells whether there is more.
+// dispatch dispatches the events that have happened, and reports whether there are more.
 func (c *Courier) dispatch(ctx context.Context) (more bool) {
 	schools, err := c.Events.Undispatched(ctx)
 	c.note(ctx, "look for events", err)
@@ -148,7 +147,7 @@ func (c *Courier) dispatch(ctx context.Context) (more bool) {
 	return more
 }
 
-// claim begins to send what is due, as far as there is room.
+// claim starts to send what is due, as far as the limits allow.
 func (c *Courier) claim(ctx, sends context.Context) {
 	due, err := c.Events.Due(ctx)
 	c.note(ctx, "look for deliveries", err)
@@ -168,7 +167,7 @@ func (c *Courier) claim(ctx, sends context.Context) {
 	}
 }
 
-// awake lets the courier look for what is due.
+// awake makes the courier look for what is due.
 func (c *Courier) awake() {
 	select {
 	case c.wake <- struct{}{}:
@@ -176,16 +175,15 @@ func (c *Courier) awake() {
 	}
 }
 
-// note logs what went wrong. What could not be done is done later: nothing is
-// lost, because nothing but the database remembers. The same trouble is logged
-// once a minute.
+// note logs an error. The failed operation is done again later: nothing is lost, because all
+// state is in the database. The same error is logged at most once a minute.
 func (c *Courier) note(ctx context.Context, what string, err error) {
 	if err != nil && ctx.Err() == nil && c.worthNoting(what+": "+err.Error()) {
 		c.Log.WarnContext(ctx, "webhooks are delayed", "could not", what, "err", err)
 	}
 }
 
-// maxNoted bounds the troubles that are remembered as logged.
+// maxNoted is how many logged errors are remembered.
 const maxNoted = 1000
 
 func (c *Courier) worthNoting(trouble string) bool {
@@ -201,8 +199,8 @@ func (c *Courier) worthNoting(trouble string) bool {
 	return true
 }
 
-// room gives how many deliveries may be claimed for a webhook now: where more are claimed
-// ahead, many at a time.
+// room returns how many deliveries can be claimed for a webhook now. If more are claimed ahead,
+// they are claimed in large batches.
 func (c *Courier) room(hook lyceum.DueWebhook) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -219,14 +217,14 @@ func (c *Courier) room(hook lyceum.DueWebhook) int {
 	return max(0, min(room, mostSending-c.total))
 }
 
-// Rest lets what is under way finish, and sends nothing until resume is called.
+// Rest waits for messages that are being sent, and sends nothing until resume is called.
 func (c *Courier) Rest() (resume func()) {
 	c.turn.Lock()
 	c.work.Wait()
 	return c.turn.Unlock
 }
 
-// take sends a parcel, or lets it wait until another one to the same webhook was sent.
+// take sends a parcel, or queues it until another one to the same webhook has been sent.
 func (c *Courier) take(ctx, sends context.Context, hook lyceum.DueWebhook, p *parcel) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -250,9 +248,9 @@ func (c *Courier) take(ctx, sends context.Context, hook lyceum.DueWebhook, p *pa
 	})
 }
 
-// deliver sends a parcel and keeps what became of it. Where it does not, it is due again
-// when its claim is over: a courier that stops leaves those that waited to others, and
-// so does one that did not renew its claim in time.
+// deliver sends a parcel and saves the outcome. If it does not, the parcel becomes due again
+// when its claim expires: a courier that stops leaves queued parcels to others, and so does one
+// that did not renew its claim in time.
 func (c *Courier) deliver(ctx, sends context.Context, p *parcel) {
 	p.Lock()
 	sent := p.Value
@@ -275,8 +273,8 @@ func (c *Courier) deliver(ctx, sends context.Context, p *parcel) {
 	c.note(sends, "save the outcome of a delivery", c.Events.Report(sends, &p.Value, o))
 }
 
-// next ends one message to a webhook, which took so long, and returns the next one that
-// waits, if there is one.
+// next records that a message to a webhook has been sent, and how long that took. It returns
+// the next one in the queue, if there is one.
 func (c *Courier) next(hook lyceum.DueWebhook, took time.Duration) *parcel {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -311,7 +309,7 @@ func (c *Courier) send(ctx context.Context, by *Sender, p *events.Parcel, at tim
 	}
 }
 
-// lines writes headers one a line, in one order.
+// lines formats headers as sorted lines.
 func lines(h http.Header) string {
 	var all []string
 	for name, values := range h {

@@ -11,7 +11,7 @@ import (
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 )
 
-// signedBy reports whether a receiver with a secret takes the letter.
+// signedBy reports whether a receiver with this secret accepts the message.
 func signedBy(t *testing.T, m letter, secret []byte) bool {
 	t.Helper()
 	verifier, err := standardwebhooks.NewWebhook(events.SecretText(secret))
@@ -21,8 +21,9 @@ func signedBy(t *testing.T, m letter, secret []byte) bool {
 	return verifier.Verify(m.body, m.header) == nil
 }
 
-// A process that has not been given the new key leaves what it cannot sign to
-// one that has it, and does not sign with another.
+// TestR43_AProcessWithoutTheKeySendsNothingWrong checks that a process that does not have the
+// new key yet leaves the messages it cannot sign to a process that has it, and does not sign
+// them with another key.
 func TestR43_AProcessWithoutTheKeySendsNothingWrong(t *testing.T) {
 	onBothEngines(t, func(t *testing.T, store lyceum.Store) {
 		p := newPost(t, store)

@@ -26,8 +26,7 @@ import (
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 )
 
-// post is a school that sends webhooks to the own machine, with a clock that
-// the test moves.
+// post is a school that sends webhooks to this machine, with a clock that the test moves.
 type post struct {
 	store   lyceum.Store
 	school  lyceum.SchoolID
@@ -44,7 +43,7 @@ func newPost(t *testing.T, store lyceum.Store) *post {
 	return p
 }
 
-// newPostAt is a process beside those of the same clock.
+// newPostAt returns another process with the same store and clock.
 func newPostAt(store lyceum.Store, clock *storetest.Clock) *post {
 	p := &post{store: store, clock: clock}
 	lessons := learning.New(store, p.clock.Now)
@@ -94,7 +93,7 @@ func (p *post) hook(t *testing.T, f events.WebhookForm) events.WithSecret {
 	return w
 }
 
-// rounds lets a courier work until there is nothing to do at this moment.
+// rounds runs a courier until there is nothing left to do at the current time.
 func (p *post) rounds(t *testing.T) {
 	t.Helper()
 	p.courier.begin()
@@ -112,7 +111,7 @@ func (p *post) rounds(t *testing.T) {
 	}
 }
 
-// receiver takes messages and notes what came.
+// receiver accepts messages and records them.
 type receiver struct {
 	*httptest.Server
 
@@ -143,7 +142,7 @@ func newReceiver(t *testing.T, answer func(http.ResponseWriter, *http.Request)) 
 	return r
 }
 
-// all gives what came since the last time.
+// letters returns the messages received since the last call.
 func (r *receiver) letters() []letter {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -152,14 +151,14 @@ func (r *receiver) letters() []letter {
 	return came
 }
 
-// reached tells whether something has come.
+// reached reports whether anything was received.
 func (r *receiver) reached() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return len(r.came) > 0
 }
 
-// envelope is the body of a letter as a receiver reads it.
+// envelope is the body of a message as a receiver parses it.
 type envelope struct {
 	Type        string         `json:"type"`
 	Livemode    bool           `json:"livemode"`
@@ -178,7 +177,7 @@ func (p *post) webhook(t *testing.T, id lyceum.WebhookID) lyceum.Webhook {
 	return w
 }
 
-// states gives the deliveries of a webhook, oldest first, as "state status".
+// states returns the deliveries of a webhook, oldest first, as "state status".
 func (p *post) states(t *testing.T, id lyceum.WebhookID) (told []string, ids []lyceum.WebhookEventID) {
 	t.Helper()
 	listing, err := p.events.Deliveries(t.Context(), p.by(), lyceum.WebhookEventFilter{Webhook: id}, lyceum.Page{Number: 1, Size: 100})
@@ -239,7 +238,8 @@ func TestEventsArriveSigned(t *testing.T) {
 			}
 		}
 		slices.Sort(types)
-		// The second sale found the learner in the course, so that nothing began, and the first keeps them there.
+		// At the second sale the learner was already in the course, so no enrollment began, and
+		// the first sale keeps them there.
 		if diff := cmp.Diff([]string{"Sale.created", "Transaction.created", "Transaction.refunded"}, types); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
@@ -262,8 +262,8 @@ func TestEventsArriveSigned(t *testing.T) {
 	})
 }
 
-// TestR17_WhatReceiversAsk: what a receiver answered is kept, and when it asks
-// for the next attempt that comes then.
+// TestR17_WhatReceiversAsk checks that a receiver's response is stored, and that the next
+// attempt is made when the receiver asks for it.
 func TestR17_WhatReceiversAsk(t *testing.T) {
 	t.Parallel()
 	p := newPost(t, openStore(t))
@@ -290,7 +290,7 @@ func TestR17_WhatReceiversAsk(t *testing.T) {
 	}
 }
 
-// TestR17_ASlowReceiverDelaysNobody: while one receiver answers nothing at all,
+// TestR17_ASlowReceiverDelaysNobody checks that while one receiver does not respond at all,
 // another one gets everything.
 func TestR17_ASlowReceiverDelaysNobody(t *testing.T) {
 	p := newPost(t, openStore(t))
@@ -318,8 +318,8 @@ func TestR17_ASlowReceiverDelaysNobody(t *testing.T) {
 	<-ended
 }
 
-// TestSeveralCouriersShareTheWork: processes on one database lose no event, and
-// none is sent by two at a time.
+// TestSeveralCouriersShareTheWork checks that processes on one database lose no event and never
+// send the same one twice.
 func TestSeveralCouriersShareTheWork(t *testing.T) {
 	address := storetest.Postgres(t)
 	open := func() lyceum.Store {
@@ -366,8 +366,8 @@ func TestSeveralCouriersShareTheWork(t *testing.T) {
 	}
 }
 
-// sendingSlowly is a school with a sale to tell a receiver of that does not answer before
-// release is closed.
+// sendingSlowly returns a school with a sale, and a receiver of its events that does not
+// respond before release is closed.
 func sendingSlowly(t *testing.T) (p *post, to *receiver, w events.WithSecret, release chan struct{}) {
 	t.Helper()
 	p, release = newPost(t, openStore(t)), make(chan struct{})
@@ -377,8 +377,9 @@ func sendingSlowly(t *testing.T) (p *post, to *receiver, w events.WithSecret, re
 	return p, to, w, release
 }
 
-// TestR17_WhatWaitsIsLeft: what a courier that stops, or that was paused for longer than
-// its claims, had claimed ahead is left to others, and sent by the same one if it is due.
+// TestR17_WhatWaitsIsLeft checks what happens to deliveries claimed ahead by a courier that
+// stops, or that was paused for longer than its claims: they are left to other couriers, and
+// sent by the same one if they are due.
 func TestR17_WhatWaitsIsLeft(t *testing.T) {
 	t.Parallel()
 	pause := func(p *post, _ func()) { p.clock.Pass(2 * lyceum.ClaimLifetime) }
@@ -424,8 +425,8 @@ func TestR17_WhatWaitsIsLeft(t *testing.T) {
 	}
 }
 
-// TestR17_AClaimIsRenewed: while a process lives, no other one sends what it is sending,
-// however long the receiver takes.
+// TestR17_AClaimIsRenewed checks that while a process lives, no other process sends what it is
+// sending, however long the receiver takes.
 func TestR17_AClaimIsRenewed(t *testing.T) {
 	t.Parallel()
 	p, to, w, release := sendingSlowly(t)
@@ -463,8 +464,8 @@ func TestR17_AClaimIsRenewed(t *testing.T) {
 	}
 }
 
-// TestR17_AClaimThatEndedIsTakenUpAgain: a process that could not renew a claim in time,
-// and claims the delivery again, goes on sending it and sends it once.
+// TestR17_AClaimThatEndedIsTakenUpAgain checks that a process that could not renew a claim in
+// time, and claims the delivery again, continues to send it and sends it only once.
 func TestR17_AClaimThatEndedIsTakenUpAgain(t *testing.T) {
 	t.Parallel()
 	p, to, w, release := sendingSlowly(t)

@@ -1,19 +1,16 @@
-// Package webhook sends one signed message to a receiver by HTTP and tells the
-// outcome.
+// Package webhook sends a single signed message to a receiver by HTTP and reports the outcome.
 //
-// It owns the form of the request, its signature (Standard Webhooks 1.0.0) and
-// the guard that keeps receivers out of the networks inside. It must not know
-// what a message is about, when it is tried again, or where outcomes are kept.
-// It writes no log. net/http has one line of its own for a receiver that says
-// something unasked: it quotes up to 4 KiB of that to the standard logger.
+// It owns the format of the request, its signature (Standard Webhooks 1.0.0) and the guard that
+// keeps requests out of internal networks. It must not know what a message is about, when it is
+// retried, or where outcomes are stored. It writes no log, with one exception in net/http: if a
+// receiver sends unsolicited data, net/http logs up to 4 KiB of it with the standard logger.
 //
-// What it tells of a receiver that could not be reached is one sentence for
-// every reason, so that nobody who may name a receiver can look for machines
-// and ports inside. In the networks that are allowed there is no such promise:
-// an answer is shown as it came.
+// All failures to reach a receiver are reported with the same sentence, so that nobody who can
+// register a webhook can use it to scan the internal network for machines and ports. There is
+// no such promise for allowed networks, whose responses are shown as they are.
 //
-// A network whose own gateway turns public IPv6 addresses into private IPv4
-// ones, other than by 64:ff9b::/96 and 6to4, is not recognised. Neither are the
-// machine's own public addresses: what listens there is reached past a
-// firewall that stands before the machine.
+// The guard does not recognize networks with their own gateway from public IPv6 addresses to
+// private IPv4 addresses, other than 64:ff9b::/96 and 6to4. Nor does it recognize the machine's
+// own public addresses: services listening there are reached without passing a firewall in
+// front of the machine.
 package webhook

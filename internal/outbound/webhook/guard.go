@@ -9,9 +9,9 @@ import (
 	"code.dny.dev/ssrf"
 )
 
-// guard judges the addresses of receivers. It is asked about the address that
-// is about to be dialled and not about a name, so that a name which means
-// another address the second time gains nothing.
+// guard checks the addresses of receivers. It is called with the address that is about to be
+// dialed rather than a name, so that a name that resolves to a different address the second
+// time gains nothing.
 type guard struct {
 	public  *ssrf.Guardian
 	allowed []netip.Prefix // IPv4 prefixes in IPv4 form
@@ -20,8 +20,8 @@ type guard struct {
 // ownMachine is what Options.Loopback allows.
 var ownMachine = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}
 
-// azureHost answers the machines of one cloud about themselves. It looks public
-// and is in no registry of special addresses.
+// azureHost gives the machines of one cloud information about themselves. It looks public and
+// is in no registry of special addresses.
 var azureHost = netip.MustParsePrefix("168.63.129.16/32")
 
 func newGuard(o Options) guard {
@@ -40,16 +40,16 @@ func newGuard(o Options) guard {
 	return g
 }
 
-// allows reports whether the address is in a network that was named.
+// allows reports whether the address is in an allowed network.
 func (g guard) allows(ip netip.Addr) bool {
 	ip = ip.Unmap()
 	return slices.ContainsFunc(g.allowed, func(p netip.Prefix) bool { return p.Contains(ip) })
 }
 
-// passes reports whether the address is public or in a network that was named.
+// passes reports whether the address is public or in an allowed network.
 func (g guard) passes(ip netip.Addr) bool { return g.public.SafeAddr(ip.Unmap()) == nil }
 
-// dialSecure is the net.Dialer.Control of https.
+// dialSecure is the net.Dialer.Control for https.
 func (g guard) dialSecure(network, address string, conn syscall.RawConn) error {
 	if err := g.public.Safe(network, address, conn); err != nil {
 		return &targetError{err}
@@ -57,17 +57,17 @@ func (g guard) dialSecure(network, address string, conn syscall.RawConn) error {
 	return nil
 }
 
-// targetError is an address that nothing may be sent to.
+// targetError is the error for an address that nothing may be sent to.
 type targetError struct{ err error }
 
 // Error implements error.
 func (r *targetError) Error() string { return r.err.Error() }
 
-// Unwrap gives why.
+// Unwrap returns the reason.
 func (r *targetError) Unwrap() error { return r.err }
 
-// dialPlain is the net.Dialer.Control of http, which goes to the networks that
-// were named and nowhere else: what is sent there can be read on the way.
+// dialPlain is the net.Dialer.Control for http. It permits only allowed networks, because http
+// can be read on the way.
 func (g guard) dialPlain(_, address string, _ syscall.RawConn) error {
 	at, err := netip.ParseAddrPort(address)
 	if err != nil || !g.allows(at.Addr()) {

@@ -22,8 +22,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// inside is a service of this machine, at all of its addresses, that nobody
-// outside may reach.
+// inside is a service of this machine, on all of its addresses, that nobody outside may reach.
 type inside struct {
 	port     string
 	accepted atomic.Int64
@@ -59,7 +58,7 @@ func serveInside(listener net.Listener) *inside {
 	return in
 }
 
-// proxy is named to all tests: net/http looks once who the proxy is.
+// proxy is set for all tests, because net/http reads the proxy settings only once.
 var proxy *inside
 
 func TestMain(m *testing.M) {
@@ -76,8 +75,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// visits counts the connections up to now. Connections are accepted in their
-// order, so when one of our own has been answered, all before it are counted.
+// visits returns the number of connections so far. Connections are accepted in order, so when
+// one of our own has been answered, all before it are counted.
 func (in *inside) visits(t *testing.T) int64 {
 	t.Helper()
 	conn, err := net.Dial("tcp", "127.0.0.1:"+in.port)
@@ -90,8 +89,8 @@ func (in *inside) visits(t *testing.T) int64 {
 	return in.accepted.Add(-1)
 }
 
-// names is a DNS server (RFC 1035) that answers questions for IPv4 addresses
-// with what the function says; n counts them from 1.
+// names is a DNS server (RFC 1035) that responds to queries for IPv4 addresses with the results
+// of answer; n counts them from 1.
 func names(t *testing.T, answer func(n int) []string) *net.Resolver {
 	t.Helper()
 	server, err := net.ListenPacket("udp", "127.0.0.1:0")
@@ -130,14 +129,14 @@ func names(t *testing.T, answer func(n int) []string) *net.Resolver {
 func reply(question []byte, addresses []string) []byte {
 	message := append([]byte{question[0], question[1], 0x81, 0x80, 0, 1, 0, byte(len(addresses)), 0, 0, 0, 0}, question[12:]...)
 	for _, address := range addresses {
-		message = append(message, 0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4) // the name asked for, A, IN, kept 0 s
+		message = append(message, 0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4) // the name queried, A, IN, TTL 0
 		message = append(message, netip.MustParseAddr(address).AsSlice()...)
 	}
 	return message
 }
 
-// hostsInside are ways to write what must not be reached. Those that are names
-// to net/http mean 127.0.0.1 to the tests' DNS.
+// hostsInside are ways to write hosts that must not be reached. Those that net/http treats as
+// names resolve to 127.0.0.1 in the tests' DNS.
 var hostsInside = []string{
 	// This machine in IPv4.
 	"127.0.0.1", "127.0.0.2", "127.1.2.3", "127.255.255.254", "127.1", "127.0.1", "127", "0x7f.1", "0x7f.0.0.1", "0x7f000001", "0X7F000001",
@@ -147,21 +146,21 @@ var hostsInside = []string{
 	"[::ffff:0.0.0.0]", "[::ffff:10.0.0.1]", "[::ffff:169.254.169.254]", "[::127.0.0.1]", "[::7f00:1]", "[::ffff:0:127.0.0.1]",
 	"[64:ff9b::7f00:1]", "[64:ff9b::127.0.0.1]", "[64:ff9b:1::7f00:1]", "[2002:7f00:1::]", "[2002:7f00:1::1]", "[2002:a00:1::1]",
 	"[2001:0:0:0:0:0:80ff:fffe]", "[2001::1]", "[2001:10::1]", "[100::1]", "[2001:db8::1]", "[3fff::1]", "[5f00::1]",
-	// Links, zones, sites, groups.
+	// Link-local, zoned, site-local and multicast addresses.
 	"[fe80::1]", "[fe80::1%25lo]", "[fe80::1%25eth0]", "[::1%25lo]", "[2606:4700::1111%25lo]", "[fec0::1]", "[fc00::1]", "[fd00::1]", "[fd00:ec2::254]", "[ff02::1]", "[ff05::2]",
 	"169.254.0.1", "169.254.169.254", "169.254.170.2", "169.254.169.254.", "0xa9fea9fe", "2852039166", "[::ffff:a9fe:a9fe]",
-	// Private, shared, reserved.
+	// Private, shared and reserved addresses.
 	"10.0.0.1", "10.255.255.255", "172.16.0.1", "172.31.255.255", "192.168.0.1", "192.168.255.255", "100.64.0.1", "100.100.100.200", "100.127.255.255",
 	"192.0.0.1", "192.0.0.192", "192.0.2.1", "198.18.0.1", "198.19.255.255", "198.51.100.1", "203.0.113.1", "192.88.99.1", "168.63.129.16",
 	"224.0.0.1", "239.255.255.250", "240.0.0.1", "255.255.255.255", "10.1", "0xa000001", "3232235521",
 	// Names.
 	"localhost", "localhost.", "LOCALHOST", "a.localhost", "localhost.localdomain", "ip6-localhost", "metadata", "metadata.google.internal", "metadata.google.internal.",
 	"instance-data", "instance-data.ec2.internal", "kubernetes.default.svc", "127.0.0.1.nip.example", "receiver.example.com", "xn--lcalhost-54a.example",
-	// Other alphabets' dots and digits.
+	// Dots and digits of other scripts.
 	"127。0。0。1", "127．0．0．1", "127｡0｡0｡1", "１２７.0.0.1", "①②⑦.⓪.⓪.①", "１２７。０。０。１", "ｌｏｃａｌｈｏｓｔ", "locaⓛhost", "[::１]", "٠.٠.٠.٠",
 }
 
-// formsInside are whole URLs besides those.
+// formsInside are additional whole URLs.
 var formsInside = []string{
 	"https://receiver.example.com@127.0.0.1:PORT/", "https://127.0.0.1:PORT@127.0.0.1:PORT/", "https://user:password@localhost:PORT/", "https://@127.0.0.1:PORT/",
 	"https://127.0.0.1:PORT\\@receiver.example.com/", "https://receiver.example.com\\@127.0.0.1:PORT/", "https://receiver.example.com:443@127.0.0.1:PORT/",
@@ -174,7 +173,7 @@ var formsInside = []string{
 	"ftp://127.0.0.1:PORT/", "gopher://127.0.0.1:PORT/_", "file:///etc/passwd", "unix:///run/docker.sock", "ws://127.0.0.1:PORT/", "data:,a", "https://", "", "\x00", "\xff\xfe",
 }
 
-// allForms gives every form for a service inside, by https and http.
+// allForms returns every form of a URL for an internal service, with https and http.
 func allForms(t *testing.T, port string) []string {
 	t.Helper()
 	hosts := hostsInside
@@ -207,7 +206,7 @@ func message(url string) Message {
 	return Message{URL: url, ID: "evt_1", At: time.Now(), Body: []byte(`{"a":1}`), Secrets: [][]byte{newSecret}}
 }
 
-// sameAsRefused fails unless an outcome tells nothing but that it is none.
+// sameAsRefused fails unless an outcome looks like that of any unreachable receiver.
 func sameAsRefused(t *testing.T, form string, out Outcome) {
 	t.Helper()
 	if out.Delivered || out.Status != 0 || out.Problem != "The receiver could not be reached." || out.RetryAfter != 0 || out.ResponseHeader != nil || out.ResponseBody != nil {
@@ -228,7 +227,7 @@ func TestR10_NothingInsideIsReached(t *testing.T) {
 	}
 }
 
-// TestR10_TheGuardNeedsNoOtherCheck dials what CheckURL would refuse.
+// TestR10_TheGuardNeedsNoOtherCheck dials what CheckURL would reject.
 func TestR10_TheGuardNeedsNoOtherCheck(t *testing.T) {
 	in := openInside(t)
 	s := New(Options{Resolver: names(t, allInside)})
@@ -238,7 +237,7 @@ func TestR10_TheGuardNeedsNoOtherCheck(t *testing.T) {
 	if n := in.visits(t); n != 0 {
 		t.Errorf("%d connections came in", n)
 	}
-	// The same forms find the way where it is open, or they would show nothing.
+	// The same forms reach the service if it is allowed; otherwise they would prove nothing.
 	open := New(Options{Resolver: names(t, allInside), Allow: prefixes("0.0.0.0/0", "::/0")})
 	for _, host := range []string{"127.0.0.1", "127.1.2.3", "0x7f.1", "0x7f000001", "[::ffff:127.0.0.1]", "0.0.0.0", "localhost.", "127。0。0。1", "metadata.google.internal"} {
 		if out := open.tryUnchecked(t, "http://"+host+":"+in.port+"/"); string(out.ResponseBody) != "inside" {
@@ -268,7 +267,7 @@ func TestR10_FormsAreRefusedWhenTheyAreSet(t *testing.T) {
 	for _, form := range allForms(t, "8443") {
 		u, err := url.Parse(form)
 		if err == nil && isName(u.Hostname()) && !isLocalhost(u.Hostname()) && u.Scheme == "https" && u.User == nil && u.Fragment == "" && u.Opaque == "" {
-			continue // a name; what it means is seen when it is dialled
+			continue // a name; what it resolves to is only known when it is dialed
 		}
 		e := lyceum.Public(s.CheckURL(form))
 		if e.Kind != lyceum.Invalid || len(e.Fields) != 1 || e.Fields[0].Field != "url" || !strings.HasPrefix(e.Fields[0].Message, "must ") {
@@ -277,8 +276,8 @@ func TestR10_FormsAreRefusedWhenTheyAreSet(t *testing.T) {
 	}
 }
 
-// TestR10_Rebinding has a name mean a public address when it is looked at and
-// this machine when it is dialled.
+// TestR10_Rebinding has a name resolve to a public address when it is checked and to this
+// machine when it is dialed.
 func TestR10_Rebinding(t *testing.T) {
 	in := openInside(t)
 	resolver := names(t, func(n int) []string {
@@ -300,8 +299,8 @@ func TestR10_Rebinding(t *testing.T) {
 	}
 }
 
-// TestR10_RebindingAfterADelivery has the name mean a receiver that is reached,
-// and then this machine, at the same port.
+// TestR10_RebindingAfterADelivery has the name resolve to a reachable receiver first, and then
+// to this machine, on the same port.
 func TestR10_RebindingAfterADelivery(t *testing.T) {
 	var port string
 	var listener net.Listener
@@ -365,7 +364,8 @@ func at(t *testing.T, address string, handler http.Handler) *httptest.Server {
 	return server
 }
 
-// TestR10_RedirectsAreNotFollowed not even to where the guard would let through.
+// TestR10_RedirectsAreNotFollowed checks that redirects are not followed, not even to targets
+// that the guard would permit.
 func TestR10_RedirectsAreNotFollowed(t *testing.T) {
 	in := openInside(t)
 	for _, status := range []int{300, 301, 302, 303, 305, 307, 308} {
@@ -386,7 +386,7 @@ func TestR10_RedirectsAreNotFollowed(t *testing.T) {
 	}
 }
 
-// TestR10_NoProxy names a proxy that the guard would let through.
+// TestR10_NoProxy sets a proxy that the guard would permit.
 func TestR10_NoProxy(t *testing.T) {
 	s := New(Options{Loopback: true, Allow: prefixes("127.0.0.0/8"), Resolver: names(t, func(int) []string { return nil })})
 	for _, form := range []string{"https://receiver.example.com/", "http://receiver.example.com/", "https://receiver.example.com:8443/"} {
@@ -400,9 +400,9 @@ func TestR10_NoProxy(t *testing.T) {
 	}
 }
 
-// TestR10_WhyItFailedDoesNotShow has failures before a connection look alike.
+// TestR10_WhyItFailedDoesNotShow checks that all failures before a connection look alike.
 func TestR10_WhyItFailedDoesNotShow(t *testing.T) {
-	mute, err := net.Listen("tcp", "127.0.0.1:0") // takes connections and says nothing
+	mute, err := net.Listen("tcp", "127.0.0.1:0") // accepts connections and never sends anything
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -411,7 +411,7 @@ func TestR10_WhyItFailedDoesNotShow(t *testing.T) {
 	for _, form := range []string{
 		"http://127.0.0.1:1", "https://127.0.0.1:1", "https://[::1]:1", // refused by the system
 		"https://nowhere.example.com", "https://" + mute.Addr().String(), // no address; no TLS
-		"https://10.0.0.1", "https://192.168.0.1:22", "http://10.0.0.1", "ftp://a", "", // refused here
+		"https://10.0.0.1", "https://192.168.0.1:22", "http://10.0.0.1", "ftp://a", "", // rejected by the guard
 	} {
 		sameAsRefused(t, form, s.Send(t.Context(), message(form)))
 	}

@@ -10,10 +10,9 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/events"
 )
 
-// SendInOrder dispatches what has happened in a school and sends what is due, one
-// message after the other, by webhook and then by delivery. It is for a courier
-// that rests. It returns how many attempts were answered with 2xx, and how many
-// were not.
+// SendInOrder dispatches the events of a school and sends what is due, one message after the
+// other, by webhook and then by delivery. Call it only while the courier rests. It returns how
+// many attempts got a 2xx response, and how many did not.
 func (c *Courier) SendInOrder(ctx context.Context, school lyceum.SchoolID, by *Sender) (sent, failed int, err error) {
 	for more := true; more; {
 		if more, err = c.Events.Dispatch(ctx, school); err != nil {
@@ -40,7 +39,7 @@ func (c *Courier) SendInOrder(ctx context.Context, school lyceum.SchoolID, by *S
 	}
 }
 
-// sendTo sends the next messages that are due to a webhook.
+// sendTo sends the next due messages to a webhook.
 func (c *Courier) sendTo(
 	ctx context.Context, hook lyceum.DueWebhook, by *Sender,
 ) (delivered, all int, err error) {

@@ -18,25 +18,25 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/events"
 )
 
-// Listener brings the events of a school on another server to a program on this
-// machine, as a webhook would, without an address that the server can reach.
+// Listener forwards the events of a school on another server to a program on this machine, as a
+// webhook would, without a URL that the server can reach.
 type Listener struct {
-	Server string // address of the server, such as http://127.0.0.1:8080
+	Server string // URL of the server, such as http://127.0.0.1:8080
 	APIKey string
-	Types  []string // names of events; none is all
-	To     string   // where to send to; empty: the events are only shown
+	Types  []string // names of events; empty: all
+	To     string   // URL to send to; empty: events are only shown
 	Secret []byte
 	Sender *Sender
-	Show   func(Heard) // is told of each event
-	Retry  func(error) // is told when the server cannot be asked; it is asked again
-	// Back is told when the school was brought back to an earlier state, with its last
-	// entry: numbers after it are given again, and what comes next has them.
+	Show   func(Heard) // called with each event
+	Retry  func(error) // called when a request to the server fails and will be retried
+	// Back is called with the school's last entry when the school was restored to an earlier
+	// state: the numbers after it are reused by the entries that come next.
 	Back func(last int64)
 
 	client *http.Client
 }
 
-// Heard is an event and what its receiver said.
+// Heard is an event and the receiver's response.
 type Heard struct {
 	At      time.Time
 	Type    string
@@ -46,7 +46,7 @@ type Heard struct {
 	Outcome Outcome
 }
 
-// listening is the part of a server's answer that a listener reads.
+// listening is the part of a server's response that a listener reads.
 type listening struct {
 	Events []struct {
 		Number int64           `json:"number"`
@@ -71,8 +71,8 @@ const (
 	maxAnswer   = 64 << 20
 )
 
-// Run sends what happens after an entry until the context ends. An error is one
-// that asking again does not help.
+// Run forwards the events after an entry until ctx ends. It returns only errors that a retry
+// cannot fix.
 func (l *Listener) Run(ctx context.Context, after int64) error {
 	for {
 		q := url.Values{"after": {strconv.FormatInt(after, 10)}, "limit": {"100"}, "wait": {strconv.Itoa(listenWait)}}
@@ -115,14 +115,14 @@ func (l *Listener) Run(ctx context.Context, after int64) error {
 	}
 }
 
-// Now gives the number of the school's last entry.
+// Now returns the number of the school's last entry.
 func (l *Listener) Now(ctx context.Context) (int64, error) {
 	answer, err := l.patiently(ctx, "/lyceum/v1/changes", url.Values{"limit": {"1"}})
 	return answer.Last, err
 }
 
-// Since gives the number of the last entry that is older than a moment. Entries
-// are in the order of their times, so that a few questions find it.
+// Since returns the number of the last entry before the given time. Entries are sorted by time,
+// so that a few requests find it.
 func (l *Listener) Since(ctx context.Context, at time.Time) (int64, error) {
 	last, err := l.Now(ctx)
 	n := sort.Search(int(last), func(n int) bool {
@@ -136,7 +136,7 @@ func (l *Listener) Since(ctx context.Context, at time.Time) (int64, error) {
 	return int64(n), err
 }
 
-// Clock returns the time of a sandbox's clock. Other servers have no clock to ask for.
+// Clock returns the time of a sandbox's clock. Other servers have no such clock.
 func (l *Listener) Clock(ctx context.Context) (now time.Time, there bool, err error) {
 	answer, err := l.patiently(ctx, "/lyceum/v1/clock", nil)
 	switch {
@@ -148,7 +148,7 @@ func (l *Listener) Clock(ctx context.Context) (now time.Time, there bool, err er
 	return answer.Clock.Now, true, nil
 }
 
-// patiently asks again when the server cannot be reached or has enough.
+// patiently retries requests while the server is unreachable or overloaded.
 func (l *Listener) patiently(ctx context.Context, path string, q url.Values) (listening, error) {
 	for {
 		answer, err := l.ask(ctx, path, q)
@@ -213,11 +213,11 @@ func (l *Listener) ask(ctx context.Context, path string, q url.Values) (listenin
 	return read, nil
 }
 
-// stay follows no redirect: the API key would go wherever it leads.
+// stay follows no redirects, because the API key would be sent to their target.
 func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
-// redirected refuses a redirect and says where it leads, without what may be a
-// secret in it.
+// redirected returns an error that names the target of a redirect, without parts of the URL
+// that may be secret.
 func redirected(answer *http.Response) error {
 	to, err := answer.Location()
 	if err != nil {
@@ -229,7 +229,7 @@ func redirected(answer *http.Response) error {
 		"your school, set --server to it", shown.String())
 }
 
-// unreached tells the servers that may come back from the mistakes that stay.
+// unreached distinguishes servers that may come back from errors that are permanent.
 func unreached(err error) *lyceum.Error {
 	e := &lyceum.Error{Kind: lyceum.Unavailable, Detail: "the server cannot be reached", Err: errors.Unwrap(err)}
 	_, untrusted := errors.AsType[*tls.CertificateVerificationError](err)

@@ -11,8 +11,8 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// TestR44_ListenKeepsItsKeyFromRedirects: whoever the server redirects to gets
-// neither the key nor a request, and the refusal says who that is.
+// TestR44_ListenKeepsItsKeyFromRedirects checks that the target of a redirect gets neither the
+// key nor a request, and that the error names the target.
 func TestR44_ListenKeepsItsKeyFromRedirects(t *testing.T) {
 	t.Parallel()
 	stranger := receive(t, func(_ http.ResponseWriter, r *http.Request) {
@@ -36,7 +36,8 @@ func TestR44_ListenKeepsItsKeyFromRedirects(t *testing.T) {
 	}
 }
 
-// A listener hears what happens after a school was brought back to an earlier state.
+// TestListenAfterAReset checks that a listener receives the events that happen after a school
+// was restored to an earlier state.
 func TestListenAfterAReset(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -69,7 +70,8 @@ func TestListenAfterAReset(t *testing.T) {
 	}
 }
 
-// TestListenRefusesAnotherServersAnswer: it would seem that nothing ever happens.
+// TestListenRefusesAnotherServersAnswer checks that a response from another kind of server is
+// an error; otherwise it would seem that no events ever happen.
 func TestListenRefusesAnotherServersAnswer(t *testing.T) {
 	t.Parallel()
 	for _, answer := range []string{`{}`, `null`, `[]`, `<html>`, `{"status":"ok"}`} {

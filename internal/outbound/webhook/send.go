@@ -15,22 +15,23 @@ import (
 	"time"
 )
 
-// patience is how long one message may take in all: finding the receiver,
-// sending, and reading the answer.
+// patience is how long one message may take in total: resolving the receiver, sending, and
+// reading the response.
 const patience = 15 * time.Second
 
-// Bounds of the connections that are kept. One receiver that answers after
-// 50 ms takes 2,500 messages a second over perReceiver of them.
+// Limits of the connections that are kept open. One receiver that responds after 50 ms can
+// receive 2,500 messages a second over perReceiver of them.
 const (
 	perReceiver = 128
-	idleInAll   = 1024 // idle, to all receivers
+	idleInAll   = 1024 // idle connections to all receivers
 	idle        = time.Minute
 )
 
-// maxHeader bounds the header of an answer in bytes. A longer one is no answer.
+// maxHeader is the maximum size of response headers in bytes. Longer ones are treated as no
+// response.
 const maxHeader = 64 << 10
 
-// What is told when there was no answer. None holds anything of the URL.
+// The problems reported if there was no response. None of them contains any part of the URL.
 const (
 	unreachable = "The receiver could not be reached."
 	insecure    = "The receiver could not be reached securely: it must speak TLS 1.2 or newer and show a valid " +
@@ -40,16 +41,16 @@ const (
 	stopped = "Sending was interrupted before the receiver answered."
 )
 
-// Options are the choices of a sender. The zero value is right for real use.
+// Options are the options of a Sender. The zero value is right for production.
 type Options struct {
-	Allow    []netip.Prefix // networks inside that receivers may be in, by http too
-	Loopback bool           // the own machine (127.0.0.0/8 and ::1) is allowed, by http too; for the sandbox
-	Timeout  time.Duration  // of one message in all; 0 is 15 s
-	Resolver *net.Resolver  // nil is the system's
+	Allow    []netip.Prefix // internal networks that receivers may be in, also with http
+	Loopback bool           // the own machine (127.0.0.0/8 and ::1) is allowed, also with http; for the sandbox
+	Timeout  time.Duration  // per message in total; 0: 15 s
+	Resolver *net.Resolver  // nil: the system's
 }
 
-// Sender sends messages. It is safe for concurrent use, and keeps up to 128
-// connections to one receiver.
+// Sender sends messages. It is safe for concurrent use, and uses up to 128 connections per
+// receiver.
 type Sender struct {
 	guard     guard
 	allowList bool
@@ -59,7 +60,7 @@ type Sender struct {
 	plain     *http.Transport
 }
 
-// New makes a sender.
+// New returns a Sender.
 func New(o Options) *Sender {
 	s := &Sender{guard: newGuard(o), allowList: len(o.Allow) > 0, loopback: o.Loopback, timeout: o.Timeout}
 	if s.timeout <= 0 {
@@ -70,8 +71,8 @@ func New(o Options) *Sender {
 	return s
 }
 
-// transport has no proxy: the guard would judge the proxy's address, and not
-// the receiver's. Nor does it follow redirects, which an http.Client would.
+// transport returns a transport without a proxy, because the guard would check the proxy's
+// address instead of the receiver's. Unlike an http.Client, it does not follow redirects.
 func (s *Sender) transport(
 	resolver *net.Resolver, control func(string, string, syscall.RawConn) error,
 ) *http.Transport {
@@ -87,7 +88,7 @@ func (s *Sender) transport(
 		IdleConnTimeout:        idle,
 		MaxResponseHeaderBytes: maxHeader,
 		ForceAttemptHTTP2:      true,
-		// Without pings a connection whose other end is gone would be used on.
+		// Without pings, a connection whose other end is gone would continue to be used.
 		HTTP2: &http.HTTP2Config{SendPingTimeout: s.timeout, PingTimeout: s.timeout},
 	}
 }
@@ -95,29 +96,29 @@ func (s *Sender) transport(
 // Message is one message to one receiver.
 type Message struct {
 	URL     string
-	ID      string    // webhook-id; the same for each try
-	At      time.Time // webhook-timestamp; of this try
+	ID      string    // webhook-id; the same for each attempt
+	At      time.Time // webhook-timestamp; of this attempt
 	Body    []byte    // JSON
-	Secrets [][]byte  // keys; each makes one signature
+	Secrets [][]byte  // signing keys; one signature is made with each
 }
 
-// Outcome is what became of a message.
+// Outcome is the result of sending a message.
 type Outcome struct {
-	Delivered      bool          // the answer was a 2xx
-	Refused        bool          // nothing may be sent there; to the owner it looks like any that cannot be reached
-	Status         int           // of the answer; 0 if there was none
-	Problem        string        // one sentence if there was no answer, and never anything of the URL
-	RetryAfter     time.Duration // what a 429 or 503 asked for, up to 24 h
+	Delivered      bool          // the response was a 2xx
+	Refused        bool          // the target is forbidden; to the owner it looks like an unreachable receiver
+	Status         int           // of the response; 0 if there was none
+	Problem        string        // one sentence if there was no response; contains no part of the URL
+	RetryAfter     time.Duration // as requested by a 429 or 503, up to 24 h
 	Took           time.Duration
 	RequestHeader  http.Header // without Host and Content-Length
 	ResponseHeader http.Header // up to 50 lines and 8 KiB
-	ResponseBody   []byte      // its beginning, up to 4 KiB; what is not UTF-8, and NUL, is U+FFFD
+	ResponseBody   []byte      // up to 4 KiB; invalid UTF-8 and NUL are replaced by U+FFFD
 }
 
-// Send sends a message once. It blocks until there is an answer, up to the
-// timeout. Any answer but a 2xx is a failure, a redirect too. The message may
-// arrive twice: one that was sent over a connection which the receiver was
-// closing goes over another, once.
+// Send sends a message once. It blocks until there is a response, up to the timeout. Any
+// response other than a 2xx is a failure, including redirects. The message may arrive twice: if
+// it was sent over a connection that the receiver was closing, it is sent again over another
+// one, once.
 func (s *Sender) Send(ctx context.Context, m Message) Outcome {
 	begin := time.Now()
 	out := Outcome{RequestHeader: header(m), Problem: unreachable}
@@ -140,7 +141,7 @@ func header(m Message) http.Header {
 	return h
 }
 
-// try relies on the guard alone to stay out of the networks inside.
+// try relies only on the guard to stay out of internal networks.
 func (s *Sender) try(ctx context.Context, m Message, out *Outcome) {
 	patient, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
@@ -155,8 +156,8 @@ func (s *Sender) try(ctx context.Context, m Message, out *Outcome) {
 		return
 	}
 	request.Header = out.RequestHeader.Clone()
-	// To net/http an empty one says that the message may be sent twice. It is
-	// not sent: webhook-id tells the receiver.
+	// An empty value tells net/http that the message may be sent twice. The header itself is
+	// not sent: receivers use webhook-id.
 	request.Header["Idempotency-Key"] = nil
 	transport := s.secure
 	if request.URL.Scheme == "http" {
@@ -168,12 +169,12 @@ func (s *Sender) try(ctx context.Context, m Message, out *Outcome) {
 		_, out.Refused = errors.AsType[*targetError](err)
 		return
 	}
-	defer func() { _ = response.Body.Close() }() // what is left of it is not wanted
+	defer func() { _ = response.Body.Close() }() // the rest of the body is not needed
 	out.read(response, m.At)
 }
 
-// problem tells why there was no answer. Whatever went wrong before there was a
-// connection is the same.
+// problem returns why there was no response. All failures before there was a connection have
+// the same problem.
 func problem(ctx context.Context, err error, connected bool) string {
 	if ctx.Err() != nil {
 		return stopped

@@ -28,8 +28,8 @@ func receive(t *testing.T, handler http.HandlerFunc) string {
 	return at(t, "127.0.0.1:0", handler).URL
 }
 
-// talk is a receiver that says what the function says, connection by
-// connection, and closes them at the end of the test.
+// talk is a receiver that calls converse for each connection, and closes the connections at the
+// end of the test.
 func talk(t *testing.T, converse func(n int, conn *net.TCPConn, requests *bufio.Reader)) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -55,7 +55,7 @@ func talk(t *testing.T, converse func(n int, conn *net.TCPConn, requests *bufio.
 	return "http://" + listener.Addr().String()
 }
 
-// takeRequest reads one request whole and gives its webhook-id.
+// takeRequest reads one whole request and returns its webhook-id.
 func takeRequest(requests *bufio.Reader) string {
 	r, err := http.ReadRequest(requests)
 	if err != nil {
@@ -158,8 +158,8 @@ func TestR17_Answers(t *testing.T) {
 	}
 }
 
-// TestR17_BadReceivers would hang, and run into the limit of the test run, if
-// one of them were waited for.
+// TestR17_BadReceivers would hang until the test run times out if a sender waited for one of
+// them.
 func TestR17_BadReceivers(t *testing.T) {
 	say := func(text string) func(int, *net.TCPConn, *bufio.Reader) {
 		return func(_ int, conn *net.TCPConn, requests *bufio.Reader) {
@@ -221,8 +221,8 @@ func TestR17_BadReceivers(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			var out Outcome
-			// On a busy machine what a receiver says at once comes later than a
-			// short limit: only what a long one shows counts.
+			// On a busy machine, even an immediate response can arrive after a short limit, so
+			// only the result with a long limit counts.
 			for _, limit := range []time.Duration{500 * time.Millisecond, 5 * time.Second, time.Minute} {
 				s := New(Options{Loopback: true, Timeout: limit})
 				if out = s.Send(t.Context(), message(talk(t, tc.converse))); out.Status == tc.status && out.Problem == tc.problem {
@@ -239,9 +239,9 @@ func TestR17_BadReceivers(t *testing.T) {
 	}
 }
 
-// TestR17_EndlessAnswerIsNotRead offers 10 GB.
+// TestR17_EndlessAnswerIsNotRead offers a response of 10 GB.
 func TestR17_EndlessAnswerIsNotRead(t *testing.T) {
-	const size, bound = 10 << 30, 64 << 20 // what the system holds on the way is below the bound
+	const size, bound = 10 << 30, 64 << 20 // the system's buffers are smaller than the bound
 	for _, secure := range []bool{false, true} {
 		written := make(chan int64, 1)
 		server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -275,7 +275,7 @@ func TestR17_EndlessAnswerIsNotRead(t *testing.T) {
 	}
 }
 
-// trust takes the certificate of a test's server.
+// trust makes the sender trust the certificate of a test server.
 func (s *Sender) trust(server *httptest.Server) {
 	s.secure.TLSClientConfig.RootCAs = x509.NewCertPool()
 	s.secure.TLSClientConfig.RootCAs.AddCert(server.Certificate())
@@ -292,8 +292,8 @@ func TestR17_StoppedByTheCaller(t *testing.T) {
 	}
 }
 
-// TestR17_SecondConnection has the receiver close a kept connection just when
-// the next message is on it.
+// TestR17_SecondConnection has the receiver close a kept connection just when the next message
+// is sent on it.
 func TestR17_SecondConnection(t *testing.T) {
 	ids := make(chan string, 10)
 	url := talk(t, func(n int, conn *net.TCPConn, requests *bufio.Reader) {
@@ -363,8 +363,8 @@ func TestTLS(t *testing.T) {
 		name    string
 		change  func(*httptest.Server)
 		trusted bool
-		host    string // instead of the server's
-		version int    // of HTTP
+		host    string // instead of the server's host
+		version int    // HTTP version
 		problem string
 	}{
 		{"HTTP/2", func(s *httptest.Server) { s.EnableHTTP2 = true }, true, "", 2, ""},

@@ -18,7 +18,7 @@ var (
 )
 
 func TestSignatureIsTheOneOfTheStandard(t *testing.T) {
-	// The example of the reference libraries.
+	// The example from the reference libraries.
 	key, err := events.ParseSecret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
 	if err != nil {
 		t.Fatal(err)

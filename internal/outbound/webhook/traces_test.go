@@ -13,16 +13,15 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// TestR36_RefusedTargets: a webhook that leads inside is told to whoever runs the
-// server and to the school's journal; its owner sees a receiver that cannot be
-// reached.
+// TestR36_RefusedTargets checks that a webhook with an internal target is reported to the
+// server's operator and in the school's journal, while its owner sees an unreachable receiver.
 func TestR36_RefusedTargets(t *testing.T) {
 	t.Parallel()
 	to := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("it is sent") }))
 	defer to.Close()
 	p := newPost(t, openStore(t))
 	p.hook(t, events.WebhookForm{URL: to.URL, Events: []string{"Sale.created"}})
-	p.courier.Sender = New(Options{Timeout: time.Minute}) // the networks were taken away again
+	p.courier.Sender = New(Options{Timeout: time.Minute}) // the allowed networks were removed again
 	p.courier.Traces = access.NewTraces(p.store, p.clock.Now)
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan struct{})
@@ -53,7 +52,7 @@ func TestR36_RefusedTargets(t *testing.T) {
 
 func TestRefusedIsToldFromUnreachable(t *testing.T) {
 	t.Parallel()
-	const closed = "http://127.0.0.1:1/" // a port that the system hands out could be another test's
+	const closed = "http://127.0.0.1:1/" // a port assigned by the system could belong to another test
 	for name, tc := range map[string]struct {
 		sender *Sender
 		url    string

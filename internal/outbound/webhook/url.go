@@ -9,16 +9,16 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// maxURL is how many characters a URL may have.
+// maxURL is the maximum length of a URL, in characters.
 const maxURL = 2000
 
-// CheckURL refuses a URL that nothing could ever be sent to: an *lyceum.Error of
-// kind Invalid with the field url. A URL that passes may still lead inside, by
-// its name; Send finds out.
+// CheckURL rejects a URL that nothing can ever be sent to, with an *lyceum.Error of kind
+// Invalid for the field url. The host name of an accepted URL may still resolve to an internal
+// address; Send checks that.
 //
-// https is always taken, on any port. http is taken where the receiver is in an
-// allowed network: for an address of one, for a name if there is an allow-list,
-// and for localhost if the own machine is allowed. Send holds the name to it.
+// https is always accepted, on any port. http is accepted if the receiver can be in an allowed
+// network: for an address in one, for any name if there is an allow-list, and for localhost if
+// the own machine is allowed. Send checks the address that the name resolves to.
 func (s *Sender) CheckURL(text string) error {
 	if message := s.wrong(text); message != "" {
 		return lyceum.InvalidFields(lyceum.FieldError{Field: "url", Message: message})
@@ -26,8 +26,7 @@ func (s *Sender) CheckURL(text string) error {
 	return nil
 }
 
-// wrong gives the first thing that is wrong with a URL, worded to follow its
-// name.
+// wrong returns the first thing that is wrong with a URL, worded to follow the field's name.
 func (s *Sender) wrong(text string) string {
 	if message := lyceum.CheckText(text, 0, maxURL); message != "" {
 		return message
@@ -76,9 +75,9 @@ func isLocalhost(host string) bool {
 	return host == "localhost" || strings.HasSuffix(host, ".localhost")
 }
 
-// isName reports whether a host is a name by RFC 1123, underscores allowed. One
-// whose last label is a number is not: 127.1 and 0x7f.1 are addresses to some
-// resolvers.
+// isName reports whether a host is a name according to RFC 1123, with underscores allowed. If
+// the last label is a number it is not, because some resolvers treat 127.1 and 0x7f.1 as
+// addresses.
 func isName(host string) bool {
 	host = strings.TrimSuffix(host, ".")
 	labels := strings.Split(host, ".")

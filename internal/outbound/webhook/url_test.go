@@ -27,7 +27,7 @@ func TestCheckURL(t *testing.T) {
 	for _, tc := range []struct {
 		options Options
 		url     string
-		message string // part of it; empty: taken
+		message string // part of the message; empty: accepted
 	}{
 		{real, "https://example.com", ""},
 		{real, "https://example.com/hook?a=b&c=%20", ""},
