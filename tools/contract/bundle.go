@@ -18,11 +18,11 @@ import (
 
 const (
 	rootFile    = "openapi.yaml" // what belongs to no noun
-	overlayFile = "overlay.yaml" // what every operation of a kind has
+	overlayFile = "overlay.yaml" // what all operations of a kind share
 )
 
-// bundle joins the files of a directory, writes out what their shorthand
-// means, applies the overlay and sorts.
+// bundle joins the files of a directory, expands their shorthand, applies the overlay and sorts
+// the result.
 func bundle(dir string) (*yaml.Node, error) {
 	document, err := read(filepath.Join(dir, rootFile))
 	if err != nil {
@@ -55,7 +55,8 @@ func bundle(dir string) (*yaml.Node, error) {
 	return document, nil
 }
 
-// read reads a file that holds one document, a mapping, without its comments.
+// read reads a file with a single YAML document, which must be a mapping, and drops its
+// comments.
 func read(file string) (*yaml.Node, error) {
 	content, err := os.ReadFile(file)
 	if err != nil {
@@ -80,9 +81,9 @@ func uncomment(n *yaml.Node) {
 	}
 }
 
-// join adds the entries of a mapping to another, down to a depth: the methods
-// of a path and the components of a kind may come from several files, but each
-// from one.
+// join adds the entries of one mapping to another, recursively down to a depth: the methods of
+// a path and the components of a kind may come from several files, but each of them from only
+// one.
 func join(into, from *yaml.Node, depth int) error {
 	for key, value := range pairs(from) {
 		switch present := get(into, key); {
@@ -101,7 +102,7 @@ func join(into, from *yaml.Node, depth int) error {
 	return nil
 }
 
-// apply applies an overlay. Each of its actions must find a target.
+// apply applies an overlay. Each of its actions must have a target.
 func apply(file string, document *yaml.Node) error {
 	actions, err := overlay.Parse(file)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// small is an interface of one noun.
+// small is a contract with one noun.
 var small = map[string]string{
 	"openapi.yaml": `
 openapi: 3.0.3

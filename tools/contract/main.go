@@ -1,8 +1,8 @@
-// Command contract makes what machines make of the sources in contract/.
+// Command contract processes the sources in contract/ and the code generated from them.
 //
 //	contract bundle DIR...  writes DIR.yaml and DIR.json from the files in DIR
-//	contract prune ROOT     removes from ROOT/internal/gen what nobody names
-//	contract unused ROOT    fails when something of that kind is there
+//	contract prune ROOT     removes unused declarations from ROOT/internal/gen
+//	contract unused ROOT    fails if ROOT/internal/gen has unused types
 package main
 
 import (
@@ -36,7 +36,7 @@ func run(args []string) error {
 	return errors.New("usage: contract bundle DIR... | prune ROOT | unused ROOT")
 }
 
-// write bundles the files of a directory into one document in both forms.
+// write bundles the files of a directory into one document and writes it in both formats.
 func write(dir string) error {
 	document, err := bundle(dir)
 	if err != nil {

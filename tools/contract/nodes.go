@@ -7,7 +7,7 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// pairs are the keys and values of a mapping; a missing node has none.
+// pairs returns the keys and values of a mapping; a nil node has none.
 func pairs(n *yaml.Node) iter.Seq2[string, *yaml.Node] {
 	return func(yield func(string, *yaml.Node) bool) {
 		if n == nil || n.Kind != yaml.MappingNode {
@@ -37,7 +37,7 @@ func get(n *yaml.Node, keys ...string) *yaml.Node {
 	return n
 }
 
-// add appends a key that is not there yet.
+// add appends a key, which must not exist yet.
 func add(n *yaml.Node, key string, value *yaml.Node) {
 	n.Content = append(n.Content, text(key), value)
 }
@@ -66,7 +66,7 @@ func mapping(key string, value *yaml.Node) *yaml.Node {
 	return n
 }
 
-// clone copies a node with all that is in it.
+// clone returns a deep copy of a node.
 func clone(n *yaml.Node) *yaml.Node {
 	twin := *n
 	twin.Content = nil
@@ -76,7 +76,7 @@ func clone(n *yaml.Node) *yaml.Node {
 	return &twin
 }
 
-// arrange sorts the keys of a mapping by a function, equal ones as they stand.
+// arrange sorts the keys of a mapping stably with compare.
 func arrange(n *yaml.Node, compare func(a, b string) int) {
 	var entries [][2]*yaml.Node
 	for i := 0; i+1 < len(n.Content); i += 2 {
@@ -89,7 +89,7 @@ func arrange(n *yaml.Node, compare func(a, b string) int) {
 	}
 }
 
-// listed compares keys by their place in a list; those outside come last.
+// listed returns a comparison of keys by their position in a list; all other keys come last.
 func listed(keys ...string) func(a, b string) int {
 	place := func(key string) int {
 		if i := slices.Index(keys, key); i >= 0 {

@@ -17,11 +17,11 @@ import (
 	"strings"
 )
 
-// genPath is where the generated packages stand, in the module and in imports.
+// genPath is the path of the generated packages, in the module and in imports.
 const genPath = "internal/gen"
 
-// generated is a generated file, and what of it is used: what a file outside
-// names, and what is in that.
+// generated is a generated file. Its used names are those that other files refer to, and
+// everything they refer to in turn.
 type generated struct {
 	file   string
 	source []byte
@@ -29,7 +29,7 @@ type generated struct {
 	used   map[string]bool
 }
 
-// prune rewrites the generated files without what nobody names.
+// prune removes all unused declarations from the generated files.
 func prune(root string) error {
 	return each(root, func(g *generated) error {
 		kept, err := format.Source(g.kept())
@@ -40,8 +40,7 @@ func prune(root string) error {
 	})
 }
 
-// unused lists the generated types that nobody names and fails when there are
-// any.
+// unused lists the generated types that are not used, and fails if there are any.
 func unused(root string, out io.Writer) error {
 	types, idle := 0, 0
 	err := each(root, func(g *generated) error {
@@ -93,7 +92,7 @@ func each(root string, visit func(*generated) error) error {
 	return nil
 }
 
-// namedOutside returns, for each generated package, what other files name.
+// namedOutside returns the names in each generated package that other files refer to.
 func namedOutside(root string) (map[string][]string, error) {
 	names := map[string][]string{}
 	err := filepath.WalkDir(filepath.Join(root, "internal"), func(file string, entry fs.DirEntry, err error) error {
@@ -127,8 +126,8 @@ func namedOutside(root string) (map[string][]string, error) {
 	return names, err
 }
 
-// declared returns what declares each name: a type with its methods, a constant
-// or an import.
+// declared returns the nodes that declare each name: a type with its methods, a constant or an
+// import.
 func (g *generated) declared() map[string][]ast.Node {
 	all := map[string][]ast.Node{}
 	for _, decl := range g.syntax.Decls {
@@ -142,8 +141,8 @@ func (g *generated) declared() map[string][]ast.Node {
 	return all
 }
 
-// use marks a name and all that its declaration names. The name of a field is
-// not among that.
+// use marks a name and everything that its declaration refers to. Field names do not count as
+// references.
 func (g *generated) use(name string, declared map[string][]ast.Node) {
 	if g.used[name] || declared[name] == nil {
 		return
@@ -165,7 +164,7 @@ func (g *generated) use(name string, declared map[string][]ast.Node) {
 	}
 }
 
-// kept is the source with only what is used.
+// kept returns the source with only the used declarations.
 func (g *generated) kept() []byte {
 	out := slices.Clone(g.source[:g.syntax.Name.End()-g.syntax.FileStart])
 	text := func(doc *ast.CommentGroup, n ast.Node) []byte {
@@ -208,7 +207,7 @@ func specs(decl ast.Decl) []ast.Spec {
 	return nil
 }
 
-// name is what a specification declares.
+// name returns the name that a spec declares.
 func name(spec ast.Spec) string {
 	switch s := spec.(type) {
 	case *ast.TypeSpec:
@@ -222,7 +221,7 @@ func name(spec ast.Spec) string {
 	return ""
 }
 
-// owner is the type that a method is of, or the name of a function.
+// owner returns the type that a method belongs to, or the name of a function.
 func owner(f *ast.FuncDecl) string {
 	if f.Recv == nil {
 		return f.Name.Name

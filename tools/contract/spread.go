@@ -10,14 +10,14 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// spread writes out what the sources leave out:
+// spread expands the shorthand of the sources:
 //
-//   - A parameter that has a name and no `in` is the one of that name in
-//     components.parameters, and what it says itself goes first.
-//   - A parameter in a path need not be listed at all.
-//   - An answer or a body that has a schema has it as application/json, with
-//     its example; such a body is required unless it says otherwise.
-//   - The order of properties is the order in which they stand (x-order).
+//   - A parameter with a name but no `in` is completed from the parameter of that name in
+//     components.parameters. Its own keys take precedence.
+//   - Path parameters need not be listed at all.
+//   - The schema and example of a response or a body are moved to application/json. Such a
+//     body is required unless it says otherwise.
+//   - Properties are numbered in the order in which they are written (x-order).
 func spread(root *yaml.Node) error {
 	components := get(root, "components")
 	known := take(components, "parameters")
@@ -46,7 +46,7 @@ func spread(root *yaml.Node) error {
 	return nil
 }
 
-// operations are those of a document, each with its path.
+// operations returns the operations of a document, each with its path.
 func operations(root *yaml.Node) iter.Seq2[*yaml.Node, string] {
 	return func(yield func(*yaml.Node, string) bool) {
 		for path, item := range pairs(get(root, "paths")) {
@@ -105,8 +105,8 @@ func elements(list *yaml.Node) []*yaml.Node {
 	return list.Content
 }
 
-// inJSON moves the schema and the examples of an answer or a body to where
-// OpenAPI wants them.
+// inJSON moves the schema and the examples of a response or a body to where OpenAPI expects
+// them.
 func inJSON(n *yaml.Node) {
 	media := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
 	for _, key := range []string{"schema", "example", "examples"} {
@@ -119,7 +119,7 @@ func inJSON(n *yaml.Node) {
 	}
 }
 
-// number numbers the properties of a schema and of those in it.
+// number numbers the properties of a schema and of the schemas in it.
 func number(schema *yaml.Node) {
 	place := 0
 	for _, property := range pairs(get(schema, "properties")) {

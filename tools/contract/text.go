@@ -9,8 +9,7 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// yamlText returns the document as YAML, under a line that says where it is
-// from.
+// yamlText returns the document as YAML, with a first line that names its source.
 func yamlText(dir string, document *yaml.Node) ([]byte, error) {
 	var out bytes.Buffer
 	fmt.Fprintf(&out, "# Made from contract/%s by make generate. Do not edit.\n", filepath.Base(dir))
@@ -23,8 +22,8 @@ func yamlText(dir string, document *yaml.Node) ([]byte, error) {
 	return out.Bytes(), encoder.Close()
 }
 
-// unfold gives lines of their own to the entries of a collection that would
-// make a long line, and returns the length of a node on one line.
+// unfold puts the entries of a collection on separate lines if it would make a long line. It
+// returns the length of the node on one line.
 func unfold(n *yaml.Node) int {
 	length := len(n.Value)
 	for _, inner := range n.Content {
@@ -36,9 +35,9 @@ func unfold(n *yaml.Node) int {
 	return length
 }
 
-// jsonText returns the document as indented JSON that ends in a newline, with
-// its keys in the order in which they stand. It takes the YAML that JSON can
-// say and rejects the rest: anchors, aliases, custom tags, repeated keys.
+// jsonText returns the document as indented JSON with a final newline and with keys in their
+// original order. It rejects YAML that JSON cannot express: anchors, aliases, custom tags and
+// duplicate keys.
 func jsonText(document *yaml.Node) ([]byte, error) {
 	compact, err := appendNode(nil, document.Content[0])
 	if err != nil {
@@ -120,7 +119,7 @@ func appendScalar(b []byte, n *yaml.Node) ([]byte, error) {
 	}
 }
 
-// appendValue appends a scalar without the escapes that only HTML needs.
+// appendValue appends a scalar without HTML escapes.
 func appendValue(b []byte, value any) ([]byte, error) {
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)
