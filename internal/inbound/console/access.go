@@ -11,10 +11,10 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/learning"
 )
 
-// heldPerPage is how many products stand on a page.
+// heldPerPage is how many products are on a page.
 const heldPerPage = 20
 
-// accessPage says why somebody may use what.
+// accessPage is the data of the page that says which products a user has access to, and why.
 type accessPage struct {
 	User lyceum.User
 	Path string
@@ -23,7 +23,7 @@ type accessPage struct {
 	Turn turn
 }
 
-// held is a product that a person has, or had, a reason to use.
+// held is a product that a user has, or had, a reason to use.
 type held struct {
 	learning.HeldProduct
 
@@ -32,10 +32,10 @@ type held struct {
 	State   mark
 	Reasons []reason
 	More    int    // reasons that are not shown
-	End     string // the path of the question before access ends; empty without access
+	End     string // the path of the page that confirms ending access; empty without access
 }
 
-// reason is why somebody may, or might, use a product.
+// reason is why a user may, or might, use a product.
 type reason struct {
 	learning.AccessReason
 
@@ -74,8 +74,8 @@ func (c *console) showAccess(w http.ResponseWriter, r *http.Request, v *visit) e
 	return c.show(w, r, statusFor(f), "access.gohtml", v, "Why this person has access", p)
 }
 
-// pageOf reads which page of a list a form asks for. What is no page is refused at its
-// field, beside the first page.
+// pageOf reads the page number in a form. An invalid number is reported at its field, and the
+// first page is shown.
 func pageOf(f *form) int32 {
 	r := &reading{form: f}
 	page := id[int32](r, "page").Else(1)
@@ -102,7 +102,7 @@ func heldOf(user lyceum.UserID, h learning.HeldProduct) held {
 	return shown
 }
 
-// reasonEnds are the ways in which a reason ends, as a person sees them.
+// reasonEnds explains why a reason ended, by the way it ended.
 var reasonEnds = map[lyceum.EntitlementEnd]string{
 	lyceum.EndedByRefund: "The sale was refunded.", lyceum.EndedByChargeback: "The payment was charged back.",
 	lyceum.EndedByCancellation: "The sale was cancelled.", lyceum.EndedByVoiding: "The sale was voided.",
@@ -131,13 +131,12 @@ func reasonOf(r learning.AccessReason) reason {
 	return shown
 }
 
-// Subscribed reports whether ending access also ends a subscription or a payment
-// plan.
+// Subscribed reports whether ending access also ends a subscription or a payment plan.
 func (h held) Subscribed() bool {
 	return slices.ContainsFunc(h.Reasons, func(r reason) bool { return r.Active && r.Charged && !r.Through.Present })
 }
 
-// PlanName is what the pricing plan of the sale is called; empty without one.
+// PlanName returns the name of the sale's pricing plan, or "" without one.
 func (r reason) PlanName() string {
 	if !r.Plan.Present {
 		return ""
@@ -145,11 +144,12 @@ func (r reason) PlanName() string {
 	return planName(r.Plan.Value.Name, r.Plan.Value.ID)
 }
 
-// ThroughName names the collection or the tier that the product comes with;
-// empty where it does not.
+// ThroughName returns the name of the collection or tier that the product comes with, or "" if
+// it does not come with one.
 func (r reason) ThroughName() string { return nameWithKind(r.Through) }
 
-// LeftName names the collection that the product came with until it left.
+// LeftName returns the name of the collection that the product came with until it left it, or
+// "".
 func (r reason) LeftName() string { return nameWithKind(r.Left) }
 
 func nameWithKind(p lyceum.Opt[lyceum.ProductInfo]) string {
@@ -161,7 +161,7 @@ func nameWithKind(p lyceum.Opt[lyceum.ProductInfo]) string {
 
 var giftFields = []string{"product_type", "product", "ends_on"}
 
-// giveForm is an empty form to give a person access.
+// giveForm returns an empty form to give a user access.
 func giveForm(id lyceum.UserID) *form {
 	return &form{
 		Action: accessPath(id), Once: newForm(), Values: map[string]string{"product_type": string(lyceum.CourseKind)},
@@ -193,7 +193,7 @@ func (c *console) giveAccess(w http.ResponseWriter, r *http.Request, v *visit) e
 	return err
 }
 
-// giftOf reads what a form gives.
+// giftOf parses the form that gives access.
 func (c *console) giftOf(ctx context.Context, v *visit, user lyceum.UserID, f *form) (learning.Gift, error) {
 	var wrong []lyceum.FieldError
 	product, problem, err := c.product(ctx, v, f.Values["product_type"], f.Values["product"])
@@ -213,10 +213,10 @@ func (c *console) giftOf(ctx context.Context, v *visit, user lyceum.UserID, f *f
 	return learning.Gift{UserProduct: learning.UserProduct{User: user, Product: product}, EndsAt: end}, nil
 }
 
-// formFields are the fields of a form that stand for those of a rule.
+// formFields maps field names of the rules to those of forms.
 var formFields = map[string]string{"product_id": "product", "ends_at": "ends_on"}
 
-// inWords words a rule's refusal as it concerns a form.
+// inWords renames the fields in an error of a rule to those of the form.
 func inWords(err error) error {
 	e := lyceum.Public(err)
 	if e.Kind != lyceum.Invalid || len(e.Fields) == 0 {
@@ -231,7 +231,7 @@ func inWords(err error) error {
 	return lyceum.InvalidFields(fields...)
 }
 
-// endPage is the question before access ends.
+// endPage is the data of the page that confirms ending access.
 type endPage struct {
 	held
 
@@ -240,7 +240,7 @@ type endPage struct {
 	Path    string
 	Outcome outcome
 	Promise string
-	Changed bool // since the question was asked
+	Changed bool // since the page was shown
 }
 
 // confirmEnd serves GET /admin/people/{id}/access/{type}/{product}/end.
@@ -256,7 +256,7 @@ func (c *console) confirmEnd(w http.ResponseWriter, r *http.Request, v *visit) e
 	return c.show(w, r, http.StatusOK, "access_end.gohtml", v, "End access?", p)
 }
 
-// ending gives the page of the question before access ends.
+// ending returns the data of the page that confirms ending access.
 func (c *console) ending(r *http.Request, v *visit, user lyceum.User, product learning.UserProduct) (endPage, error) {
 	one, err := c.Learning.AccessTo(r.Context(), v.by(), product)
 	if err != nil {
@@ -282,8 +282,8 @@ func (c *console) ending(r *http.Request, v *visit, user lyceum.User, product le
 	return p, nil
 }
 
-// endAccess serves POST /admin/people/{id}/access/{type}/{product}/end: access ends, if
-// what happens is what the page said. Else it says what would happen now.
+// endAccess serves POST /admin/people/{id}/access/{type}/{product}/end. It ends access if this
+// has the effect that the page promised; otherwise it shows the current effect.
 func (c *console) endAccess(w http.ResponseWriter, r *http.Request, v *visit) error {
 	user, product, err := c.heldAt(r, v)
 	if err != nil {
@@ -303,7 +303,7 @@ func (c *console) endAccess(w http.ResponseWriter, r *http.Request, v *visit) er
 	return done(w, r, accessPath(user.ID), "access-ended")
 }
 
-// heldAt finds the person and the product that the address names.
+// heldAt finds the user and the product in the path.
 func (c *console) heldAt(r *http.Request, v *visit) (user lyceum.User, product learning.UserProduct, err error) {
 	kind := lyceum.ProductKind(r.PathValue("type"))
 	id, ok := parseID[lyceum.CourseID](r.PathValue("product"))
@@ -314,12 +314,12 @@ func (c *console) heldAt(r *http.Request, v *visit) (user lyceum.User, product l
 	return user, learning.UserProduct{User: user.ID, Product: lyceum.Product{Kind: kind, ID: int32(id)}}, err
 }
 
-// EndsDirectly are the active reasons that end: those to the product itself.
+// EndsDirectly returns the active reasons that end: those for the product itself.
 func (p endPage) EndsDirectly() []reason {
 	return p.active(func(r reason) bool { return !r.Through.Present })
 }
 
-// Outranked are the active reasons that a block outranks.
+// Outranked returns the active reasons that a block overrides.
 func (p endPage) Outranked() []reason {
 	return p.active(func(r reason) bool { return r.Through.Present && !r.Blocked })
 }

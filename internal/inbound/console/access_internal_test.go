@@ -7,7 +7,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// TestEveryEndHasASentence: a reason that ended says how, whatever ended it.
+// TestEveryEndHasASentence checks that every way in which a reason can end has an explanation.
 func TestEveryEndHasASentence(t *testing.T) {
 	for _, end := range lyceum.EntitlementEnds() {
 		if reasonEnds[end] == "" {
@@ -19,7 +19,8 @@ func TestEveryEndHasASentence(t *testing.T) {
 	}
 }
 
-// The last day of access is a day of the school's calendar, up to the last that there is.
+// The last day of access is in the school's time zone, and may be as late as the last supported
+// day.
 func TestLastDay(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {

@@ -15,7 +15,7 @@ import (
 
 func accessPath(user lyceum.UserID) string { return fmt.Sprintf("%s/%d/access", people, user) }
 
-// bundled gives the market collection 1 of both courses.
+// bundled creates the market, with collection 1 of both courses.
 func (p *place) bundled() {
 	p.t.Helper()
 	p.market()
@@ -35,12 +35,12 @@ func (p *place) bundled() {
 	p.session()
 }
 
-// give fills in the form on the page of a person.
+// give fills in the form on a user's page that gives them access.
 func (p *place) give(user lyceum.UserID, pairs ...string) url.Values {
 	return p.form(fmt.Sprintf("%s/%d", people, user), pairs...)
 }
 
-// An owner sees why somebody has access, gives more and ends some.
+// An owner sees why a user has access, gives more and ends some.
 func TestAccessOfAPerson(t *testing.T) {
 	p := open(t, site)
 	p.bundled()
@@ -49,7 +49,7 @@ func TestAccessOfAPerson(t *testing.T) {
 	sale, _ := p.sell(1, 11)
 	form := p.give(11, "product_type", "product_collection", "product", "studio", "ends_on", "2026-03-31")
 	leads(t, p.ask(p.owner, "POST", ada, form), ada+"?done=given")
-	leads(t, p.ask(p.owner, "POST", ada, form), ada+"?done=given") // sent twice
+	leads(t, p.ask(p.owner, "POST", ada, form), ada+"?done=given") // submitted twice
 	want(t, p.ask(p.owner, "GET", ada+"?done=given", nil), 200, "Access is given.", "3 products", "Pottery", fmt.Sprintf("Sale %d", sale),
 		"Pricing plan Pottery in full", "Comes with Whole studio (product collection)", "Given by hand",
 		"Product collection 1 · until 1 Apr 2026, 00:00 UTC", "Course 1 · without an end", "Course 2 · until 1 Apr 2026")
@@ -83,7 +83,7 @@ func TestAccessOfAPerson(t *testing.T) {
 	want(t, p.ask(p.owner, "GET", ada+"?page=2", nil), 200, "There is no page 2")
 }
 
-// What the question did not say does not happen.
+// Nothing happens that the confirmation page did not show.
 func TestEndOfAccessChangedMeanwhile(t *testing.T) {
 	p := open(t, site)
 	p.bundled()
@@ -98,10 +98,10 @@ func TestEndOfAccessChangedMeanwhile(t *testing.T) {
 	want(t, w, 200, "Nothing was ended yet.", fmt.Sprintf("Sale %d", subscription), "which is cancelled")
 	p.untouched(before)
 	leads(t, p.ask(p.owner, "POST", end, promised(url.Values{}, w)), accessPath(11)+"?done=access-ended")
-	leads(t, p.ask(p.owner, "POST", end, promised(url.Values{}, w)), accessPath(11)+"?done=access-ended") // sent twice
+	leads(t, p.ask(p.owner, "POST", end, promised(url.Values{}, w)), accessPath(11)+"?done=access-ended") // submitted twice
 }
 
-// Access that lasts as long as there are days can be looked at.
+// Access until the last supported day can be shown.
 func TestAccessUntilTheLastDay(t *testing.T) {
 	p := open(t, site)
 	p.bundled()
@@ -143,7 +143,7 @@ func TestAccessRefused(t *testing.T) {
 	leads(t, p.ask(p.owner, "POST", ada, p.give(11, "product_type", "course", "product", " POTTERY ")), ada+"?done=given")
 }
 
-// An owner looks at what did not fit, and dismisses it.
+// An owner looks at warnings, and dismisses one.
 func TestNeedsALook(t *testing.T) {
 	p := open(t, site)
 	p.market()
@@ -168,7 +168,7 @@ func TestNeedsALook(t *testing.T) {
 	p.untouched(before)
 }
 
-// An owner stops a subscription at the payment system, and confirms it.
+// An owner stops a subscription in the payment system, and confirms it.
 func TestToStopCharging(t *testing.T) {
 	p := open(t, site)
 	p.market()

@@ -8,9 +8,9 @@ import (
 	"github.com/lyceum-school/lyceum/internal/inbound/web/webtest"
 )
 
-// Who goes back and sends the same form with something else wants that as well; the same
-// once more does nothing, at another process as well. What a form that shows a secret answers is a page, so its second
-// sending is told by where it leads.
+// Going back and submitting the same form with other values makes another change; submitting
+// the same values again does nothing, even in another process. The response to a form that
+// shows a secret is a page, so its second submission is recognised by where it redirects.
 func TestBackThenSomethingElse(t *testing.T) {
 	p := open(t, site)
 	p.bundled()
@@ -18,7 +18,7 @@ func TestBackThenSomethingElse(t *testing.T) {
 	for _, tc := range []struct {
 		name, page, path string
 		first, second    url.Values
-		again            string // where the first leads when it is sent again
+		again            string // where the first one redirects when it is submitted again
 	}{
 		{
 			"app", appsPath + "/new", appsPath,
@@ -85,7 +85,7 @@ func TestBackThenSomethingElse(t *testing.T) {
 				}
 				return p.journal() - before, w.Header().Get("Location")
 			}
-			links := tc.name == "link" // the journal does not tell of them
+			links := tc.name == "link" // links are not in the journal
 			if n, _ := deed(tc.first); n == 0 && !links {
 				t.Error("the form did nothing")
 			}
@@ -103,10 +103,10 @@ func TestBackThenSomethingElse(t *testing.T) {
 	}
 }
 
-// An owner registers an app, goes back, and registers another one in the form.
+// An owner registers an app, goes back, and registers another one in the same form.
 func TestBackInABrowser(t *testing.T) {
 	w, p := show(t)
-	register := func(name string) { // by script: chromedp cannot press on a page that was kept
+	register := func(name string) { // by script: chromedp cannot click on a page from the back/forward cache
 		w.do(webtest.Start(fmt.Sprintf(`document.getElementById("name").value = %q;
 			document.getElementById("redirect_url").value = "https://app.example.com/%s";
 			document.querySelector("main form").requestSubmit()`, name, name)))

@@ -10,24 +10,24 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/access"
 )
 
-// appPage is what the pages about one app show.
+// appPage is the data of the pages about one app.
 type appPage struct {
 	App    lyceum.OAuthApp
 	Path   string
-	Form   *form  // of the changes
-	Rotate *form  // of the new secret
-	Keeps  []keep // the choices of Rotate
+	Form   *form  // changes the app
+	Rotate *form  // creates a new secret
+	Keeps  []keep // the choices in Rotate
 }
 
-// secretPage is the one page that has a client secret.
+// secretPage is the data of the only page that shows a client secret.
 type secretPage struct {
 	App              lyceum.OAuthApp
 	Path, Secret     string
-	New              bool // the app, not only its secret
+	New              bool // the app is new, not only its secret
 	Authorize, Token string
 }
 
-// keep is how long an old secret stays good.
+// keep is a choice of how long an old secret continues to work.
 type keep struct {
 	Value, Label string
 	For          time.Duration
@@ -81,8 +81,8 @@ func (c *console) registerApp(w http.ResponseWriter, r *http.Request, v *visit) 
 	return c.showSecret(w, r, v, "Your app is registered", secretPage{App: app, Secret: secret, New: true})
 }
 
-// showSecret shows the only page that ever has a client secret. It is the
-// answer to a POST and is not stored, so that no address leads to it.
+// showSecret shows the only page that ever contains a client secret. It is the response to a
+// POST and is not stored, so that no URL leads to it.
 func (c *console) showSecret(w http.ResponseWriter, r *http.Request, v *visit, title string, p secretPage) error {
 	p.Path, p.Authorize, p.Token = appPath(p.App.ID), c.authorizeURL(v.School.ID), c.tokenURL(p.App.Version)
 	return c.show(w, r, http.StatusOK, "app_secret.gohtml", v, title, p)
@@ -106,7 +106,7 @@ func appForm(r *http.Request) access.AppForm {
 	return f
 }
 
-// app finds the app that the address names.
+// app finds the app in the path.
 func (c *console) app(r *http.Request, v *visit) (lyceum.OAuthApp, error) {
 	id, ok := parseID[lyceum.OAuthAppID](r.PathValue("id"))
 	if !ok {
@@ -115,7 +115,7 @@ func (c *console) app(r *http.Request, v *visit) (lyceum.OAuthApp, error) {
 	return c.Apps.Get(r.Context(), v.by(), id)
 }
 
-// newAppPage gives the page of an app with its forms as they are.
+// newAppPage returns the page of an app, with the app's current values in its forms.
 func newAppPage(app lyceum.OAuthApp) appPage {
 	values := map[string]string{"name": app.Name, "redirect_url": app.RedirectURL}
 	if app.RequirePKCE {

@@ -19,7 +19,7 @@ func TestRegisterRefuses(t *testing.T) {
 	for _, tc := range []struct {
 		name                       string
 		appName, redirect, version string
-		wrong                      []string // fields, in order
+		wrong                      []string // invalid fields, in order
 		unwrong                    []string
 	}{
 		{"all empty", "", "", "", []string{"name", "redirect_url", "version"}, nil},
@@ -70,14 +70,14 @@ func TestRegisterRefuses(t *testing.T) {
 		})
 	}
 	want(t, p.ask(p.owner, "GET", appsPath, nil), 200, "No apps yet")
-	// Put right, the same form is taken: what failed was not the one sending.
+	// After a correction, the same form is accepted: a rejected submission does not count.
 	form := p.form(appsPath+"/new", "name", "", "redirect_url", good, "version", "1")
 	want(t, p.ask(p.owner, "POST", appsPath, form), 422)
 	form.Set("name", "Ledger")
 	want(t, p.ask(p.owner, "POST", appsPath, form), 200, "Copy the client secret now")
 }
 
-// readable is a text as a page shows it: with U+FFFD for what it cannot.
+// readable returns a text as a page shows it: with U+FFFD for what it cannot show.
 func readable(text string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "\uFFFD")
 }
@@ -106,7 +106,7 @@ func TestSecretIsShownOnce(t *testing.T) {
 	if !p.holds(lyceum.V2, id, text) || p.holds(lyceum.V1, id, text) || p.holds(lyceum.V2, id, text+"x") {
 		t.Error("the credentials do not work as shown")
 	}
-	// A reload sends the same form: nothing is made and nothing is shown.
+	// A reload submits the same form again: nothing is created and no secret is shown.
 	again := p.ask(p.owner, "POST", appsPath, form)
 	leads(t, again, appsPath+"/1?done=registered")
 	for _, path := range []string{appsPath, appsPath + "/1", appsPath + "/1?done=registered", appsPath + "/1/delete", "/admin"} {
@@ -120,7 +120,7 @@ func TestSecretIsShownOnce(t *testing.T) {
 	if apps, _ := p.apps.List(t.Context(), p.by()); len(apps) != 1 {
 		t.Errorf("there are %d apps, want 1", len(apps))
 	}
-	// Another session with the same form is another form.
+	// The same form in another session is a different form.
 	other, _, err := p.admitted(t.Context(), 1, "owner@example.com")
 	if err != nil {
 		t.Fatal(err)

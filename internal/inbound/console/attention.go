@@ -8,15 +8,15 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/sales"
 )
 
-// attentionPage lists what needs a look.
+// attentionPage is the data of the page of warnings.
 type attentionPage struct {
 	Form   *form
 	Rows   []warning
 	Turn   turn
-	ToStop int64 // the sales that somebody is to stop charging
+	ToStop int64 // sales to stop charging
 }
 
-// warning is something that did not fit of a sale.
+// warning is something about a sale that did not fit.
 type warning struct {
 	sales.Attention
 
@@ -45,7 +45,7 @@ func (c *console) listAttention(w http.ResponseWriter, r *http.Request, v *visit
 	return c.show(w, r, statusFor(f), "attention.gohtml", v, "Needs a look", p)
 }
 
-// warnings gives warnings with the names of the buyers.
+// warnings adds the names of the buyers.
 func (c *console) warnings(ctx context.Context, v *visit, rows []sales.Attention) ([]warning, error) {
 	var buyers []int32
 	for i := range rows {

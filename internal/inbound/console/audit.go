@@ -17,29 +17,29 @@ const (
 	auditPath     = "/admin/settings/audit-log"
 	auditFilePath = auditPath + ".csv"
 
-	// auditRows is how many changes stand on a page.
+	// auditRows is how many changes are on a page.
 	auditRows = 50
-	// maxAuditFile is how many changes the period of a file may have, whatever else
-	// narrows it.
+	// maxAuditFile is how many changes the period of a file may have, regardless of the other
+	// filters.
 	maxAuditFile = 1_000_000
 )
 
-// auditFields are the parts of the audit log's filter.
+// auditFields are the fields of the audit log's filter.
 var auditFields = []string{"kind", "actor", "id", "from", "until"}
 
-// auditKinds are the kinds of changes in words.
+// auditKinds are the labels of the kinds of changes.
 var auditKinds = map[lyceum.EntryKind]string{
 	lyceum.SignInEntries: "Sign-ins", lyceum.SettingsEntries: "Settings", lyceum.KeyEntries: "Keys and apps",
 	lyceum.StaffEntries: "Staff", lyceum.MoneyEntries: "Money", lyceum.PeopleEntries: "People",
 }
 
-// auditPage is the audit log with its filter.
+// auditPage is the data of the audit log.
 type auditPage struct {
 	Form          *form
 	Kinds         []chip
 	Actors        []choice
-	Chosen        bool   // something is chosen
-	Actor, Object string // what is chosen, in words; empty for nothing
+	Chosen        bool   // the log is filtered
+	Actor, Object string // the chosen ones, in words; empty for none
 	Days          string
 	WithoutActor  string
 	WithoutObject string
@@ -48,9 +48,9 @@ type auditPage struct {
 	Rows          []auditRow
 	Export        string
 
-	Newest, Newer, Older string // addresses, where there are such pages
-	Further              bool   // Older looks further back, because this page is not full
-	Scanned              string // how many changes were looked at, where none of them matched
+	Newest, Newer, Older string // URLs of these pages, if they exist
+	Further              bool   // this page is not full, and Older searches further back
+	Scanned              string // which changes were searched, if this page is not full
 }
 
 // audit serves GET /admin/settings/audit-log.
@@ -93,7 +93,7 @@ func (c *console) showAudit(
 	return c.show(w, r, status, "audit.gohtml", v, "Audit log", p)
 }
 
-// readAudit reads which changes a form asks for.
+// readAudit parses the filter of the audit log.
 func readAudit(f *form, zone *time.Location) (lyceum.EntryQuery, []lyceum.FieldError) {
 	r := &reading{form: f, zone: zone}
 	q := lyceum.EntryQuery{Kind: lyceum.EntryKind(f.Values["kind"]), Limit: auditRows, Made: r.days()}
@@ -114,10 +114,10 @@ func readAudit(f *form, zone *time.Location) (lyceum.EntryQuery, []lyceum.FieldE
 	return q, r.wrong
 }
 
-// maxActor is the longest name of who made a change, in bytes.
+// maxActor is the length of the longest actor, in bytes.
 const maxActor = 64
 
-// number reads the number of a change; 0 for none.
+// number parses the number of a change; 0 if the field is empty.
 func (r *reading) number(field string) int64 {
 	text := r.form.Values[field]
 	if text == "" {
@@ -131,8 +131,8 @@ func (r *reading) number(field string) int64 {
 	return n
 }
 
-// findInAudit takes what was typed to find: the number of an object, or a person. It
-// returns the address of the log with what was found, if that is one thing.
+// findInAudit looks for what was typed into the search field: the number of an object, or a
+// user. If there is exactly one match, it returns the URL of the log filtered by it.
 func (c *console) findInAudit(
 	ctx context.Context, v *visit, p *auditPage, wrong *[]lyceum.FieldError,
 ) (address string, err error) {
@@ -168,7 +168,7 @@ func (c *console) findInAudit(
 	return address, nil
 }
 
-// auditQuery returns the parts of the filter that a form has.
+// auditQuery returns the parameters of the filter that are set.
 func auditQuery(f *form) url.Values {
 	query := url.Values{}
 	for _, name := range auditFields {
@@ -186,14 +186,14 @@ func auditAddress(query url.Values) string {
 	return auditPath + "?" + query.Encode()
 }
 
-// auditWith returns the address of the log with another value of a field.
+// auditWith returns the URL of the log with a different value of one field.
 func auditWith(f *form, field, value string) string {
 	query := auditQuery(f)
 	query.Set(field, value)
 	return auditAddress(query)
 }
 
-// auditWithout returns the address of the log without some fields of its filter.
+// auditWithout returns the URL of the log without some fields of its filter.
 func auditWithout(f *form, fields ...string) string {
 	query := auditQuery(f)
 	for _, field := range fields {
@@ -229,7 +229,7 @@ func (c *console) auditChips(ctx context.Context, in lyceum.View, v *visit, p *a
 	return c.auditActors(ctx, in, v, p)
 }
 
-// auditActors fills in who made changes, to choose from.
+// auditActors fills in the actors to choose from.
 func (c *console) auditActors(ctx context.Context, in lyceum.View, v *visit, p *auditPage) error {
 	staff, err := c.Staff.List(ctx, v.by())
 	if err != nil {
@@ -261,7 +261,7 @@ func (c *console) auditActors(ctx context.Context, in lyceum.View, v *visit, p *
 	return p.chooseActor(in)
 }
 
-// chooseActor marks who is chosen, who may be somebody that is not in the list.
+// chooseActor marks the chosen actor, and adds it if it is not in the list.
 func (p *auditPage) chooseActor(in lyceum.View) error {
 	chosen := strings.TrimSpace(p.Form.Values["actor"])
 	if chosen == "" {
@@ -290,7 +290,7 @@ func personName(u *lyceum.User) string {
 	return u.Email
 }
 
-// turn fills in the ways to the pages before and after.
+// turn sets the links to newer and older pages.
 func (p *auditPage) turn(q *lyceum.EntryQuery, listing *lyceum.EntryListing) {
 	number := func(field string, n int64) string { return auditWith(p.Form, field, strconv.FormatInt(n, 10)) }
 	n := len(listing.Entries)
@@ -319,7 +319,7 @@ func (p *auditPage) turn(q *lyceum.EntryQuery, listing *lyceum.EntryListing) {
 	}
 }
 
-// numberBetween says down to which change a page looked.
+// numberBetween returns the range of changes that a page searched, in words.
 func numberBetween(before, through int64) string {
 	if before > 0 {
 		return "changes " + number(through) + " to " + number(before-1)
@@ -332,7 +332,7 @@ func (c *console) exportAudit(w http.ResponseWriter, r *http.Request, v *visit) 
 	f := &form{Action: auditPath, Values: map[string]string{}}
 	f.keep(r.URL.Query().Get, auditFields...)
 	q, wrong := readAudit(f, v.zone)
-	if len(wrong) > 0 { // the page says what is wrong
+	if len(wrong) > 0 { // the page shows what is wrong
 		http.Redirect(w, r, auditWithout(f), http.StatusSeeOther) // #nosec G710 -- always a page of this server
 		return nil
 	}
@@ -350,15 +350,15 @@ func (c *console) exportAudit(w http.ResponseWriter, r *http.Request, v *visit) 
 	header := w.Header()
 	header.Set("Content-Type", "text/csv; charset=utf-8")
 	header.Set("Content-Disposition", `attachment; filename="audit-log.csv"`)
-	ctx := context.WithoutCancel(r.Context()) // as of sales, the file ends when its reader goes
+	ctx := context.WithoutCancel(r.Context()) // as with sales, the file ends when the client disconnects
 	if err := c.writeAudit(ctx, w, v, q, first); err != nil {
 		web.Logger(c.Log, w, r).Log(ctx, wire.RefusalLevel(r), "export of the audit log was cut off", "err", err)
-		panic(http.ErrAbortHandler) // the browser must see that the file is not whole
+		panic(http.ErrAbortHandler) // the browser must notice that the file is incomplete
 	}
 	return nil
 }
 
-// auditNames are the columns of a file of changes.
+// auditNames are the columns of the CSV file of changes.
 const auditNames = "number,made_at,type,change,object_id,object,by,how\n"
 
 func (c *console) writeAudit(
@@ -374,7 +374,7 @@ func (c *console) writeAudit(
 		for i := range rows {
 			lines = appendAudit(lines, &rows[i], v.zone)
 		}
-		_ = sending.SetWriteDeadline(time.Now().Add(exportPause)) // where it cannot be set there is none
+		_ = sending.SetWriteDeadline(time.Now().Add(exportPause)) // if it cannot be set, there is none
 		if _, err := w.Write(lines); err != nil || !part.More {   // #nosec G705 -- a CSV file
 			return err
 		}

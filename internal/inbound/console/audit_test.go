@@ -16,7 +16,7 @@ import (
 
 const auditLog = "/admin/settings/audit-log"
 
-// note writes entries of somebody.
+// note writes journal entries of an actor.
 func (p *place) note(actor string, entries ...lyceum.EntryType) {
 	p.t.Helper()
 	stamp := lyceum.Stamp{School: 1, At: p.clock.Now(), Actor: actor}
@@ -38,8 +38,8 @@ func (p *place) newKey(by lyceum.By, name string) {
 	}
 }
 
-// The audit log says in words who changed what, and finds it by kind, person, number
-// and day.
+// The audit log says in words who changed what, and can be filtered by kind, actor, number and
+// day.
 func TestAuditLog(t *testing.T) {
 	p := open(t, site)
 	owner := lyceum.By{School: 1, Actor: "user:1", Staff: lyceum.OwnerRole, Person: 1}
@@ -96,7 +96,7 @@ func TestAuditLog(t *testing.T) {
 	}
 }
 
-// Older and newer pages have every change once, and so has the file.
+// Each change is on exactly one of the pages, and exactly once in the file.
 func TestAuditLogPages(t *testing.T) {
 	p := open(t, site)
 	for n := range 60 {
@@ -149,7 +149,7 @@ func TestAuditLogFormula(t *testing.T) {
 	}
 }
 
-// Every type of change has words of its own noun and verb.
+// Every type of change has its own description, noun and verb.
 func TestAuditLogWords(t *testing.T) {
 	p := open(t, site)
 	p.note("test", lyceum.EntryTypes()...)

@@ -13,14 +13,14 @@ type auditRow struct {
 	lyceum.Entry
 
 	What, Detail       string
-	Object, ObjectPath string // path is empty where the object has no page
+	Object, ObjectPath string // the path is empty if the object has no page
 	who
 }
 
-// who says who made a change, and through what.
+// who is who made a change, and through what.
 type who struct{ By, ByPath, How string }
 
-// The beginnings of the names of actors, before their numbers.
+// The prefixes of actors that have a number.
 const (
 	userPrefix   = "user:"
 	keyPrefix    = "api_key:"
@@ -30,7 +30,7 @@ const (
 
 func userActor(id int32) string { return userPrefix + strconv.Itoa(int(id)) }
 
-// programs are the actors that are neither a person, a key nor an app.
+// programs are the actors that are neither a user, a key nor an app.
 var programs = map[string]string{
 	"command": "Command line", "import": "Import of a file", "clock": "Lyceum, on time", "server": "Lyceum",
 	"webhooks": "Lyceum, delivering webhooks", "emails": "Lyceum, sending email", "session": "Somebody signing out",
@@ -38,7 +38,7 @@ var programs = map[string]string{
 	"provider": "Sandbox’s payment system",
 }
 
-// changeWords are types of changes that the noun and the verb do not describe.
+// changeWords describes the types of changes that noun and verb do not describe well.
 var changeWords = map[lyceum.EntryType]string{
 	lyceum.SignedIn: "Signed in", lyceum.SignInFailed: "Sign-in failed",
 	lyceum.AccountLocked:  "Sign-in refused: too many tries for the account",
@@ -69,7 +69,7 @@ var changeWords = map[lyceum.EntryType]string{
 	lyceum.LectureProgressDeleted: "Completion of a lecture taken back",
 }
 
-// nounWords are nouns that are not written as in the types of changes.
+// nounWords are the nouns that are worded differently than in the types of changes.
 var nounWords = map[string]string{
 	"api_key": "API key", "oauth_app": "App", "user": "Person", "school": "School", "webhook_event": "Webhook delivery",
 	"sale_warning": "Warning about a sale", "movement": "Movement", "email_template": "Email",
@@ -77,7 +77,7 @@ var nounWords = map[string]string{
 
 var verbWords = map[string]string{"updated": "changed"}
 
-// changeOf says what happened.
+// changeOf describes a type of change.
 func changeOf(kind lyceum.EntryType) string {
 	if words, ok := changeWords[kind]; ok {
 		return words
@@ -109,7 +109,7 @@ var failureDetails = map[string]string{
 	lyceum.DisabledAccount: "the account is disabled",
 }
 
-// detailOf says what a change's type does not.
+// detailOf returns details of a change that its type does not contain.
 func detailOf(e *lyceum.Entry) string {
 	d := lyceum.DetailOf(e)
 	switch {
@@ -121,7 +121,7 @@ func detailOf(e *lyceum.Entry) string {
 	return failureDetails[d.Wrong]
 }
 
-// auditNameSet are what the people and things of some changes are called.
+// auditNameSet has the names of the actors and objects of some changes.
 type auditNameSet struct {
 	named map[lyceum.Sequence]map[int32]lyceum.Named
 	keys  map[lyceum.APIKeyID]lyceum.APIKey
@@ -130,13 +130,13 @@ type auditNameSet struct {
 	sales map[lyceum.TransactionID]lyceum.Transaction
 }
 
-// sequenceOf are the nouns whose objects have names, by the noun of their changes.
+// sequenceOf maps the nouns of changes whose objects have names to their sequences.
 var sequenceOf = map[string]lyceum.Sequence{
 	"user": lyceum.UserSequence, "staff_member": lyceum.UserSequence, "course": lyceum.CourseSequence,
 	"pricing_plan": lyceum.PricingPlanSequence, "affiliate": lyceum.AffiliateSequence, "author": lyceum.AuthorSequence,
 }
 
-// auditNamesOf finds the names for changes, with one question for each kind.
+// auditNamesOf finds the names for changes, with one query for each kind.
 func auditNamesOf(in lyceum.View, entries []lyceum.Entry) (n auditNameSet, err error) {
 	ids := map[lyceum.Sequence][]int32{}
 	var keys []lyceum.APIKeyID
@@ -186,7 +186,7 @@ func auditNamesOf(in lyceum.View, entries []lyceum.Entry) (n auditNameSet, err e
 	return n, err
 }
 
-// numberOf returns the number in the name of an actor.
+// numberOf returns the number in an actor with the given prefix.
 func numberOf(actor, prefix string) (int32, bool) {
 	text, ok := strings.CutPrefix(actor, prefix)
 	n, err := strconv.ParseInt(text, 10, 32)
@@ -209,7 +209,7 @@ func auditRowsOf(in lyceum.View, entries []lyceum.Entry) ([]auditRow, error) {
 	return rows, nil
 }
 
-// actor says who made a change.
+// actor describes who made a change.
 func (n *auditNameSet) actor(actor string) who {
 	if id, ok := numberOf(actor, userPrefix); ok {
 		return who{n.person(id), personPath(lyceum.UserID(id)), "In a browser"}
@@ -241,7 +241,7 @@ func (n *auditNameSet) key(id int32) string {
 	return fmt.Sprintf("API key %d", id)
 }
 
-// app is the name of an app, and its page unless it was deleted.
+// app returns the name of an app, and the path of its page unless it was deleted.
 func (n *auditNameSet) app(id int32) (name, path string) {
 	app, ok := n.apps[lyceum.OAuthAppID(id)]
 	switch {
@@ -253,7 +253,7 @@ func (n *auditNameSet) app(id int32) (name, path string) {
 	return app.Name, fmt.Sprintf("%s/%d", appsPath, id)
 }
 
-// object says what was changed, and where it is shown.
+// object returns the name of what was changed, and the path of its page.
 func (n *auditNameSet) object(e *lyceum.Entry) (name, path string) {
 	noun, _, _ := strings.Cut(string(e.Type), ".")
 	id := e.ObjectID

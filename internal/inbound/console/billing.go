@@ -9,16 +9,16 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/sales"
 )
 
-// billing is what a page says of a sale that is paid for again and again.
+// billing is what the page of a sale shows about its recurring payments.
 type billing struct {
 	State mark
-	Day   string                 // on which it is billed; empty if nothing was recorded here
-	Since lyceum.Opt[time.Time]  // its periods are counted from it
-	Next  string                 // its next payment in words; without Due, all of it
+	Day   string                 // the billing day; empty if nothing was recorded here
+	Since lyceum.Opt[time.Time]  // what its periods are counted from
+	Next  string                 // the next payment in words; without Due, that is all
 	Due   lyceum.Opt[time.Time]  // when that payment is due
 	Fails *lyceum.PaymentFailure // the last failed payment, while the sale is past due
-	Ends  string                 // what ends when; empty if nothing does
-	Until lyceum.Opt[time.Time]  // the moment of Ends
+	Ends  string                 // what ends, in words; empty if nothing does
+	Until lyceum.Opt[time.Time]  // when it ends
 }
 
 // standings are the badges of the statuses that do not depend on why a sale ended.
@@ -29,7 +29,7 @@ var standings = map[sales.SaleStatus]mark{
 	sales.PaidInFull: {"badge-on", "Paid in full"},
 }
 
-// stateOf is the badge of a sale.
+// stateOf returns the badge of a sale.
 func stateOf(d *sales.SaleDetail) mark {
 	if d.EndedAt.Present {
 		return ends[d.EndReason.Value]
@@ -37,7 +37,7 @@ func stateOf(d *sales.SaleDetail) mark {
 	return standings[d.Status.Else(sales.Active)]
 }
 
-// billingOf returns how a sale of a plan stands at a moment.
+// billingOf returns the billing of a sale of a plan as of now.
 func billingOf(d *sales.SaleDetail, p *lyceum.PricingPlan, zone *time.Location, now time.Time) *billing {
 	b := &billing{State: stateOf(d), Since: d.BillingAnchor}
 	if b.Since.Present {
@@ -65,7 +65,7 @@ func billingOf(d *sales.SaleDetail, p *lyceum.PricingPlan, zone *time.Location, 
 		b.Fails = &last
 	}
 	switch {
-	case d.NextPlan.Present: // the change comes first
+	case d.NextPlan.Present: // the change comes before any lapse
 	case d.LapsesAt.Present:
 		b.Ends, b.Until = "Lapses without a payment", d.LapsesAt
 	case d.BilledSince.Present:
@@ -76,7 +76,7 @@ func billingOf(d *sales.SaleDetail, p *lyceum.PricingPlan, zone *time.Location, 
 	return b
 }
 
-// dayOf is the day on which periods begin, in words. A calendar of days has none.
+// dayOf returns the day on which periods begin, in words; "" if they are counted in days.
 func dayOf(c lyceum.Billing) string {
 	switch day := c.Anchor.Day(); {
 	case c.Interval == "day":

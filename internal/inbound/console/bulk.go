@@ -11,13 +11,13 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/bulk"
 )
 
-// BulkPath is the path of the page of bulk changes, which reads files.
+// BulkPath is the path of the page of bulk changes, which accepts files.
 const BulkPath = "/admin/bulk"
 
 // MaxUpload is the largest form with a file that is read, in bytes.
 const MaxUpload = 2 << 20
 
-// bulkPage is the form of a bulk change, and those of late.
+// bulkPage is the data of the page of bulk changes: the form, and the recent ones.
 type bulkPage struct {
 	Form *form
 	Jobs []bulkJobRow
@@ -35,7 +35,7 @@ type bulkJobRow struct {
 // recentJobs is how many bulk changes are listed.
 const recentJobs = 10
 
-// The ways to name the users of a bulk change.
+// The ways to select the users of a bulk change.
 const (
 	byFile   = "file"
 	byList   = "list"
@@ -46,13 +46,13 @@ var bulkFields = []string{
 	"action", "product_type", "product", "ends_on", "tags", "who", "list", "with_tag", "with_product_type", "with_product",
 }
 
-// actionLabels are the actions as a person sees them.
+// actionLabels are the labels of the actions.
 var actionLabels = map[lyceum.BulkAction]string{
 	lyceum.BulkEnroll: "Enroll", lyceum.BulkUnenroll: "End access", lyceum.BulkGiveAccess: "Give access",
 	lyceum.BulkAddTags: "Add tags", lyceum.BulkRemoveTags: "Remove tags",
 }
 
-// actionHints say what the actions do.
+// actionHints explain what the actions do.
 var actionHints = map[lyceum.BulkAction]string{
 	lyceum.BulkEnroll:     "Gives access to those who have none.",
 	lyceum.BulkUnenroll:   "Ends access at once, and the subscriptions behind it.",
@@ -61,14 +61,14 @@ var actionHints = map[lyceum.BulkAction]string{
 	lyceum.BulkRemoveTags: "Keeps all other tags.",
 }
 
-// option of the action, with what it does.
+// actionChoice is an option for the action, with what it does.
 type actionChoice struct {
 	choice
 
 	ID, Hint string
 }
 
-// Actions are what a bulk change can do.
+// Actions returns the actions to choose from.
 func (f *form) Actions() []actionChoice {
 	var list []actionChoice
 	for _, action := range lyceum.BulkActions() {
@@ -109,7 +109,7 @@ var bulkStates = map[lyceum.BulkState]mark{
 
 func bulkPath(id lyceum.BulkJobID) string { return fmt.Sprintf("%s/%d", BulkPath, id) }
 
-// bulkJobs gives bulk changes with the names of their products.
+// bulkJobs adds the names of the products to bulk changes.
 func (c *console) bulkJobs(ctx context.Context, v *visit, jobs []lyceum.BulkJob) ([]bulkJobRow, error) {
 	var products []lyceum.Product
 	for i := range jobs {
@@ -163,7 +163,7 @@ func (c *console) prepareBulk(w http.ResponseWriter, r *http.Request, v *visit) 
 	return nil
 }
 
-// bulkOf reads the bulk change that a form asks for.
+// bulkOf parses the form of a bulk change.
 func (c *console) bulkOf(ctx context.Context, v *visit, f *form, file []byte) (bulk.NewJob, error) {
 	job := bulk.NewJob{Action: lyceum.BulkAction(f.Values["action"])}
 	var wrong []lyceum.FieldError
@@ -200,7 +200,7 @@ func (c *console) bulkOf(ctx context.Context, v *visit, f *form, file []byte) (b
 	return job, nil
 }
 
-// peopleOf reads who a form means.
+// peopleOf reads which users a form selects.
 func (c *console) peopleOf(
 	ctx context.Context, v *visit, f *form, file []byte, job *bulk.NewJob,
 ) (wrong []lyceum.FieldError, err error) {
@@ -240,7 +240,7 @@ func (c *console) peopleOf(
 	return wrong, nil
 }
 
-// splitTags reads tags that are separated by commas.
+// splitTags splits a comma-separated list of tags.
 func splitTags(text string) (tags []string) {
 	for _, tag := range strings.Split(text, ",") {
 		if tag = strings.TrimSpace(tag); tag != "" {
@@ -250,7 +250,7 @@ func splitTags(text string) (tags []string) {
 	return tags
 }
 
-// bulkInWords words a refusal of the rules as it concerns the form.
+// bulkInWords renames the fields in an error of the rules to those of the form.
 func bulkInWords(f *form, err error) error {
 	e, ok := errors.AsType[*lyceum.Error](inWords(err))
 	if !ok {

@@ -13,13 +13,13 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/bulk"
 )
 
-// readPeople reads a list of people: a CSV file with a column email or user_id,
-// or one address or number per line. The problem says what is wrong with it. A
-// line of a file that names nobody is a person whom nobody is, but for those before the
-// first that names somebody.
+// readPeople parses a list of users: a CSV file with a column email or user_id, or one email
+// address or number per line. It returns a description of what is wrong with the file. A row
+// that names nobody counts as a user who does not exist; blank lines, and empty rows before the
+// first filled one, are skipped.
 func readPeople(text string, job *bulk.NewJob) (problem string) {
 	text = strings.TrimPrefix(text, byteOrderMark)
-	if !strings.Contains(text, "\n") { // lines that end as they once did on a Mac
+	if !strings.Contains(text, "\n") { // line ends of old Macs
 		text = strings.ReplaceAll(text, "\r", "\n")
 	}
 	file := csv.NewReader(strings.NewReader(text))
@@ -42,19 +42,19 @@ func readPeople(text string, job *bulk.NewJob) (problem string) {
 
 const (
 	byteOrderMark = "\uFEFF"
-	maxShown      = 60 // bytes of a cell that a sentence shows
+	maxShown      = 60 // bytes of a cell that are shown in a message
 )
 
-// people are those whom a list names.
+// people collects the users in a list.
 type people struct {
 	job     *bulk.NewJob
 	begun   bool
 	header  bool
 	column  int
-	numbers bool // the first one is a user ID
+	numbers bool // the first entry is a user ID
 }
 
-// add adds who stands in a line.
+// add adds the user in a row.
 func (p *people) add(record []string, line int) (problem string) {
 	cells := filled(record)
 	if len(cells) == 0 && (len(record) == 1 || !p.begun) { // a blank line
@@ -82,7 +82,7 @@ func (p *people) add(record []string, line int) (problem string) {
 	return p.person(cell, line)
 }
 
-// person adds who is named by a cell; an empty one names nobody.
+// person adds the user that a cell names; an empty cell names nobody.
 func (p *people) person(cell string, line int) (problem string) {
 	switch {
 	case !lyceum.IsText(cell):
@@ -107,7 +107,7 @@ func (p *people) person(cell string, line int) (problem string) {
 	return ""
 }
 
-// shownCell is as much of a cell as a sentence shows.
+// shownCell returns as much of a cell as fits into a message.
 func shownCell(cell string) string { return strings.ToValidUTF8(cell[:min(len(cell), maxShown)], "") }
 
 func (p *people) end() (problem string) {
@@ -117,7 +117,7 @@ func (p *people) end() (problem string) {
 	return ""
 }
 
-// filled returns the cells of a line that are not empty.
+// filled returns the non-empty cells of a row.
 func filled(record []string) (cells []string) {
 	for _, cell := range record {
 		if cell = strings.TrimSpace(cell); cell != "" {
@@ -127,8 +127,8 @@ func filled(record []string) (cells []string) {
 	return cells
 }
 
-// headerOf finds the column that names people in the first line of a file. The
-// ids of other programs are not those of users.
+// headerOf finds the column that names users in the first row of a file. A plain "id" is not
+// accepted, because ids of other programs are not those of users.
 func headerOf(record []string) (column int, numbers, found bool) {
 	names := make([]string, len(record))
 	for i, cell := range record {
@@ -142,7 +142,7 @@ func headerOf(record []string) (column int, numbers, found bool) {
 	return 0, false, false
 }
 
-// commaOf returns what separates the cells of a file.
+// commaOf returns the separator of a file's cells.
 func commaOf(text string) rune {
 	line, _, _ := strings.Cut(strings.TrimLeft(text, "\r\n"), "\n")
 	comma, most := ',', strings.Count(line, ",")

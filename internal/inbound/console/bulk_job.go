@@ -11,22 +11,22 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/bulk"
 )
 
-// bulkRows is how many rows of a bulk change stand on a page.
+// bulkRows is how many rows of a bulk change are on a page.
 const bulkRows = 100
 
-// bulkJobPage shows a bulk change with some of its rows.
+// bulkJobPage is the data of the page of a bulk change.
 type bulkJobPage struct {
 	bulkJobRow
 
-	Counts  lyceum.BulkCounts // of what happened, or would happen to a draft
+	Counts  lyceum.BulkCounts // of the results, or of the expected results of a draft
 	Results []bulkResultLink
 	Form    *form
 	List    []bulkRowShown
-	Lines   bool // of a file, by which rows are named
+	Lines   bool // rows are named by the lines of a file
 	Turn    turn
 }
 
-// bulkResultLink narrows the rows to one result.
+// bulkResultLink filters the rows by one result.
 type bulkResultLink struct {
 	Label, Address string
 	Current        bool
@@ -37,16 +37,16 @@ type bulkRowShown struct {
 	bulk.Row
 
 	State mark
-	Path  string // of the person; empty if nobody was named
-	Place int32  // the line of the file, or else the place in the list
+	Path  string // of the user; empty if nobody was named
+	Place int32  // the line in the file, otherwise the position in the list
 	Sales []bulkSale
 }
 
-// bulkSale is a sale that ends with the access of a row.
+// bulkSale is a sale that ends together with the access of a row.
 type bulkSale struct{ Name, Path string }
 
-// resultLabels are the results of rows that were processed, and of those that
-// were not.
+// resultLabels are the badges of results, of rows that were processed (true) and of rows that
+// were not (false).
 var resultLabels = map[bool]map[lyceum.BulkResult]mark{
 	true: {
 		lyceum.BulkDone: {"badge-on", "Done"}, lyceum.BulkUnchanged: {"badge-off", "Nothing to do"},
@@ -130,7 +130,7 @@ func (c *console) startBulk(w http.ResponseWriter, r *http.Request, v *visit) er
 		return err
 	}
 	_, err = c.Bulk.Start(r.Context(), v.by(), job.ID)
-	if err != nil && lyceum.Public(err).Code != "not_draft" { // the page shows how far it is
+	if err != nil && lyceum.Public(err).Code != "not_draft" { // the page shows its progress
 		return err
 	}
 	http.Redirect(w, r, bulkPath(job.ID), http.StatusSeeOther)
@@ -153,13 +153,13 @@ func (c *console) cancelBulk(w http.ResponseWriter, r *http.Request, v *visit) e
 	return nil
 }
 
-// Running reports whether the change is being made.
+// Running reports whether the change is in progress.
 func (p bulkJobPage) Running() bool { return p.BulkJob.State == lyceum.BulkRunning }
 
-// Preparing reports whether it is being found out what would happen.
+// Preparing reports whether the effect of the change is still being determined.
 func (p bulkJobPage) Preparing() bool { return p.BulkJob.State == lyceum.BulkPreparing }
 
-// Charged reports whether subscriptions end, or ended.
+// Charged reports whether subscriptions end, or have ended.
 func (p bulkJobPage) Charged() bool { return p.Counts.EndedSales > 0 }
 
 // Broken reports whether the change failed as a whole.
@@ -168,5 +168,5 @@ func (p bulkJobPage) Broken() bool { return p.BulkJob.State == lyceum.BulkBroken
 // Draft reports whether the change can be started.
 func (p bulkJobPage) Draft() bool { return p.BulkJob.State == lyceum.BulkDraft }
 
-// Reached is how many rows have been looked at, or processed.
+// Reached returns how many rows have been prepared, or processed.
 func (p bulkJobPage) Reached() int32 { return p.Counts.Total() }

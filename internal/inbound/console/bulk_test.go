@@ -16,7 +16,7 @@ import (
 
 const bulkPath = "/admin/bulk"
 
-// work does what there is to do for bulk changes.
+// work processes the pending bulk changes.
 func (p *place) work() {
 	p.t.Helper()
 	for more := true; more; {
@@ -27,7 +27,7 @@ func (p *place) work() {
 	}
 }
 
-// upload sends the form of a bulk change with a file.
+// upload submits the form of a bulk change with a file.
 func (p *place) upload(file string, pairs ...string) *httptest.ResponseRecorder {
 	p.t.Helper()
 	var body bytes.Buffer
@@ -52,7 +52,7 @@ func (p *place) upload(file string, pairs ...string) *httptest.ResponseRecorder 
 	return w
 }
 
-// An owner uploads a file, sees what would happen, starts it and sees what did.
+// An owner uploads a file, sees what would happen, starts the change and sees what happened.
 func TestBulkChange(t *testing.T) {
 	p := open(t, site)
 	p.bundled()
@@ -90,7 +90,7 @@ func TestBulkChange(t *testing.T) {
 	}
 }
 
-// An owner sees which subscriptions end with access, and why a change failed as a
+// An owner sees which subscriptions end together with access, and why a change failed as a
 // whole.
 func TestBulkChangeThatEndsSalesOrFails(t *testing.T) {
 	p := open(t, site)
@@ -170,7 +170,7 @@ func TestBulkChangeRefused(t *testing.T) {
 	p.untouched(before)
 }
 
-// A bulk change of more than a page shows one page.
+// A bulk change with more rows than fit on a page shows one page.
 func TestBulkChangeByPages(t *testing.T) {
 	p := open(t, site)
 	p.bundled()
@@ -185,8 +185,8 @@ func TestBulkChangeByPages(t *testing.T) {
 	want(t, p.ask(p.owner, "GET", bulkPath+"/1?page=3&result=failed", nil), 200, "page 3 of 3", "nobody249@example.com")
 }
 
-// TestPeopleOfAFile: whom a file names, also one that other programs wrote. Each
-// line names somebody or is seen to name nobody.
+// TestPeopleOfAFile checks which users a file names, including files that other programs wrote.
+// Each line names a user or is reported as naming nobody.
 func TestPeopleOfAFile(t *testing.T) {
 	p := open(t, site)
 	p.bundled()

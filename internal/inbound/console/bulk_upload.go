@@ -9,15 +9,15 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// upload is a form with a file as it was sent, as far as it was read.
+// upload is a submitted form with a file, as far as it could be read.
 type upload struct {
 	values map[string]string
-	file   []byte // nil: none was chosen
-	last   string // the field that was read last
+	file   []byte // nil if none was chosen
+	last   string // the last field that was read
 }
 
-// readUpload reads a form with a file, which is bounded by largest. What came before
-// an error is returned with it.
+// readUpload reads a form with a file, limited by largest. In case of an error, it also returns
+// what it has read until then.
 func readUpload(r *http.Request) (upload, error) {
 	sent := upload{values: map[string]string{}}
 	parts, err := r.MultipartReader()
@@ -49,7 +49,7 @@ func readUpload(r *http.Request) (upload, error) {
 	return sent, err
 }
 
-// tooLarge refuses a form whose file or list is too large.
+// tooLarge returns the error for a form whose file or list is too large.
 func tooLarge(field string) error {
 	message := fmt.Sprintf("is too large, so nothing was changed; a form has at most %d megabytes", MaxUpload>>20)
 	if field != "file" {

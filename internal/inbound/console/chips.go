@@ -11,20 +11,20 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/reports"
 )
 
-// chip is a filter that one click sets, or takes away if it is On.
+// chip is a filter that one click sets, or removes if it is On.
 type chip struct {
 	Text, Address string
 	On            bool
 }
 
-// chipGroup is a filter with fields, which unfolds.
+// chipGroup is a filter with fields, which can be unfolded.
 type chipGroup struct {
 	Name, ID string
 	Chosen   []string // in words
-	Open     bool     // something in it needs correction
+	Open     bool     // something in it must be corrected
 	Fields   []chipField
-	Without  string // the address of the list without it
-	Export   string // where the list is a file; empty: nowhere
+	Without  string // the URL of the list without it
+	Export   string // the path of the list as a file; empty if it has none
 }
 
 type chipField struct {
@@ -33,7 +33,7 @@ type chipField struct {
 	YesNo bool
 }
 
-// chipGroups are the groups of the filter's fields, in the order in which they are shown.
+// chipGroups are the groups of the filter's fields, in display order.
 var chipGroups = []struct {
 	name   string
 	fields []string
@@ -45,7 +45,7 @@ var chipGroups = []struct {
 	{"Affiliate", []string{"affiliate_id"}},
 }
 
-// months are this month and the last one.
+// months returns the current and the previous month.
 func months(now time.Time, zone *time.Location) (this, last reports.Span) {
 	today := lyceum.DayAt(now, zone)
 	first := lyceum.Day{Year: today.Year, Month: today.Month, Day: 1}
@@ -53,7 +53,7 @@ func months(now time.Time, zone *time.Location) (this, last reports.Span) {
 		reports.Span{From: first.AddMonths(-1), Until: first.Add(-1)}
 }
 
-// narrowed returns the parts of the filter that a form has.
+// narrowed returns the parameters of the filter that are set.
 func narrowed(f *form) url.Values {
 	query := url.Values{}
 	for _, name := range filterFields {
@@ -64,7 +64,7 @@ func narrowed(f *form) url.Values {
 	return query
 }
 
-// without returns the address of the list without some parts of the filter.
+// without returns the URL of the list without some parts of the filter.
 func without(query url.Values, names ...string) string {
 	rest := url.Values{}
 	for name, values := range query {
@@ -79,7 +79,7 @@ func without(query url.Values, names ...string) string {
 	return transactionsPath + "?" + rest.Encode()
 }
 
-// periodChips are the periods that one click chooses.
+// periodChips returns the periods that one click selects.
 func periodChips(f *form, now time.Time, zone *time.Location) []chip {
 	this, last := months(now, zone)
 	var chips []chip
@@ -134,8 +134,7 @@ func (p *listPage) month() bool {
 	return false
 }
 
-// chosen says in words what a field of the filter narrows the list to; empty for
-// nothing.
+// chosen describes what a field of the filter narrows the list to; "" for nothing.
 func (p *listPage) chosen(name string) string {
 	value := strings.TrimSpace(p.Form.Values[name])
 	if word, ok := yesNo[value]; ok {
@@ -150,13 +149,13 @@ func (p *listPage) chosen(name string) string {
 	return labels[name] + ": " + value
 }
 
-// totalLine is what the paid transactions of a list come to in one currency.
+// totalLine has the totals of the paid transactions of a list in one currency.
 type totalLine struct {
 	Paid, Gross, Net                 string
 	Tax, Refunded, Chargebacks, Fees string // empty for nothing
 }
 
-// totalLines are the totals of a list, and its revenue.
+// totalLines returns the totals of a list, and its revenue.
 func totalLines(figures reports.Figures) (lines []totalLine, revenue string) {
 	ordered := figures.ByUse()
 	for i := range ordered {
@@ -177,7 +176,7 @@ func totalLines(figures reports.Figures) (lines []totalLine, revenue string) {
 	return lines, dollars(all.Revenue)
 }
 
-// exportAddress is the address of a list as a file.
+// exportAddress returns the URL of a list as a file.
 func exportAddress(f *form) string {
 	if query := narrowed(f); len(query) > 0 {
 		return exportPath + "?" + query.Encode()
@@ -185,7 +184,7 @@ func exportAddress(f *form) string {
 	return exportPath
 }
 
-// reportOf is the address of a report of a list.
+// reportOf returns the URL of a report of a list.
 func reportOf(f *form) string {
 	query := narrowed(f)
 	query.Set("by", string(reports.ByMonth))
@@ -195,7 +194,7 @@ func reportOf(f *form) string {
 	return reportPath + "?" + query.Encode()
 }
 
-// exportName is what the file of a list is called.
+// exportName returns the file name of a list.
 func exportName(asked *salesAsked) string {
 	name := "sales"
 	for _, day := range []lyceum.Opt[lyceum.Day]{asked.From, asked.Until} {

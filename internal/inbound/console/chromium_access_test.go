@@ -14,8 +14,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/sales"
 )
 
-// hold gives Ada a course twice, of which one has ended, and a sale that needs a
-// look. A bulk change is prepared.
+// hold gives Ada a course twice, one of which has ended, and creates a sale with a warning. A
+// bulk change is prepared.
 func (p *place) hold() (sale lyceum.SaleID) {
 	p.t.Helper()
 	p.bundled()
@@ -35,7 +35,7 @@ func (p *place) hold() (sale lyceum.SaleID) {
 
 func TestAccessPagesInABrowser(t *testing.T) {
 	w, p := show(t)
-	for _, path := range []string{accessPath(2), "/admin/attention", "/admin/sales_to_stop", bulkPath} { // while nothing is there
+	for _, path := range []string{accessPath(2), "/admin/attention", "/admin/sales_to_stop", bulkPath} { // while they are empty
 		w.open(path)
 		w.sound()
 	}
@@ -53,7 +53,7 @@ func TestAccessPagesInABrowser(t *testing.T) {
 	})
 }
 
-// An owner gives access and ends it with the keyboard alone.
+// An owner gives access and ends it using only the keyboard.
 func TestAccessByKeyboard(t *testing.T) {
 	w, p := show(t)
 	p.hold()
@@ -77,7 +77,7 @@ func TestAccessByKeyboard(t *testing.T) {
 	w.until("location.search === '?done=access-ended' && !document.querySelector('a.danger')")
 }
 
-// An owner erases a person with the keyboard alone.
+// An owner erases a user using only the keyboard.
 func TestErasingByKeyboard(t *testing.T) {
 	w, p := show(t)
 	p.market()
@@ -96,8 +96,8 @@ func TestErasingByKeyboard(t *testing.T) {
 	w.until("location.search === '?done=not-erased' && document.querySelector('.notice')")
 }
 
-// An owner uploads a file, looks at what would happen and starts it; the page
-// follows. With scripts and without.
+// An owner uploads a file, looks at what would happen and starts the change; the page follows
+// its progress. With and without scripts.
 func TestBulkInABrowser(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "people.csv")
 	if err := os.WriteFile(file, []byte("email,name\nada@example.com,Ada\ngrace@example.com,Grace\n"), 0o600); err != nil {
@@ -124,14 +124,13 @@ func TestBulkInABrowser(t *testing.T) {
 			w.press("a.plain[href='" + bulkPath + "/2']")
 		}
 		w.until("document.body.textContent.includes('2 of 2') && document.querySelector('.badge').textContent === 'Finished'")
-		if scripts { // axe is one
+		if scripts { // axe is a script
 			w.sound()
 		}
 	}
 }
 
-// A page of a running change follows its progress, and leaves the keyboard where
-// it is.
+// The page of a running change follows its progress, and keeps the keyboard focus.
 func TestBulkProgressInABrowser(t *testing.T) {
 	w, p := show(t)
 	p.bundled()

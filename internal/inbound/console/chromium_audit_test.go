@@ -7,8 +7,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/inbound/web/webtest"
 )
 
-// The audit log and the failed requests can be read by everybody, on a desk and on a
-// phone.
+// The audit log and the failed requests are accessible, on a desktop and on a phone.
 func TestAuditLogInABrowser(t *testing.T) {
 	w, p := show(t)
 	p.options.Failures.Add(1, lyceum.FailedRequest{

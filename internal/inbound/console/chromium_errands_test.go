@@ -13,14 +13,14 @@ import (
 	"github.com/lyceum-school/lyceum/internal/inbound/web/webtest"
 )
 
-// errand is something that an owner wants from the first page. A step is a link or a
-// button that they press, by its text, and what they fill in before.
+// errand is something that an owner wants to do, starting from the home page. A step is a link
+// or a button to press, by its text, and the fields to fill in before.
 type errand struct {
 	name  string
-	most  int // steps
+	most  int // maximum number of steps
 	steps []step
-	ends  string // what is true in the end
-	file  string // what is downloaded
+	ends  string // what must be true at the end
+	file  string // the file that is downloaded
 }
 
 type step struct {
@@ -60,8 +60,8 @@ func errands(partner string) []errand {
 	}
 }
 
-// An owner gets what they came for in few steps, on a desk by the keyboard alone, and on
-// a phone without scripts.
+// An owner gets each task done in few steps, on a desktop using only the keyboard, and on a
+// phone without scripts.
 func TestErrandsInABrowser(t *testing.T) {
 	w, p := show(t)
 	p.trade()
@@ -95,13 +95,13 @@ func TestErrandsInABrowser(t *testing.T) {
 	}
 }
 
-// byKeys takes a step with the keyboard alone.
+// byKeys does a step using only the keyboard.
 func (w *window) byKeys(s step) {
 	w.t.Helper()
 	for id, text := range s.fill {
 		w.tabTo("#" + id)
 		if day, err := time.Parse(time.DateOnly, text); err == nil {
-			text = day.Format("01022006") // as a field for a day is typed into
+			text = day.Format("01022006") // how a date is typed into a date field
 		}
 		w.do(chromedp.KeyEvent(text))
 	}
@@ -109,7 +109,7 @@ func (w *window) byKeys(s step) {
 	w.do(chromedp.KeyEvent(kb.Enter))
 }
 
-// await waits for a file that is downloaded, and takes it away.
+// await waits for a downloaded file, and removes it.
 func await(t *testing.T, name string) {
 	t.Helper()
 	var err error
@@ -121,15 +121,15 @@ func await(t *testing.T, name string) {
 	t.Fatal(err)
 }
 
-// marked marks what an XPath finds, and nothing else, on a page that is not being left:
-// what leads to another page is marked once.
+// marked marks what an XPath finds, and nothing else, on a page that is not being left. A link
+// to another page is only marked once.
 const marked = `document.readyState === "complete" && !window.left && (n => (n && (
 document.querySelectorAll("[data-press]").forEach(e => e.removeAttribute("data-press")), n.setAttribute("data-press", ""),
 window.left = n.localName !== "summary"), n))(
 document.evaluate(%q, document, null, 9, null).singleNodeValue)`
 
-// pressable finds the first link or button, or what opens a part of a page, by how its
-// text begins, in the page or else in the navigation.
+// pressable returns an XPath for the first link, button, or summary whose text begins with
+// text, in the page or otherwise in the navigation.
 func pressable(text string) string {
 	of := `//*[self::a or self::button or self::summary][starts-with(normalize-space(.), "` + text + `")]`
 	return `(//main` + of + `)[1] | //header[not(//main` + of + `)]` + of

@@ -10,8 +10,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/inbound/web/webtest"
 )
 
-// tooLate ends the owner's session and sends a form. Then it opens the page that the
-// sign-in leads to, for whom the function signs in.
+// tooLate ends the owner's session and submits a form. Then it calls signIn, and opens the page
+// that the sign-in redirects to, in the session that signIn returns.
 func (w *window) tooLate(p *place, button string, signIn func() string) {
 	w.t.Helper()
 	if err := p.accounts.SignOut(w.t.Context(), 1, p.owner); err != nil {
@@ -27,8 +27,8 @@ func (w *window) tooLate(p *place, button string, signIn func() string) {
 	w.open(query.Get("next"))
 }
 
-// What was typed before the session ended is there after the sign-in, but no secret, and
-// not for somebody else.
+// After the sign-in, what was typed before the session ended is still there, but no secret, and
+// not for a different user.
 func TestLateFormInABrowser(t *testing.T) {
 	w, p := show(t)
 	const receipt = "/admin/settings/emails/receipt"

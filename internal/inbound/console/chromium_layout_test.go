@@ -10,8 +10,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/inbound/web/webtest"
 )
 
-// lengthen gives Ada an email address in place of a name, and everything that a list or
-// a page shows a name or a text that cannot be broken between words.
+// lengthen gives Ada an email address instead of a name, and gives everything that is shown in
+// lists and on pages a name or text without spaces to break at.
 func (p *place) lengthen() {
 	p.t.Helper()
 	p.talk()
@@ -49,7 +49,7 @@ func (p *place) lengthen() {
 	p.session()
 }
 
-// wantNone fails the test for what an expression finds.
+// wantNone fails the test for everything that an expression returns.
 func (w *window) wantNone(what, expression string) {
 	w.t.Helper()
 	for _, found := range webtest.Eval[[]string](w.t, w.tab, expression) {
@@ -57,8 +57,8 @@ func (w *window) wantNone(what, expression string) {
 	}
 }
 
-// Pages keep long words within their panels at every width, leave room for the texts
-// they are about, and do not cut a role or break its button.
+// Pages keep long words within their panels at every width, leave room for the texts they are
+// about, and do not truncate a role or wrap its button.
 func TestLongWordsInABrowser(t *testing.T) {
 	w, p := show(t)
 	p.lengthen()

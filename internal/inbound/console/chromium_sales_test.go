@@ -14,8 +14,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/sales"
 )
 
-// trade makes three pages of sales. The newest but one is of a subscription,
-// and much happened to it.
+// trade creates three pages of sales. The second newest is a subscription with a long history.
 func (p *place) trade() (sale lyceum.SaleID, id lyceum.TransactionID) {
 	p.t.Helper()
 	p.market()
@@ -66,7 +65,7 @@ func (p *place) trade() (sale lyceum.SaleID, id lyceum.TransactionID) {
 
 func TestSalesPagesInABrowser(t *testing.T) {
 	w, p := show(t)
-	w.open(transactions) // while nothing is there
+	w.open(transactions) // while it is empty
 	w.sound()
 	sale, id := p.trade()
 	webtest.Cookie(t, w.tab, w.at, "lyceum", p.owner)
@@ -89,8 +88,8 @@ func TestSalesPagesInABrowser(t *testing.T) {
 	})
 }
 
-// An owner narrows the list, refunds a part and cancels, on a desk and on a
-// phone, with scripts and without.
+// An owner filters the list, makes a partial refund and cancels, on a desktop and on a phone,
+// with and without scripts.
 func TestRefundInABrowser(t *testing.T) {
 	for _, scripts := range []bool{true, false} {
 		w, p := show(t)
@@ -117,7 +116,7 @@ func TestRefundInABrowser(t *testing.T) {
 		w.until("document.getElementById('preview').textContent.includes('1.45') && document.getElementById('reason').value === 'kind'")
 		w.do(chromedp.Click("main button.danger"))
 		w.until("location.search === '?done=refunded' && document.querySelector('.timeline').textContent.includes('kind')")
-		if scripts { // axe is one
+		if scripts { // axe is a script
 			w.sound("422")
 		}
 		if amount, _ := p.refunded(id); amount != 295 {
@@ -130,7 +129,7 @@ func TestRefundInABrowser(t *testing.T) {
 	}
 }
 
-// A refund is made with the keyboard alone.
+// A refund is made using only the keyboard.
 func TestRefundByKeyboard(t *testing.T) {
 	w, p := show(t)
 	sale, id := p.trade()
@@ -154,8 +153,8 @@ func TestRefundByKeyboard(t *testing.T) {
 	}
 }
 
-// The box that ends access is reached and set with the keyboard, and the
-// question tells a bundle course by course.
+// The checkbox that ends access can be reached and set with the keyboard, and the confirmation
+// lists the courses of a bundle.
 func TestRefundEndsAccessByKeyboard(t *testing.T) {
 	w, p := show(t)
 	p.market()
@@ -185,8 +184,8 @@ func TestRefundEndsAccessByKeyboard(t *testing.T) {
 	}
 }
 
-// TestSalesPictures makes the pictures of the sales as TestPictures makes the
-// others.
+// TestSalesPictures takes the screenshots of the sales, as TestPictures does for the other
+// pages.
 func TestSalesPictures(t *testing.T) {
 	w, p := show(t, web.Site{BaseURL: "http://api.northwind.example", AuthURL: "http://northwind.example"})
 	sale, id := p.trade()
@@ -203,7 +202,7 @@ func TestSalesPictures(t *testing.T) {
 	w.picture("refund-question")
 }
 
-// pictures makes pictures of pages by their names.
+// pictures takes screenshots of pages, by their names.
 func (w *window) pictures(paths map[string]string) {
 	w.t.Helper()
 	for name, path := range paths {
@@ -213,15 +212,14 @@ func (w *window) pictures(paths map[string]string) {
 	}
 }
 
-// picture makes two pictures of a page: on a desk, and on a phone in the dark.
+// picture takes two screenshots of a page: on a desktop, and on a phone in dark mode.
 func (w *window) picture(name string) {
 	w.t.Helper()
 	webtest.Screenshot(w.t, w.tab, "console-"+name+"-light", webtest.Desktop, false)
 	webtest.Screenshot(w.t, w.tab, "console-"+name+"-phone-dark", webtest.Phone, true)
 }
 
-// An owner looks at subscriptions as they stand, and confirms that the charging of
-// one was stopped.
+// An owner looks at the state of subscriptions, and confirms that charging one was stopped.
 func TestSubscriptionsInABrowser(t *testing.T) {
 	w, p := show(t)
 	p.market()

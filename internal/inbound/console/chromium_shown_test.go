@@ -7,8 +7,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// Somebody saves what another one has open, who is told so, with the focus on it, and
-// saves theirs knowingly.
+// An owner saves a form that somebody else has changed since it was opened: they are told, with
+// the focus on the message, and save it knowingly.
 func TestOvertakenInABrowser(t *testing.T) {
 	w, p := show(t)
 	p.register("Ledger", "https://app.example.com/cb", "1")

@@ -17,18 +17,18 @@ import (
 	"github.com/lyceum-school/lyceum/internal/inbound/web/webtest"
 )
 
-// window is an owner's browser on a running console.
+// window is an owner's browser at a running console.
 type window struct {
 	t     *testing.T
 	tab   context.Context
 	at    string
 	heard *webtest.Heard
-	audit func(testing.TB, context.Context) // what sound looks for beside what is always wrong
+	audit func(testing.TB, context.Context) // what sound checks in addition to the usual problems
 }
 
-// appearances are the widths and themes in which pages are looked at. Most is the
-// same in all of them, and axe takes most of the time: in the dark, at the narrow
-// end of the layout of a width, it looks at colours alone.
+// appearances are the window widths and colour schemes that pages are checked in. Most of a
+// page is the same in all of them, and axe takes most of the time: in dark mode, at the narrow
+// end of a layout, it only checks colours.
 var appearances = []struct {
 	width int64
 	dark  bool
@@ -40,7 +40,7 @@ var appearances = []struct {
 	{320, true, webtest.Colors},
 }
 
-// eachAppearance looks at pages in every appearance.
+// eachAppearance calls look in every appearance.
 func (w *window) eachAppearance(look func()) {
 	w.t.Helper()
 	for _, as := range appearances {
@@ -54,14 +54,14 @@ func (w *window) eachAppearance(look func()) {
 	w.audit = webtest.Axe
 }
 
-// show opens the console in a browser. It says that it is at the given site,
-// or where it really is.
+// show opens the console in a browser. The console uses the given site as its address, or the
+// real one.
 func show(t *testing.T, at ...web.Site) (*window, *place) {
 	t.Helper()
 	return showWith(t, func(*console.Options) {}, at...)
 }
 
-// showWith is show for a console whose options are changed.
+// showWith is show for a console with changed options.
 func showWith(t *testing.T, change func(*console.Options), at ...web.Site) (*window, *place) {
 	t.Helper()
 	tab := webtest.Browser(t)
@@ -72,7 +72,7 @@ func showWith(t *testing.T, change func(*console.Options), at ...web.Site) (*win
 	mux.Handle("/admin", p.handler)
 	mux.Handle("/admin/", p.handler)
 	mux.Handle("/assets/", web.Assets())
-	mux.HandleFunc("/secure/sign_in", func(w http.ResponseWriter, r *http.Request) { // the other package's page
+	mux.HandleFunc("/secure/sign_in", func(w http.ResponseWriter, r *http.Request) { // a page of another package
 		w.Header().Set("Content-Type", "text/html")
 		_, _ = w.Write([]byte("<!doctype html><title>in</title><link rel=icon href='data:,'><p id=next>" + r.URL.RawQuery))
 	})
@@ -90,13 +90,13 @@ func (w *window) until(expression string) { w.t.Helper(); webtest.Until(w.t, w.t
 
 func (w *window) open(path string) { w.t.Helper(); w.do(chromedp.Navigate(w.at + path)) }
 
-// text gives what an expression is on the page.
+// text returns the value of an expression on the page.
 func (w *window) text(expression string) string {
 	w.t.Helper()
 	return webtest.Eval[string](w.t, w.tab, expression)
 }
 
-// leave does what leads to another page and waits for that.
+// leave does a step that leads to another page, and waits for that page.
 func (w *window) leave(step chromedp.Action[chromedp.Void]) {
 	w.t.Helper()
 	webtest.Eval[bool](w.t, w.tab, "window.left = true")
@@ -106,16 +106,15 @@ func (w *window) leave(step chromedp.Action[chromedp.Void]) {
 
 func (w *window) press(selector string) { w.t.Helper(); w.leave(chromedp.Click(selector)) }
 
-// back goes back to a path; a page that the browser has kept is shown without
-// being loaded.
+// back goes back to a path; a page in the back/forward cache is not loaded again.
 func (w *window) back(path string) {
 	w.t.Helper()
 	w.do(webtest.Start("history.back()"))
 	w.until("location.pathname === '" + path + "' && document.readyState === 'complete'")
 }
 
-// sound fails for a page that the browser complains of, or that a person on a
-// phone, with a keyboard or with a screen reader could not use.
+// sound fails for a page that the browser complains about, or that a user on a phone, with a
+// keyboard or with a screen reader could not use.
 func (w *window) sound(expected ...string) {
 	w.t.Helper()
 	for _, complaint := range w.heard.Take(expected...) {
@@ -128,7 +127,7 @@ func (w *window) sound(expected ...string) {
 	}
 }
 
-// fill makes two apps and two keys.
+// fill creates two apps and two keys.
 func (w *window) fill(p *place) {
 	w.t.Helper()
 	p.register("Ledger for Schools", "https://ledger.example.com/oauth/callback", "2")
@@ -147,7 +146,7 @@ var everyPage = []string{
 
 func TestEveryPageInABrowser(t *testing.T) {
 	w, p := show(t)
-	for _, path := range []string{"/admin", appsPath, keysPath} { // while nothing is there
+	for _, path := range []string{"/admin", appsPath, keysPath} { // while they are empty
 		w.open(path)
 		w.sound()
 	}
@@ -165,8 +164,8 @@ func TestEveryPageInABrowser(t *testing.T) {
 	w.sound("403")
 }
 
-// An owner registers an app, changes its secret and deletes it, makes a key
-// and a link to set a password with, on a desk and on a phone.
+// An owner registers an app, changes its secret and deletes it, creates a key, and a link to
+// set a password, on a desktop and on a phone.
 func TestRoomsInABrowser(t *testing.T) {
 	w, p := show(t)
 	for _, width := range []int64{webtest.Desktop, webtest.Phone} {
@@ -177,7 +176,7 @@ func TestRoomsInABrowser(t *testing.T) {
 
 func (w *window) walk(p *place) {
 	w.t.Helper()
-	// A refused form has the focus on what is wrong.
+	// A rejected form has the focus on the error.
 	w.open(appsPath + "/new")
 	w.do(chromedp.SendKeys("#redirect_url", "http://app.example.com/callback"))
 	w.press("main button[type=submit]")
@@ -186,7 +185,7 @@ func (w *window) walk(p *place) {
 		w.t.Errorf("the focus is on %q, want the list of what is wrong", got)
 	}
 
-	// Put right, the secret is shown, can be copied, and is gone after that.
+	// After a correction, the secret is shown, can be copied, and is then gone.
 	w.do(chromedp.SendKeys("#name", "Ledger for Schools"), chromedp.SetValue("#redirect_url", "https://app.example.com/callback"))
 	w.press("main button[type=submit]")
 	w.sound()
@@ -196,12 +195,12 @@ func (w *window) walk(p *place) {
 	w.until("window.clip === document.getElementById('client-secret').textContent")
 	w.until("document.querySelector('[data-copy=client-secret] [data-copy-label]').textContent === 'Copied'")
 	w.until("document.getElementById('said').textContent === 'Copied.'")
-	// Without the right to the clipboard it selects the text at least.
+	// Without access to the clipboard, the text is at least selected.
 	webtest.Eval[bool](w.t, w.tab, `Object.defineProperty(document, "execCommand", {value: () => false}) &&
 		Object.defineProperty(Object.getPrototypeOf(navigator), "clipboard", {value: undefined}) && true`)
 	w.do(chromedp.Click("[data-copy=client-id]"))
 	w.until("getSelection().toString() === document.getElementById('client-id').textContent")
-	// A reload is not the form again, nor is the way back.
+	// Neither reloading nor going back submits the form again.
 	app := w.text("location.pathname")
 	w.leave(chromedp.Reload())
 	w.until("document.querySelector('h1').textContent === 'Ledger for Schools' && location.pathname === '" + app + "'")
@@ -212,7 +211,7 @@ func (w *window) walk(p *place) {
 	}
 	w.sound()
 
-	w.open(app) // a page that was kept is not one that chromedp can press on
+	w.open(app) // chromedp cannot click on a page from the back/forward cache
 	w.do(chromedp.SetValue("#keep", "7d"))
 	w.press("form[action$=rotate] button")
 	w.until("document.querySelector('h1').textContent === 'The new client secret'")
@@ -220,7 +219,7 @@ func (w *window) walk(p *place) {
 	w.press("main .actions a")
 	w.until("location.pathname === '" + app + "' && document.querySelector('.notice').textContent.includes('An older secret')")
 
-	// The question before deleting comes into the page, takes the focus and gives it back.
+	// The confirmation of deleting is shown inside the page, takes the focus and gives it back.
 	w.do(chromedp.Click("a.danger"))
 	w.until("document.activeElement.id === 'confirmation'")
 	w.sound()
@@ -228,7 +227,7 @@ func (w *window) walk(p *place) {
 	w.until("document.activeElement.matches('a.danger') && document.getElementById('ask').childElementCount === 0")
 	w.do(chromedp.Click("a.danger"))
 	w.until("document.activeElement.id === 'confirmation'")
-	w.leave(webtest.Start("for (const _ of [1, 2]) document.querySelector('#confirmation button').click()")) // in a hurry
+	w.leave(webtest.Start("for (const _ of [1, 2]) document.querySelector('#confirmation button').click()")) // a double click
 	w.until("location.search === '?done=deleted'")
 	w.sound()
 
@@ -281,9 +280,9 @@ func TestKeyboardInABrowser(t *testing.T) {
 	}
 	w.open("/admin")
 	w.do(chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent(kb.Enter), chromedp.KeyEvent(kb.Tab))
-	w.until("document.activeElement.closest('main')") // the header was passed over
+	w.until("document.activeElement.closest('main')") // the header was skipped
 
-	// A key is made and taken back with the keyboard alone.
+	// A key is created and revoked using only the keyboard.
 	w.open(keysPath + "/new")
 	w.until("document.readyState === 'complete'")
 	w.tabTo("#name")
@@ -303,7 +302,7 @@ func TestKeyboardInABrowser(t *testing.T) {
 	}
 }
 
-// tabTo presses Tab until the focus is where it is wanted.
+// tabTo presses Tab until the focus is on the selector.
 func (w *window) tabTo(selector string) {
 	w.t.Helper()
 	for range 200 {
@@ -315,8 +314,8 @@ func (w *window) tabTo(selector string) {
 	w.t.Fatalf("Tab never leads to %s", selector)
 }
 
-// A session that has ended leads to the sign-in, from the page and from a
-// question that was to come into it.
+// After the session has ended, the page as well as a confirmation inside it lead to the
+// sign-in.
 func TestSignedOutInABrowser(t *testing.T) {
 	w, p := show(t)
 	w.fill(p)
@@ -330,7 +329,7 @@ func TestSignedOutInABrowser(t *testing.T) {
 	w.until("document.getElementById('next').textContent === 'next=%2Fadmin'")
 }
 
-// Every room works where scripts do not run.
+// Every page works without scripts.
 func TestWithoutScripts(t *testing.T) {
 	w, p := show(t)
 	webtest.Scripts(t, w.tab, false)
@@ -374,7 +373,7 @@ func TestWithoutScripts(t *testing.T) {
 	}
 }
 
-// wordsStayWhole says that no name or date of a list is broken inside a word.
+// wordsStayWhole checks that no name or date in a list is broken inside a word.
 func (w *window) wordsStayWhole() {
 	w.t.Helper()
 	const broken = `(() => {
@@ -402,8 +401,8 @@ func lightOrDark(dark bool) string {
 	return "light"
 }
 
-// TestPictures goes the way of an owner's first day. With a folder to put them
-// in it makes the pictures of docs/pages on it:
+// TestPictures follows an owner's first day. If LYCEUM_PICTURES names a folder, it takes the
+// screenshots of docs/pages:
 //
 //	LYCEUM_PICTURES=$PWD/docs/pages go test -run TestPictures ./internal/inbound/console
 func TestPictures(t *testing.T) {

@@ -14,9 +14,9 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/events"
 )
 
-// tell makes three webhooks: one that is verified with two pages of deliveries,
-// of which the first took three attempts; one that has failed; and one with a
-// long address that waits. A fourth is a record.
+// tell creates three webhooks: a verified one with two pages of deliveries, the first of which
+// took three attempts; one that has failed; and a pending one with a long address. A fourth is
+// a record of another server.
 func (w *window) tell(p *place) {
 	w.t.Helper()
 	p.market()
@@ -56,7 +56,7 @@ func (w *window) tell(p *place) {
 
 func TestWebhookPagesInABrowser(t *testing.T) {
 	w, p := show(t)
-	w.open(hooksPath) // while nothing is there
+	w.open(hooksPath) // while it is empty
 	w.sound()
 	w.tell(p)
 	w.eachAppearance(func() {
@@ -76,8 +76,8 @@ func TestWebhookPagesInABrowser(t *testing.T) {
 	})
 }
 
-// An owner adds a webhook, tests it, changes its secret, switches it on again
-// and deletes it, with scripts and without.
+// An owner adds a webhook, tests it, changes its secret, enables it again and deletes it, with
+// and without scripts.
 func TestWebhookInABrowser(t *testing.T) {
 	for _, scripts := range []bool{true, false} {
 		w, p := show(t)
@@ -88,7 +88,7 @@ func TestWebhookInABrowser(t *testing.T) {
 		w.until("location.pathname.endsWith('/new') && document.querySelector('.picker').offsetHeight === 0")
 		w.do(chromedp.SendKeys("#url", "http://hooks.example.com/"), chromedp.Click("#which-some"), chromedp.Click("#event-Sale-created"), chromedp.Click("main button[type=submit]"))
 		w.until("document.getElementById('url-error') && document.getElementById('event-Sale-created').checked && document.querySelector('.picker').offsetHeight > 0")
-		if scripts { // axe is one
+		if scripts { // axe is a script
 			w.sound("422")
 		}
 		w.do(chromedp.SetValue("#url", "https://hooks.example.com/"), chromedp.Click("main button[type=submit]"))
@@ -138,8 +138,7 @@ func TestWebhookInABrowser(t *testing.T) {
 	}
 }
 
-// A webhook is made and tested, and what came back is read, with the keyboard
-// alone.
+// A webhook is created and tested, and the response is read, using only the keyboard.
 func TestWebhookByKeyboard(t *testing.T) {
 	w, p := show(t)
 	w.open(hooksPath + "/new")
@@ -157,7 +156,7 @@ func TestWebhookByKeyboard(t *testing.T) {
 	w.until("location.search === '?done=tested'")
 	p.happen(refusedBy)
 	w.open(deliveryPath(1, 1))
-	for range 4 { // the body, and three boxes of the attempt
+	for range 4 { // the body, and three parts of the attempt
 		w.tabTo("pre.box:not(.seen)")
 		w.do(chromedp.Evaluate[chromedp.Void]("document.activeElement.classList.add('seen')"))
 	}
@@ -166,8 +165,8 @@ func TestWebhookByKeyboard(t *testing.T) {
 	}
 }
 
-// TestWebhookPictures makes the pictures of the webhooks as TestPictures makes
-// the others.
+// TestWebhookPictures takes the screenshots of the webhooks, as TestPictures does for the other
+// pages.
 func TestWebhookPictures(t *testing.T) {
 	w, p := show(t, web.Site{BaseURL: "http://api.northwind.example", AuthURL: "http://northwind.example"})
 	w.tell(p)

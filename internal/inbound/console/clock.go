@@ -10,11 +10,11 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/clock"
 )
 
-// clockPath moves the clock of a sandbox; others do not have it.
+// clockPath is where the clock of a sandbox is moved; other servers do not serve it.
 const clockPath = "/admin/clock"
 
-// moveClock moves the clock of a sandbox by what a button says. A move that takes
-// longer continues, and pages show how far it is.
+// moveClock moves the clock of a sandbox by the distance on the button. If it takes longer than
+// c.Patience, it continues in the background, and pages show its progress.
 func (c *console) moveClock(w http.ResponseWriter, r *http.Request, v *visit) error {
 	d := clock.Distance{}
 	switch by := r.PostFormValue("by"); by {
@@ -44,7 +44,7 @@ func (c *console) moveClock(w http.ResponseWriter, r *http.Request, v *visit) er
 	return done(w, r, homePath, "clock")
 }
 
-// moving returns where the clock of a sandbox is being moved, if it is.
+// moving returns the time that the clock of a sandbox is being moved to, if it is.
 func (c *console) moving() lyceum.Opt[time.Time] {
 	if c.Moves == nil {
 		return lyceum.None[time.Time]()

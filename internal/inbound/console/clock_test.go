@@ -19,7 +19,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/sales"
 )
 
-// TestClockOfASandbox: the pages of a sandbox show its clock, and buttons move it.
+// TestClockOfASandbox checks that the pages of a sandbox show its clock, and that buttons move
+// it.
 func TestClockOfASandbox(t *testing.T) {
 	t.Parallel()
 	p := open(t, site, sandboxClock(t, time.Minute, func() {}))
@@ -42,8 +43,8 @@ func TestClockOfASandbox(t *testing.T) {
 	}
 }
 
-// sandboxClock gives a console a clock at 14 March 2026 to move, and calls settle
-// on the way.
+// sandboxClock gives a console a clock at 14 March 2026 that can be moved; it calls settle on
+// the way.
 func sandboxClock(t *testing.T, patience time.Duration, settle func()) func(*console.Options) {
 	t.Helper()
 	return func(o *console.Options) {
@@ -63,8 +64,8 @@ func sandboxClock(t *testing.T, patience time.Duration, settle func()) func(*con
 	}
 }
 
-// TestClockInABrowser moves the clock with the mouse and with the keyboard, on a desk
-// and on a phone. A move that takes long is shown until it is over.
+// TestClockInABrowser moves the clock with the mouse and with the keyboard, on a desktop and on
+// a phone. A move that takes long is shown until it is over.
 func TestClockInABrowser(t *testing.T) {
 	hold := make(chan struct{})
 	var waits atomic.Bool
@@ -106,7 +107,7 @@ func TestClockInABrowser(t *testing.T) {
 	shows("2026-05-17T09:26:53Z")
 }
 
-// TestNoClockToMove: a real server has no such page, and shows no clock.
+// TestNoClockToMove checks that a real server has no such page, and shows no clock.
 func TestNoClockToMove(t *testing.T) {
 	t.Parallel()
 	p := open(t, site)

@@ -11,23 +11,23 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/learning"
 )
 
-// commentsPage lists the comments with a status.
+// commentsPage is the data of the page of the comments with a status.
 type commentsPage struct {
 	Form    *form
 	Tabs    []commentTab
 	Status  lyceum.CommentStatus
 	Rows    []comment
 	Turn    turn
-	Reviews bool // what learners write waits
+	Reviews bool // comments must be approved
 }
 
-// commentTab leads to the comments with a status.
+// commentTab links to the comments with a status.
 type commentTab struct {
 	Name, Address string
 	Here          bool
 }
 
-// comment is one that can be moderated.
+// comment is a comment that can be moderated.
 type comment struct {
 	learning.PlacedComment
 
@@ -36,7 +36,7 @@ type comment struct {
 	Path   string
 }
 
-// commentTabs are what the statuses are called.
+// commentTabs are the labels of the statuses.
 var commentTabs = map[lyceum.CommentStatus]string{
 	lyceum.CommentAwaiting: "Awaiting review", lyceum.CommentApproved: "Approved", lyceum.CommentRemoved: "Removed",
 	lyceum.CommentDenied: "Denied",
@@ -88,10 +88,10 @@ func commentOf(row learning.PlacedComment) comment {
 	return shown
 }
 
-// shownText is how much of a comment a list shows unfolded, in characters.
+// shownText is how much of a comment a list shows without unfolding it, in characters.
 const shownText = 300
 
-// Short is the beginning of a long comment; empty for one that is short.
+// Short returns the beginning of a long comment, or "" if the comment is short.
 func (c comment) Short() string {
 	if utf8.RuneCountInString(c.Body) <= shownText {
 		return ""
@@ -99,24 +99,23 @@ func (c comment) Short() string {
 	return string([]rune(c.Body)[:shownText]) + "…"
 }
 
-// Tab is what the list that has the comment is called, and List its address.
+// Tab returns the label of the list that contains the comment, and List its URL.
 func (c comment) Tab() string  { return commentTabs[c.Status] }
 func (c comment) List() string { return backTo(c.Status) }
 
-// Read stands for what the page says of a comment, in a form that is sent with it.
+// Read returns a digest of the comment as the page shows it, for a form to send back.
 func (c comment) Read() string { return c.Digest() }
 
-// Approves reports whether a comment can be approved.
+// Approves reports whether the comment can be approved.
 func (c comment) Approves() bool { return c.Becomes(lyceum.CommentApproved) }
 
-// Removes reports whether a comment can be removed.
+// Removes reports whether the comment can be removed.
 func (c comment) Removes() bool { return c.Becomes(lyceum.CommentRemoved) }
 
-// Denies reports whether a comment can be denied.
+// Denies reports whether the comment can be denied.
 func (c comment) Denies() bool { return c.Becomes(lyceum.CommentDenied) }
 
-// moderation is a way to moderate: the last part of its path and what it makes of a
-// comment.
+// moderation is a way to moderate: its verb, the status it results in, and the notice.
 type moderation struct {
 	Verb   string
 	Status lyceum.CommentStatus
@@ -129,22 +128,22 @@ var (
 	denying   = moderation{"Deny", lyceum.CommentDenied, "comment-denied"}
 )
 
-// moderationPage is the question before a comment is removed or denied.
+// moderationPage is the data of the page that confirms removing or denying a comment.
 type moderationPage struct {
 	moderation
 
 	Comment comment
-	Path    string // of the act
+	Path    string // of the action
 	Back    string
 	Refused bool
-	Changed bool // since it was read
+	Changed bool // since the moderator read it
 }
 
 func backTo(status lyceum.CommentStatus) string {
 	return commentsPath + "?status=" + url.QueryEscape(string(status))
 }
 
-// page asks about a comment.
+// page returns the confirmation page for a comment.
 func (m moderation) page(row learning.PlacedComment) moderationPage {
 	one := commentOf(row)
 	return moderationPage{
@@ -153,7 +152,7 @@ func (m moderation) page(row learning.PlacedComment) moderationPage {
 	}
 }
 
-// moderates are the actions of a path whose act is asked about before.
+// moderates returns the actions of a path that asks for confirmation first.
 func (c *console) moderates(m moderation) map[string]action {
 	return map[string]action{"GET": c.confirmModeration(m), "POST": c.moderate(m)}
 }
@@ -173,8 +172,8 @@ func (c *console) confirmModeration(m moderation) action {
 	}
 }
 
-// moderate serves POST /admin/comments/{id}/approve, remove and deny. A comment that was
-// changed since it was read is shown instead.
+// moderate serves POST /admin/comments/{id}/approve, remove and deny. If the comment was
+// changed since the moderator read it, it is shown again instead.
 func (c *console) moderate(m moderation) action {
 	return func(w http.ResponseWriter, r *http.Request, v *visit) error {
 		id, ok := parseID[lyceum.CommentID](r.PathValue("id"))

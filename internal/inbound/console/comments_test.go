@@ -18,8 +18,7 @@ import (
 
 const commentsPath = "/admin/comments"
 
-// talk lets Ada write three comments, of which the first is long and the last is
-// approved.
+// talk makes Ada write three comments, of which the first is long and the last is approved.
 func (p *place) talk() {
 	p.t.Helper()
 	p.market()
@@ -45,7 +44,7 @@ func (p *place) talk() {
 	p.session()
 }
 
-// moderate presses a button beside a comment that the owner has just read.
+// moderate presses a button next to a comment that the owner has just read.
 func (p *place) moderate(id lyceum.CommentID, verb string) *httptest.ResponseRecorder {
 	p.t.Helper()
 	v := p.store.In(p.t.Context(), 1)
@@ -56,7 +55,7 @@ func (p *place) moderate(id lyceum.CommentID, verb string) *httptest.ResponseRec
 	return p.ask(p.owner, "POST", fmt.Sprintf("%s/%d/%s", commentsPath, id, verb), url.Values{"read": {c.Digest()}})
 }
 
-// Nobody approves what they have not read.
+// Nobody can approve a comment in a version that they have not read.
 func TestCommentChangedMeanwhile(t *testing.T) {
 	p := open(t, site)
 	p.talk()
@@ -127,7 +126,7 @@ func TestModeratingComments(t *testing.T) {
 
 func TestCommentsInABrowser(t *testing.T) {
 	w, p := show(t)
-	w.open(commentsPath) // while nothing is there
+	w.open(commentsPath) // while it is empty
 	w.sound()
 	p.talk()
 	webtest.Cookie(t, w.tab, w.at, "lyceum", p.owner)
@@ -142,8 +141,7 @@ func TestCommentsInABrowser(t *testing.T) {
 	webtest.Screenshot(t, w.tab, "console-comments-phone-dark", webtest.Phone, true)
 }
 
-// An owner approves a comment and denies another one with the keyboard alone, on a
-// phone.
+// An owner approves a comment and denies another one using only the keyboard, on a phone.
 func TestCommentsByKeyboard(t *testing.T) {
 	w, p := show(t)
 	p.talk()

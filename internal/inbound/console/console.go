@@ -30,10 +30,10 @@ import (
 //go:embed templates
 var pageTemplates embed.FS
 
-// Options are what a console is made of.
+// Options configure a console.
 type Options struct {
 	Site web.Site
-	// School gives a school by its number.
+	// School returns a school by its number.
 	School   func(context.Context, lyceum.SchoolID) (lyceum.School, error)
 	Accounts *access.Accounts
 	Staff    *access.Staff
@@ -49,21 +49,21 @@ type Options struct {
 	Reports  *reports.Service
 	Failures *access.Failures
 	Names    Names
-	// Patience is how long the page after moving a clock, or sending to a webhook,
-	// waits for what comes back. 0 does not wait.
+	// Patience is how long the page after moving a clock, or sending to a webhook, waits for
+	// the result. 0 does not wait.
 	Patience time.Duration
 	Log      *slog.Logger
-	Clock    func() time.Time // nil is time.Now
-	Moves    *clock.Service   // of a sandbox's clock; else nil
+	Clock    func() time.Time // nil means time.Now
+	Moves    *clock.Service   // for the clock of a sandbox; nil on other servers
 }
 
-// Names tells what people, courses and plans are called, of many at once. What
-// is unknown is left out.
+// Names looks up the names of users, courses and plans, many at a time. Unknown ones are left
+// out.
 type Names interface {
 	In(ctx context.Context, school lyceum.SchoolID) lyceum.View
 }
 
-// The paths of the rooms.
+// The paths of the sections.
 const (
 	homePath         = "/admin"
 	transactionsPath = "/admin/transactions"
@@ -82,16 +82,16 @@ const (
 	snippetPath      = "/admin/settings/page-snippet"
 )
 
-// signInPath is where who is not signed in is led to. The page is not the
-// console's: it asks for the school where there is more than one.
+// signInPath is where unauthenticated visitors are redirected. The page is not part of the
+// console: it asks for the school if there is more than one.
 const signInPath = "/secure/sign_in"
 
-// signOutPath is where a person signs out of a school.
+// signOutPath returns the path for signing out of a school.
 func signOutPath(school lyceum.SchoolID) string {
 	return fmt.Sprintf("/secure/%d/identity/sign_out", school)
 }
 
-// linkURL is the address at which a one-time link is spent.
+// linkURL returns the URL of a one-time link.
 func (c *console) linkURL(school lyceum.SchoolID, link string) string {
 	return fmt.Sprintf("%s/secure/%d/identity/set_password/%s", c.Site.AuthURL, school, link)
 }
@@ -102,37 +102,37 @@ const maxForm = 64 << 10
 type console struct {
 	Options
 	mux   *http.ServeMux
-	acts  map[string]map[string]action // of the patterns of mux
+	acts  map[string]map[string]action // by pattern in mux, then by method
 	pages *looks
 }
 
-// visit is one request of a person who is signed in.
+// visit is one request of a signed-in user.
 type visit struct {
 	School  lyceum.School
 	User    lyceum.User
-	Role    lyceum.StaffRole // empty: they do not work for the school
+	Role    lyceum.StaffRole // empty if they do not work for the school
 	session lyceum.KeyHash
 	zone    *time.Location // of the school
 }
 
-// by says who asks: the visitor.
+// by returns the caller for the rules: the visitor.
 func (v *visit) by() lyceum.By {
 	return lyceum.By{
 		School: v.School.ID, Actor: "user:" + strconv.Itoa(int(v.User.ID)), Staff: v.Role, Person: v.User.ID,
 	}
 }
 
-// seeing says who asks, and what they were shown of what a form changes.
+// seeing is by, with the fingerprint of what the visitor was shown before changing it.
 func (v *visit) seeing(f *form) lyceum.By {
 	by := v.by()
 	by.Shown = f.Shown
 	return by
 }
 
-// action answers one request. After it has shown a page it gives no error.
+// action handles one request. It must not return an error after it has shown a page.
 type action func(w http.ResponseWriter, r *http.Request, v *visit) error
 
-// New makes the handler of /admin and everything below it.
+// New returns the handler of /admin and everything below it.
 func New(o Options) (http.Handler, error) {
 	if o.Clock == nil {
 		o.Clock = time.Now
@@ -166,15 +166,15 @@ func New(o Options) (http.Handler, error) {
 	}), nil
 }
 
-// LargeForms are the largest bodies, in bytes, of the pages that read more than others,
-// by the patterns of their paths.
+// LargeForms returns the largest bodies, in bytes, of the pages that accept more than the
+// others, by their path patterns.
 func LargeForms() map[string]int64 {
-	// The encoding of a form takes three bytes for one, and six for the end of a line.
+	// Form encoding can triple the size of a byte, and turns the end of a line into six bytes.
 	const template = maxForm + 6*templates.MaxSource
 	return map[string]int64{BulkPath: MaxUpload, emailsPath + "/": template, snippetPath: template}
 }
 
-// largest returns the largest body that is read of a request, in bytes.
+// largest returns the largest body that is accepted in a request, in bytes.
 func largest(r *http.Request) int64 {
 	for pattern, most := range LargeForms() {
 		if r.URL.Path == pattern || strings.HasSuffix(pattern, "/") && strings.HasPrefix(r.URL.Path, pattern) {
@@ -184,7 +184,7 @@ func largest(r *http.Request) int64 {
 	return maxForm
 }
 
-// routes is every path with its actions by method.
+// routes returns the actions of every path, by method.
 func (c *console) routes() map[string]map[string]action {
 	app, key := appsPath+"/{id}", keysPath+"/{id}"
 	sale, refund := salesPath+"/{id}", transactionsPath+"/{id}/refund"
@@ -276,7 +276,7 @@ func lead(path string) action {
 
 var errNoPage = lyceum.Errorf(lyceum.NotFound, "Page not found. It may have been deleted, or the URL was mistyped.")
 
-// route answers a path by the method of the request.
+// route returns the handler of a path, which selects the action by method.
 func (c *console) route(path string, actions map[string]action) http.HandlerFunc {
 	var methods []string
 	for method := range actions {
@@ -318,8 +318,8 @@ func (c *console) route(path string, actions map[string]action) http.HandlerFunc
 	})
 }
 
-// closed leads who opens the console to the first page of their role, and tells that
-// other pages are not for it.
+// closed responds if the visitor's role does not allow the page: the home page redirects to the
+// first page of the role, other pages return an error.
 func (c *console) closed(w http.ResponseWriter, r *http.Request, v *visit) error {
 	if r.URL.Path == homePath && r.Method != http.MethodPost {
 		http.Redirect(w, r, firstPage(v.Role), http.StatusSeeOther)
@@ -329,7 +329,7 @@ func (c *console) closed(w http.ResponseWriter, r *http.Request, v *visit) error
 		"change your role.", v.Role)
 }
 
-// firstPage is where a role that does not see reports begins.
+// firstPage returns the start page of a role that cannot see reports.
 func firstPage(role lyceum.StaffRole) string {
 	if role == lyceum.AuthorRole {
 		return ownPath
@@ -337,8 +337,8 @@ func firstPage(role lyceum.StaffRole) string {
 	return peoplePath
 }
 
-// unguarded reports whether somebody owns the school without the second factor that it
-// wants owners to have.
+// unguarded reports whether the visitor is an owner without the second factor that the school
+// requires owners to have.
 func (c *console) unguarded(r *http.Request, v *visit) (bool, error) {
 	if !v.School.OwnersSecondFactor || v.Role != lyceum.OwnerRole {
 		return false, nil
@@ -347,9 +347,8 @@ func (c *console) unguarded(r *http.Request, v *visit) (bool, error) {
 	return !has, err
 }
 
-// staff lets through who works for the school, leads who is not signed in to the
-// sign-in, and tells others that this is not for them. What of it a role opens, route
-// decides.
+// staff admits the staff of the school, redirects unauthenticated visitors to the sign-in, and
+// shows others that they have no access. What each role may open is decided by route.
 func (c *console) staff(next action) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		v, err := c.visitor(r)
@@ -378,7 +377,7 @@ func (c *console) staff(next action) http.HandlerFunc {
 
 func isNotFound(err error) bool { return err != nil && lyceum.KindOf(err) == lyceum.NotFound }
 
-// visitor tells who is asking. The error is NotFound for nobody.
+// visitor returns the signed-in user. The error is NotFound if nobody is signed in.
 func (c *console) visitor(r *http.Request) (*visit, error) {
 	text := c.Site.Session(r)
 	id, ok := access.SchoolOfSession(text)
@@ -404,7 +403,7 @@ func (c *console) visitor(r *http.Request) (*visit, error) {
 	return &visit{School: school, User: user, Role: role, session: access.HashSecret(text), zone: zone}, nil
 }
 
-// parseID reads an id as the console writes it, so that a thing has one address.
+// parseID parses an id exactly as the console writes it, so that each object has only one URL.
 func parseID[ID ~int32](text string) (ID, bool) {
 	n, err := strconv.ParseInt(text, 10, 32)
 	return ID(n), err == nil && n > 0 && strconv.FormatInt(n, 10) == text

@@ -25,7 +25,7 @@ func TestWhoIsLetIn(t *testing.T) {
 	for _, tc := range []struct {
 		name, session, method, path string
 		status                      int
-		to                          string // where a 303 leads
+		to                          string // where a 303 redirects
 	}{
 		{"nobody", "", "GET", "/admin", 303, signIn + "%2Fadmin"},
 		{"nobody, deep", "", "GET", path, 303, signIn + url.QueryEscape(path)},
@@ -89,8 +89,8 @@ func TestWhoIsLetIn(t *testing.T) {
 	want(t, p.ask(p.owner, "GET", path, nil), 200, "Active")
 }
 
-// every calls do for each path and method of the console, with the ids of an
-// app, a key, a sale, a transaction, a webhook and a delivery that there are in school 1.
+// every calls do for each path and method of the console, with ids of an app, a key, a sale, a
+// transaction, a webhook and a delivery that exist in school 1.
 func (p *place) every(do func(method, path string)) {
 	p.t.Helper()
 	p.register("Ledger", "https://app.example.com/cb", "1")
@@ -111,8 +111,8 @@ func (p *place) every(do func(method, path string)) {
 	}
 }
 
-// state is what changes when something is done in school 1: the journal, and
-// one-time links, which it does not tell of. A new link ends the one before.
+// state is what changes if anything is done in school 1: the journal, and one-time links, which
+// are not in it. A new link ends the previous one.
 type state struct {
 	entries int
 	links   [2]string // of the owner and the learner
@@ -127,11 +127,11 @@ func (p *place) state() state {
 			p.t.Fatal(err)
 		}
 	}
-	s.entries = p.journal() // with those of the links
+	s.entries = p.journal() // including those of the links
 	return s
 }
 
-// untouched fails if anything was done since.
+// untouched fails if anything was done since before.
 func (p *place) untouched(before state) {
 	p.t.Helper()
 	if got := p.journal(); got != before.entries || got == 0 {
@@ -144,7 +144,7 @@ func (p *place) untouched(before state) {
 	}
 }
 
-// journal gives how many entries the journal of school 1 has.
+// journal returns the number of entries in the journal of school 1.
 func (p *place) journal() int {
 	n := 0
 	for _, entries := range p.actors() {
@@ -168,11 +168,11 @@ func TestOwnersOnly(t *testing.T) {
 	p.untouched(before)
 }
 
-// F9: for the owner of another school nothing is there, and nothing happens.
+// F9: the owner of another school finds nothing of this one, and nothing happens.
 func TestF9AnotherSchoolsOwner(t *testing.T) {
 	p := open(t, site)
 	south := p.addSchool("Southwind")
-	storetest.Write(t, p.store, south, func(tx lyceum.Tx) error { // so that no id of the paths is in both schools
+	storetest.Write(t, p.store, south, func(tx lyceum.Tx) error { // so that no id in the paths exists in both schools
 		_, err := tx.Users.Save(tx, lyceum.User{ID: 90, Email: "first@south.example.com", Role: lyceum.Student})
 		return err
 	})
@@ -198,9 +198,9 @@ func TestF9AnotherSchoolsOwner(t *testing.T) {
 	want(t, p.ask(p.owner, "GET", keysPath, nil), 200, "Nightly", "Revoke…")
 }
 
-// B1, B2, B13: no page can be framed, loads anything foreign or is kept. That
-// they bear it every answer of the other tests is held to, in ask; here they
-// are all pages, and those that are refused.
+// B1, B2, B13: no page can be framed, loads anything foreign or is cached. The function ask
+// checks the headers in every response of the other tests; this test covers all pages,
+// including those that are rejected.
 func TestB1B2B13EveryPage(t *testing.T) {
 	p := open(t, site)
 	pages := 0
@@ -237,7 +237,7 @@ func TestFirstRoom(t *testing.T) {
 		`href="/admin" aria-current="page"`)
 }
 
-// B6: no form of another site does anything.
+// B6: forms from other sites have no effect.
 func TestB6FormsOfOtherSites(t *testing.T) {
 	p := open(t, site)
 	var before state
@@ -274,8 +274,8 @@ func TestLargeAndBrokenForms(t *testing.T) {
 	want(t, r, 422, "Name must be 1 to 100 characters long")
 }
 
-// A query that cannot be decoded is refused, and not answered as if it asked
-// for less.
+// A query that cannot be decoded is rejected, instead of being treated as if it had fewer
+// parameters.
 func TestBrokenQueries(t *testing.T) {
 	p := open(t, site)
 	p.every(func(method, path string) {
@@ -299,8 +299,7 @@ func TestStoreThatIsGone(t *testing.T) {
 	}
 }
 
-// What is shown once is in no answer after that, no address, no file and no
-// log.
+// What is shown once is not in any later response, URL, file or log.
 func TestNoSecretIsKept(t *testing.T) {
 	p := open(t, site)
 	var secrets []string
@@ -328,7 +327,7 @@ func TestNoSecretIsKept(t *testing.T) {
 	if err := p.store.Close(); err != nil { // and with it the write-ahead log
 		t.Fatal(err)
 	}
-	p.ask(p.owner, "POST", keysPath, url.Values{"name": {"x"}}) // this has something to log
+	p.ask(p.owner, "POST", keysPath, url.Values{"name": {"x"}}) // so that something is logged
 	if p.log.Len() == 0 {
 		t.Error("nothing is in the log")
 	}
@@ -365,7 +364,7 @@ func TestTheJournalNamesTheOwner(t *testing.T) {
 	}
 }
 
-// Days of filters, and times on pages, are those of the school's time zone.
+// Days in filters, and times on pages, are in the school's time zone.
 func TestDaysOfTheSchool(t *testing.T) {
 	p := open(t, site)
 	p.market()
@@ -378,7 +377,7 @@ func TestDaysOfTheSchool(t *testing.T) {
 		p.sell(1, 11)
 	}
 	p.session()
-	for _, tc := range []struct{ query, sales string }{ // clocks there went from midnight to one
+	for _, tc := range []struct{ query, sales string }{ // clocks there jumped from midnight to one
 		{"from=2018-11-04&until=2018-11-04", "3 2"}, {"until=2018-11-03", "1"}, {"from=2018-11-05", "4"},
 	} {
 		if got := salesOn(p.ask(p.owner, "GET", transactions+"?"+tc.query, nil)); got != tc.sales {

@@ -15,7 +15,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/events"
 )
 
-// deliveryPage is what the page of a delivery shows.
+// deliveryPage is the data of the page of a delivery.
 type deliveryPage struct {
 	events.Delivery
 
@@ -29,14 +29,14 @@ type deliveryPage struct {
 	CanSend    bool
 	GivenUp    bool
 	Tries      []try  // newest first
-	Problem    string // why the last attempt had no answer
+	Problem    string // why the last attempt got no response
 }
 
 // try is one attempt to deliver.
 type try struct {
 	lyceum.Attempt
 
-	Answer string // the status with its words
+	Answer string // the status code with its text
 	Class  string
 }
 
@@ -44,7 +44,7 @@ func deliveryPath(hook lyceum.WebhookID, id lyceum.WebhookEventID) string {
 	return fmt.Sprintf("%s/deliveries/%d", hookPath(hook), id)
 }
 
-// delivery finds the delivery that the address names.
+// delivery finds the delivery in the path.
 func (c *console) delivery(r *http.Request, v *visit) (events.Delivery, error) {
 	hook, ok := parseID[lyceum.WebhookID](r.PathValue("id"))
 	id, known := parseID[lyceum.WebhookEventID](r.PathValue("delivery"))
@@ -88,15 +88,15 @@ func (c *console) showDelivery(w http.ResponseWriter, r *http.Request, v *visit)
 	return c.show(w, r, http.StatusOK, "delivery.gohtml", v, fmt.Sprintf("Delivery %d", d.ID), p)
 }
 
-// awaited waits, after something was sent, for the attempt at it, and says in
-// the notice of the page that there was one. The parameter before is how many
-// attempts there were when it was sent.
+// awaited waits for the attempt to deliver what was just sent. If there was one, it changes the
+// notice of the page accordingly. The query parameter before is the number of attempts at the
+// time of sending.
 func (c *console) awaited(r *http.Request, v *visit, d events.Delivery) (events.Delivery, *http.Request, error) {
 	query := r.URL.Query()
 	if what := query.Get("done"); what != "tested" && what != "resent-one" {
 		return d, r, nil
 	}
-	before, _ := strconv.ParseInt(query.Get("before"), 10, 32) // what is no number is none
+	before, _ := strconv.ParseInt(query.Get("before"), 10, 32) // an invalid number counts as 0
 	ctx, cancel := context.WithTimeout(r.Context(), c.Patience)
 	defer cancel()
 	for int64(d.AttemptCount) <= before && d.State == lyceum.DeliveryPending {
@@ -110,7 +110,7 @@ func (c *console) awaited(r *http.Request, v *visit, d events.Delivery) (events.
 			return d, r, err
 		}
 	}
-	if int64(d.AttemptCount) <= before { // the form was sent twice
+	if int64(d.AttemptCount) <= before { // the form was submitted twice
 		return d, r, nil
 	}
 	query.Set("done", "came-back")
@@ -119,10 +119,10 @@ func (c *console) awaited(r *http.Request, v *visit, d events.Delivery) (events.
 	return d, shown, nil
 }
 
-// awaitPause is how long to wait before looking for an attempt again.
+// awaitPause is how long awaited waits before it checks for an attempt again.
 const awaitPause = 100 * time.Millisecond
 
-// pretty writes JSON on lines of its own.
+// pretty indents JSON.
 func pretty(body []byte) string {
 	var out bytes.Buffer
 	if err := json.Indent(&out, body, "", "  "); err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/inbound/console"
 )
 
-// told makes a webhook of sales alone and so many sales, of which it is told.
+// told creates a webhook for sales only, and the given number of sales, which it is told of.
 func (p *place) told(sales int) (path string) {
 	p.t.Helper()
 	p.market()
@@ -25,7 +25,8 @@ func (p *place) told(sales int) (path string) {
 	return hookPath(1)
 }
 
-// TestR48_ADeliveryWhoseAnswerIsNotKept says so, and shows what is known.
+// TestR48_ADeliveryWhoseAnswerIsNotKept checks that the page says that the response is not
+// stored, and shows what is known.
 func TestR48_ADeliveryWhoseAnswerIsNotKept(t *testing.T) {
 	p := open(t, site)
 	p.told(1)
@@ -132,8 +133,8 @@ func TestDeliveryLog(t *testing.T) {
 	want(t, p.ask(p.owner, "GET", path+"?state="+url.QueryEscape(hostile), nil), 422)
 }
 
-// The page after sending waits for what comes back, and says why nothing did.
-// An owner sees of a webhook whose deliveries fail that it does not answer.
+// The page after sending waits for the response, and says why there was none. For a webhook
+// whose deliveries fail, the list says that it does not answer.
 func TestResultOfATest(t *testing.T) {
 	p := open(t, site, func(o *console.Options) { o.Patience = time.Minute })
 	path, _ := p.hook()
@@ -144,7 +145,7 @@ func TestResultOfATest(t *testing.T) {
 		t.Fatalf("%d to %s", w.Code, at)
 	}
 	page := make(chan *httptest.ResponseRecorder)
-	go func() { page <- p.ask(p.owner, "GET", at, nil) }() // waits
+	go func() { page <- p.ask(p.owner, "GET", at, nil) }() // blocks
 	for p.happen(unanswered) == 0 {
 		t.Fatal("there is nothing to send")
 	}
@@ -204,7 +205,7 @@ func TestDeliveryPage(t *testing.T) {
 	if sent := p.happen(taken); sent != 0 {
 		t.Errorf("a form that was sent before sends %d", sent)
 	}
-	// A delivery has one address: that of its own webhook.
+	// A delivery has only one URL: the one below its own webhook.
 	other, _ := p.hook("url", "https://other.example.com/")
 	want(t, p.ask(p.owner, "GET", other+"/deliveries/1", nil), 404)
 	want(t, p.ask(p.owner, "POST", other+"/deliveries/1/resend", again), 404)
@@ -261,7 +262,7 @@ func TestSendAgain(t *testing.T) {
 		t.Errorf("%d are pending, want 2", pending)
 	}
 	p.happen(taken)
-	// With an invalid name, the form asks again.
+	// With an invalid form name, the page asks for confirmation again.
 	want(t, p.ask(p.owner, "POST", path+"/resend/keep", with(form, "form", "")), 200, "Send 2 deliveries again?")
 	want(t, p.ask(p.owner, "POST", path+"/resend/keep", with(form, "from", "x")), 422, "From must be a day")
 	if pending := p.deliveries(1, "pending"); pending != 0 {
@@ -269,8 +270,8 @@ func TestSendAgain(t *testing.T) {
 	}
 }
 
-// F9: a webhook and a delivery of one school are not there for the owner of
-// another that has some of its own.
+// F9: the owner of another school, which has its own webhooks and deliveries, cannot access
+// those of this school.
 func TestF9WebhookOfAnotherSchool(t *testing.T) {
 	p := open(t, site)
 	path := p.told(2)

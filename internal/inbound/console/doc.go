@@ -1,12 +1,9 @@
-// Package console serves the rooms at /admin in which a school's owner looks
-// after it: the sales with their refunds, the OAuth apps, the API keys, and
-// links to set a password with.
+// Package console serves the pages at /admin, where the staff run their school: sales with
+// their refunds, people and their access, reports, OAuth apps, API keys, webhooks and settings.
 //
-// It owns the pages, who is shown in, and that a form which shows a secret
-// takes effect once. What a name or a Redirect URL may be, and what a secret
-// is, rules/access decides, and what may be refunded or cancelled rules/sales;
-// the console must not know SQL. That a form which shows a secret was sent is
-// known to this process alone: in another, or after a restart, a page that is
-// sent again takes effect again. A refund and a cancellation happen once
-// wherever they are sent again: the database keeps their key.
+// It owns the pages, admits users according to their role, and ensures that a form that shows a
+// secret, refunds or cancels takes effect only once, even if it is submitted again in another
+// process or after a restart: the database stores its key. Package rules/access decides what a
+// role may open, what a name or a Redirect URL may be and what a secret is, and rules/sales
+// what may be refunded or cancelled; the console must not know SQL.
 package console

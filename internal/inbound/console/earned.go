@@ -8,27 +8,27 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/reports"
 )
 
-// earned is what the first room shows of the money of a school.
+// earned is what the home page shows of the school's money.
 type earned struct {
 	Cards               []earnedCard
 	Chart               *chart
-	Currencies          []currencyLink // others than that of the chart
+	Currencies          []currencyLink // other than the chart's
 	Courses, Affiliates []bestGroup
 	Newest              []row
-	LastMonth, Month    string // addresses of reports by course
+	LastMonth, Month    string // URLs of reports by course
 	ByAffiliate         string
-	Recent              string // addresses of reports of the last 30 days
+	Recent              string // URLs of reports of the last 30 days
 	RecentAffiliates    string
-	Quiet               *monthLink // of the newest sale, while the last 30 days had none
+	Quiet               *monthLink // of the newest sale, if the last 30 days had none
 }
 
-// earnedCard is a period beside another one.
+// earnedCard compares a period with another one.
 type earnedCard struct {
 	Name            string
 	Now             lyceum.SalesSum
 	Lines           []earnedLine
 	Revenue, Change string
-	Report          string // its address
+	Report          string // its URL
 }
 
 // earnedLine is what was sold and refunded in one currency.
@@ -94,7 +94,7 @@ func newCard(name, beside string, b *reports.Beside) earnedCard {
 	return c
 }
 
-// change says how revenue stands to that of another time.
+// change compares revenue with that of another time, in words.
 func change(now, before lyceum.USDCents, time string) string {
 	switch difference := now - before; {
 	case before <= 0 || difference > 10*before:
@@ -108,7 +108,7 @@ func change(now, before lyceum.USDCents, time string) string {
 	}
 }
 
-// percent writes a part of a whole, both above 0.
+// percent formats a part of a whole as a percentage; both must be positive.
 func percent(part, whole lyceum.USDCents) string {
 	if n := (200*part + whole) / (2 * whole); n > 0 {
 		return number(int64(n)) + "%"
@@ -130,12 +130,12 @@ func bestGroups(o *reports.Overview, by reports.By, groups []reports.Group) []be
 	return list
 }
 
-// chart is what was sold and refunded day by day in one currency: bars up from a
-// line, and down.
+// chart shows what was sold and refunded each day in one currency, as bars above and below a
+// line.
 type chart struct {
 	Currency       lyceum.Currency
 	Width, Height  int
-	Zero           int // where the line is
+	Zero           int // the position of the line
 	Top, Bottom    string
 	First, Last    string
 	Gross, Refunds string

@@ -13,7 +13,7 @@ import (
 
 const byCourse = "/admin/reports/sales?by=course&amp;from=2026-03-01&amp;until=2026-03-31"
 
-// earnings sells in March and, up to today, in April.
+// earnings makes sales in March and, up to today, in April.
 func (p *place) earnings() {
 	p.market()
 	affiliate := func(n *sales.NewSale) {

@@ -7,22 +7,22 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/templates"
 )
 
-// emailsPage lists the emails and the secrets that they sign with.
+// emailsPage is the data of the page of emails and the secrets that their templates sign with.
 type emailsPage struct {
-	Form    *form // of a new secret
+	Form    *form // adds a secret
 	Emails  []email
 	Secrets []lyceum.TemplateSecret
 	Sends   bool
 }
 
-// email is one email with its page.
+// email is one email template with its page.
 type email struct {
 	templates.Email
 
 	Title, Path string
 }
 
-// emailPage is one email in its form.
+// emailPage is the data of the page of one email template.
 type emailPage struct {
 	email
 
@@ -32,7 +32,7 @@ type emailPage struct {
 	SentTo  string
 }
 
-// emailTitles are what the emails are called.
+// emailTitles are the titles of the emails.
 var emailTitles = map[templates.EmailName]string{
 	templates.Invitation: "Invitation", templates.SetPassword: "Forgotten password",
 	templates.ConfirmEmail: "Confirm an email address",
@@ -72,8 +72,8 @@ func statusFor(f *form) int {
 	return http.StatusOK
 }
 
-// keepSecret serves POST /admin/settings/emails/secrets: it adds a secret, or replaces
-// the one of that name.
+// keepSecret serves POST /admin/settings/emails/secrets. It adds a secret, or replaces the one
+// with that name.
 func (c *console) keepSecret(w http.ResponseWriter, r *http.Request, v *visit) error {
 	f := &form{Action: emailsPath + "/secrets", Values: map[string]string{}}
 	f.keep(r.PostForm.Get, "name")
@@ -113,7 +113,7 @@ func (c *console) deleteSecret(w http.ResponseWriter, r *http.Request, v *visit)
 	return done(w, r, emailsPath, "secret-deleted")
 }
 
-// emailForm is the form of an email as it is.
+// emailForm returns the form of an email template with its current values.
 func emailForm(e *email) *form {
 	return &form{
 		Action: e.Path, Shown: e.Shown(), Values: map[string]string{"subject": e.Subject, "body": e.Body},
@@ -131,8 +131,8 @@ func (c *console) showEmail(w http.ResponseWriter, r *http.Request, v *visit) er
 	return c.show(w, r, http.StatusOK, "email.gohtml", v, p.Title, p)
 }
 
-// changeEmail serves POST /admin/settings/emails/{name}: it shows what the templates
-// make, sends that to the owner, saves the templates, or turns the email on or off.
+// changeEmail serves POST /admin/settings/emails/{name}: it previews the templates, sends the
+// result to the visitor as a test, saves the templates, or turns the email on or off.
 func (c *console) changeEmail(w http.ResponseWriter, r *http.Request, v *visit) error {
 	e, err := c.Emails.Email(r.Context(), v.by(), templates.EmailName(r.PathValue("name")))
 	if err != nil {

@@ -17,15 +17,16 @@ import (
 
 const emailsPath = "/admin/settings/emails"
 
-// emails are those of a server that sends so; nil: it has no mail server.
+// emails returns the emails of a server that sends with the given function; nil means that it
+// has no mail server.
 func (p *place) emails(send templates.Send) *templates.Service {
 	return templates.New(p.store, p.clock.Now, templates.Options{
 		Ring: lyceum.NewKeyring(lyceum.SecretKey{1}), Log: slog.New(slog.DiscardHandler), Send: send,
 	})
 }
 
-// An owner writes an email of their own, looks at it, sends it to themselves and goes
-// back to the standard one.
+// An owner writes an email, previews it, sends it to themselves and goes back to the standard
+// email.
 func TestEmails(t *testing.T) {
 	var sent []string
 	var down error
@@ -62,8 +63,8 @@ func TestEmails(t *testing.T) {
 	want(t, p.ask(p.owner, "GET", path+"?done=email-standard", nil), 200, "The email has the standard text again.", "Your account at {{ school.name }}")
 }
 
-// An owner turns an email on that is off at first, and off again. Those about accounts
-// have no switch.
+// An owner turns on an email that is off by default, and turns it off again. Emails about
+// accounts have no switch.
 func TestEmailSwitches(t *testing.T) {
 	p := open(t, site)
 	const path = emailsPath + "/receipt"

@@ -8,14 +8,14 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// erasePage is the question before a person is erased.
+// erasePage is the data of the page that confirms erasing a user.
 type erasePage struct {
 	User    lyceum.User
 	Path    string
 	Outcome outcome
-	Refusal string // why the person cannot be erased; empty if they can be
+	Refusal string // why the user cannot be erased; empty if they can be
 	Backups []lyceum.Backup
-	Dumps   bool // backups are not known
+	Dumps   bool // the backups are unknown
 }
 
 // confirmErase serves GET /admin/people/{id}/erase.
@@ -46,8 +46,8 @@ func (c *console) confirmErase(w http.ResponseWriter, r *http.Request, v *visit)
 	return c.show(w, r, http.StatusOK, "person_erase.gohtml", v, "Erase this person?", p)
 }
 
-// erasePerson serves POST /admin/people/{id}/erase: the person is erased when
-// the time to undo it is over.
+// erasePerson serves POST /admin/people/{id}/erase. The user is erased once the time to undo it
+// is over.
 func (c *console) erasePerson(w http.ResponseWriter, r *http.Request, v *visit) error {
 	user, err := c.personAt(r, v)
 	if err != nil {
@@ -76,7 +76,7 @@ func (c *console) undoErasure(w http.ResponseWriter, r *http.Request, v *visit) 
 	return done(w, r, personPath(user.ID), "not-erased")
 }
 
-// notErased words why a person cannot be erased.
+// notErased explains why a user cannot be erased.
 func notErased(err error) string {
 	fields := lyceum.Public(err).Fields
 	if len(fields) == 0 {

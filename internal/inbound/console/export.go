@@ -16,25 +16,26 @@ import (
 const exportPath = transactionsPath + ".csv"
 
 const (
-	// exportRows is how many lines of a file are made and sent in one go.
+	// exportRows is how many lines of a file are generated and sent at a time.
 	exportRows = 500
-	// exportPause is how long a browser may take for them.
+	// exportPause is how long a client may take to read them.
 	exportPause = 30 * time.Second
 )
 
-// exportNames are the columns of a file of transactions. Amounts are decimal numbers in
-// the currency, but for the last two, and times are those of the school's time zone.
+// exportNames are the columns of the CSV file of transactions. Amounts are decimal numbers in
+// the transaction's currency, except the last two, which are in US dollars; times are in the
+// school's time zone.
 const exportNames = "transaction_id,sale_id,created_at,buyer_name,buyer_email,product,pricing_plan,state,paid," +
 	"currency,price,tax,refunded,refunded_at,coupon,affiliate,affiliate_fees,author,author_fees,chargeback_fee," +
 	"reference,charge_usd,revenue_usd\n"
 
 // exportSales serves GET /admin/transactions.csv. Which transactions are in the file is
-// settled before its first line: who reads slowly holds no connection to the database.
+// determined before its first line, so that a slow reader does not hold a database connection.
 func (c *console) exportSales(w http.ResponseWriter, r *http.Request, v *visit) error {
 	f := &form{Values: map[string]string{}}
 	f.keep(r.URL.Query().Get, filterFields...)
 	asked, wrong := readFilter(f, v.zone)
-	if len(wrong) > 0 || f.named() { // the page says what is wrong, or asks which is meant
+	if len(wrong) > 0 || f.named() { // the page shows what is wrong, or asks which one is meant
 		http.Redirect(w, r, listAddress(r.URL.Query()), http.StatusSeeOther)
 		return nil
 	}
@@ -54,16 +55,17 @@ func (c *console) exportSales(w http.ResponseWriter, r *http.Request, v *visit) 
 	header := w.Header()
 	header.Set("Content-Type", "text/csv; charset=utf-8")
 	header.Set("Content-Disposition", `attachment; filename="`+exportName(&asked)+`"`)
-	// The file may take longer than a page: it ends when its reader goes, or waits.
+	// The file may take longer than a page. It ends when the client disconnects or stops
+	// reading.
 	ctx := context.WithoutCancel(r.Context())
 	if err := c.writeSales(ctx, w, v, ids); err != nil {
 		web.Logger(c.Log, w, r).Log(ctx, wire.RefusalLevel(r), "export of sales was cut off", "err", err)
-		panic(http.ErrAbortHandler) // the browser must see that the file is not whole
+		panic(http.ErrAbortHandler) // the browser must notice that the file is incomplete
 	}
 	return nil
 }
 
-// named reports whether a name was typed that has not been looked for.
+// named reports whether a name was typed that has not been looked up yet.
 func (f *form) named() bool {
 	return slices.ContainsFunc(picked, func(p pickedField) bool {
 		text := strings.TrimSpace(f.Values[p.Field])
@@ -79,7 +81,7 @@ func (c *console) writeSales(ctx context.Context, w http.ResponseWriter, v *visi
 		if lines, err = c.appendSales(ctx, lines, v, part); err != nil {
 			return err
 		}
-		_ = sending.SetWriteDeadline(time.Now().Add(exportPause)) // where it cannot be set there is none
+		_ = sending.SetWriteDeadline(time.Now().Add(exportPause)) // if it cannot be set, there is none
 		if _, err := w.Write(lines); err != nil {
 			return err
 		}
@@ -156,7 +158,7 @@ func appendSale(b []byte, t *lyceum.Transaction, n *saleNames, reference string,
 	return append(b, '\n')
 }
 
-// stateText is the state of a transaction in words.
+// stateText returns the state of a transaction in words.
 func stateText(t *lyceum.Transaction) string {
 	text := ""
 	for _, m := range marksOf(t) {

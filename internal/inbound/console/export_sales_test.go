@@ -12,8 +12,8 @@ import (
 
 const export = transactions + ".csv"
 
-// busyMonth makes sales of February and March in two currencies, with a refund, a
-// chargeback, a coupon, an affiliate and one who is called like a formula.
+// busyMonth makes sales in February and March in two currencies, with a refund, a chargeback, a
+// coupon, an affiliate and a buyer whose name looks like a formula.
 func (p *place) busyMonth() {
 	p.t.Helper()
 	p.market()
@@ -43,7 +43,7 @@ func (p *place) busyMonth() {
 	p.must(p.sales.OpenChargeback(p.t.Context(), p.by(), sales.Chargeback{Transaction: disputed, Fee: 1500}))
 }
 
-// The chips of a list say what it is narrowed to, and take it away again.
+// The chips of a list say what it is filtered by, and remove that filter.
 func TestChips(t *testing.T) {
 	p := open(t, site)
 	p.busyMonth()
@@ -62,7 +62,7 @@ func TestChips(t *testing.T) {
 	}
 }
 
-// The totals and the file are of exactly what is shown.
+// The totals and the file cover exactly what is shown.
 func TestTotalsAndExport(t *testing.T) {
 	p := open(t, site)
 	p.busyMonth()
@@ -110,7 +110,7 @@ func TestTotalsAndExport(t *testing.T) {
 	}
 }
 
-// A filter that the list refuses is no file, and neither is one for who must not export.
+// An invalid filter gives no file, and neither does a user who may not export.
 func TestExportRefuses(t *testing.T) {
 	p := open(t, site)
 	p.busyMonth()

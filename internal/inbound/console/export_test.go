@@ -2,8 +2,8 @@ package console
 
 import "github.com/lyceum-school/lyceum"
 
-// Routes gives every path of the console with its methods, from the table that
-// the console is made of.
+// Routes returns every path of the console with its methods, from the table that the console is
+// built from.
 func Routes() map[string][]string {
 	routes := map[string][]string{}
 	for path, actions := range new(console).routes() {
@@ -14,7 +14,7 @@ func Routes() map[string][]string {
 	return routes
 }
 
-// EventsOffered gives the events that the form of a webhook offers.
+// EventsOffered returns the events that the form of a webhook offers.
 func EventsOffered() (names []lyceum.EventName) {
 	for _, group := range eventGroups(nil) {
 		for i := range group.Events {

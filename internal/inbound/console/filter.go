@@ -11,27 +11,27 @@ import (
 	"github.com/lyceum-school/lyceum/internal/inbound/wire"
 )
 
-// filterFields are the parts of the list's filter, in the order of its form.
+// filterFields are the fields of the list's filter, in the order of its form.
 var filterFields = slices.Clip(append(wire.SalesFilterNames(), "from", "until"))
 
-// yesNo are the values of a choice in the filter, with their words.
+// yesNo are the values of a yes/no field of the filter, with their labels.
 var yesNo = map[string]string{"true": "yes", "false": "no"}
 
-// salesAsked is which transactions a form asks for.
+// salesAsked is the parsed filter of a list of transactions.
 type salesAsked struct {
 	Filter      lyceum.TransactionFilter
-	From, Until lyceum.Opt[lyceum.Day] // of the filter's Created
+	From, Until lyceum.Opt[lyceum.Day] // the days of Filter.Created
 	Page        lyceum.Page
 }
 
-// reading reads the fields of a filter and collects what is wrong with them.
+// reading parses the fields of a filter and collects what is wrong with them.
 type reading struct {
 	form  *form
 	zone  *time.Location // in which days begin
 	wrong []lyceum.FieldError
 }
 
-// readFilter reads which transactions a form asks for.
+// readFilter parses the filter of a list of transactions.
 func readFilter(f *form, zone *time.Location) (salesAsked, []lyceum.FieldError) {
 	r := &reading{form: f, zone: zone}
 	given := url.Values{}
@@ -53,13 +53,13 @@ func readFilter(f *form, zone *time.Location) (salesAsked, []lyceum.FieldError) 
 	return asked, r.wrong
 }
 
-// days reads the period from one day until another, both included.
+// days parses the period from one day to another, both included.
 func (r *reading) days() lyceum.Period {
 	from, until := r.span()
 	return lyceum.Days(from, until, r.zone)
 }
 
-// span reads the days of a period.
+// span parses the days of a period.
 func (r *reading) span() (from, until lyceum.Opt[lyceum.Day]) {
 	from, until = r.day("from"), r.day("until")
 	if from.Present && until.Present && until.Value.Before(from.Value) {
@@ -72,9 +72,8 @@ func (r *reading) refuse(field, message string) {
 	r.wrong = append(r.wrong, lyceum.FieldError{Field: field, Message: message})
 }
 
-// offered reports whether a text is a value that the form offers for a field;
-// the list takes some besides. A name in place of a number has been looked for
-// before.
+// offered reports whether text is a value that the form offers for a field; the API's list
+// accepts others, too. A name instead of a number has already been looked up.
 func (r *reading) offered(field, text string) bool {
 	if isPicked(field) {
 		return figures(text) && id[int32](r, field).Present
@@ -108,7 +107,7 @@ func (r *reading) choice(field string) lyceum.Opt[bool] {
 	return lyceum.None[bool]()
 }
 
-// day reads a day.
+// day parses a day.
 func (r *reading) day(field string) lyceum.Opt[lyceum.Day] {
 	text := strings.TrimSpace(r.form.Values[field])
 	if text == "" {

@@ -7,24 +7,24 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// form is a form as it is shown: empty, or as it was sent with what is wrong.
+// form is a form as it is shown: empty, or as it was submitted with what is wrong.
 type form struct {
 	Action string
-	Once   string // its name, by which it is told from another; empty where sending twice does no harm
+	Once   string // its unique name, to recognise a second submission; empty if that does no harm
 	Values map[string]string
-	Wrong  map[string]string // by field, sentences
-	Order  []string          // of the fields that are wrong
-	Shown  string            // the fingerprint of what it changes, as it was shown
+	Wrong  map[string]string // messages, by field
+	Order  []string          // of the invalid fields
+	Shown  string            // the fingerprint of what it changes, as of when it was shown
 	Now    []current         // what somebody else has changed since
 }
 
-// current is the value that a field has now.
+// current is the current value of a field.
 type current struct {
 	Label, Value string
-	Long         bool // several lines, or a long one
+	Long         bool // has several lines, or is long
 }
 
-// labels are the fields' names as a person sees them.
+// labels are the names of fields as users see them.
 var labels = map[string]string{
 	"name": "Name", "redirect_url": "Redirect URL", "version": "Version", "permissions": "Permissions",
 	"keep": "The current secret", "email": "Email address",
@@ -45,8 +45,8 @@ var labels = map[string]string{
 	"rotate_refresh_tokens": "Rotate refresh tokens", "as_array": "Send the body as an array",
 }
 
-// refuse puts the reasons of a refusal beside the fields. It is false for an
-// error that says nothing of fields.
+// refuse shows the reasons of an error at the fields. It returns false for an error that is not
+// about fields.
 func (f *form) refuse(err error) bool {
 	e := lyceum.Public(err)
 	if e.Kind != lyceum.Invalid || len(e.Fields) == 0 {
@@ -64,8 +64,9 @@ func (f *form) refuse(err error) bool {
 	return true
 }
 
-// overtaken puts into a form what it changes as it is now, if that was changed after it was
-// shown. The form may be sent again to replace that.
+// overtaken handles an error that says that what the form changes was changed since it was
+// shown: it adds the current values to the form, which can then be submitted again to overwrite
+// them.
 func (f *form) overtaken(err error, now *form, names ...string) bool {
 	if lyceum.Public(err).Code != lyceum.ChangedMeanwhile {
 		return false
@@ -86,28 +87,28 @@ func (f *form) overtaken(err error, now *form, names ...string) bool {
 
 var onOff = map[string]string{"": "off", "on": "on"}
 
-// words are how values of fields are said.
+// words are the values of fields as users see them.
 var words = map[string]map[string]string{
 	"require_pkce": onOff, "rotate_refresh_tokens": onOff, "as_array": onOff,
 	"schedule":   {string(lyceum.ContractSchedule): "four attempts", string(lyceum.StandardSchedule): "ten attempts"},
 	"rate_limit": {"": "no limit"},
 }
 
-// Field gives one text field of the form for its template.
+// Field returns a text field of the form for its template.
 func (f *form) Field(name, kind, hint string) field {
 	return field{Name: name, Label: labels[name], Hint: hint, Type: kind, Value: f.Values[name], Error: f.Wrong[name]}
 }
 
-// Optional gives a text field that may stay empty, with the keyboard that a
-// phone shows for it.
+// Optional returns a text field that may stay empty; mode is the keyboard that a phone shows
+// for it.
 func (f *form) Optional(name, mode, hint string) field {
 	made := f.Field(name, "text", hint)
 	made.Optional, made.Mode = true, mode
 	return made
 }
 
-// Day gives a field for a day that may stay empty. One that is no day is shown
-// as text: a browser would leave it out of a field for days.
+// Day returns a field for a day that may stay empty. An invalid day is shown in a text field,
+// because a browser would drop it from a date field.
 func (f *form) Day(name string) field {
 	made := f.Field(name, "date", "")
 	if made.Optional = true; made.Error != "" {
@@ -116,14 +117,14 @@ func (f *form) Day(name string) field {
 	return made
 }
 
-// LastDay gives a field for the last day of something, which may stay empty.
+// LastDay returns a field for the last day of something, which may stay empty.
 func (f *form) LastDay() field {
 	made := f.Day("ends_on")
 	made.Hint = "Empty: without an end."
 	return made
 }
 
-// Amount gives the field for an amount of a currency.
+// Amount returns the field for an amount in a currency.
 func (f *form) Amount(currency lyceum.Currency) field {
 	made := f.Field("amount", "text", "In "+string(currency)+".")
 	if made.Mode = "decimal"; currency.Decimals() == 0 {
@@ -132,21 +133,21 @@ func (f *form) Amount(currency lyceum.Currency) field {
 	return made
 }
 
-// keep takes up what was typed, to show it again.
+// keep stores what was typed, to show it again.
 func (f *form) keep(get func(string) string, names ...string) {
 	for _, name := range names {
 		f.Values[name] = strings.ToValidUTF8(get(name), "\uFFFD")
 	}
 }
 
-// trimmed gives what was typed into the fields of a form, without the spaces
-// around it.
+// trimmed returns a function that returns a field of the submitted form without surrounding
+// spaces.
 func trimmed(r *http.Request) func(string) string {
 	return func(name string) string { return strings.TrimSpace(r.PostForm.Get(name)) }
 }
 
-// lines gives what was typed into the fields of a form, with the ends of lines that are
-// kept: browsers send others.
+// lines returns a function that returns a field of the submitted form with \n at the end of
+// lines, as they are stored; browsers send \r\n.
 func lines(r *http.Request) func(string) string {
 	return func(name string) string { return strings.ReplaceAll(r.PostForm.Get(name), "\r\n", "\n") }
 }

@@ -6,18 +6,18 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// gaveRows is how many entitlements the page of a sale shows, at most.
+// gaveRows is the maximum number of entitlements that the page of a sale shows.
 const gaveRows = 50
 
-// gave is what a sale gave a learner.
+// gave is access that a sale gave to a learner.
 type gave struct {
 	Kind, Product string
 	State         mark
-	Word          string // before At
+	Word          string // the word before At
 	At            lyceum.Opt[time.Time]
 }
 
-// gaveBy returns what a sale gave, the newest first.
+// gaveBy returns what a sale gave access to, newest first.
 func (c *console) gaveBy(v lyceum.View, sale lyceum.SaleID) ([]gave, error) {
 	listing, err := v.Entitlements.List(v, lyceum.EntitlementFilter{Sale: lyceum.Some(sale)},
 		lyceum.Page{Number: 1, Size: gaveRows})

@@ -15,7 +15,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/inbound/wire"
 )
 
-// handedOver says what is in the file that a person is handed.
+// handedOver is the README of the file with a user's data.
 const handedOver = `This is everything that the school holds about you, one file for each kind.
 
 Times are in UTC. Amounts are in the smallest unit of their currency; charge and
@@ -24,8 +24,8 @@ and no. Files that you added to comments and answers are given by their addresse
 Passwords and other secrets are left out: they are stored so that nobody can read them.
 `
 
-// handOver serves POST /admin/people/{id}/data. The file is made before it is
-// sent: who reads slowly holds no connection to the database.
+// handOver serves POST /admin/people/{id}/data. The file is complete before it is sent, so that
+// a slow reader does not hold a database connection.
 func (c *console) handOver(w http.ResponseWriter, r *http.Request, v *visit) error {
 	user, err := c.personAt(r, v)
 	if err != nil {
@@ -47,14 +47,14 @@ func (c *console) handOver(w http.ResponseWriter, r *http.Request, v *visit) err
 	header.Set("Content-Disposition", fmt.Sprintf(`attachment; filename="person-%d.zip"`, user.ID))
 	sending := http.NewResponseController(w)
 	for {
-		_ = sending.SetWriteDeadline(time.Now().Add(exportPause)) // where it cannot be set there is none
+		_ = sending.SetWriteDeadline(time.Now().Add(exportPause)) // if it cannot be set, there is none
 		_, err := io.CopyN(w, file, 1<<20)
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
 		if err != nil {
 			web.Logger(c.Log, w, r).Log(r.Context(), wire.RefusalLevel(r), "a person's data was cut off", "err", err)
-			panic(http.ErrAbortHandler) // the browser must see that the file is not whole
+			panic(http.ErrAbortHandler) // the browser must notice that the file is incomplete
 		}
 	}
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/sales"
 )
 
-// The file that a person is handed has what the school holds about them, and nobody
-// else's; that it was made is recorded.
+// The file with a user's data has what the school holds about them, and nobody else's data;
+// that it was made is recorded.
 func TestHandingOverAPersonsData(t *testing.T) {
 	p := open(t, site)
 	p.market()

@@ -36,7 +36,7 @@ const (
 	password = "four words that rhyme"
 )
 
-// place is a server with one school or more, and who is signed in there.
+// place is a server with one or more schools, and sessions of users.
 type place struct {
 	t        *testing.T
 	dir      string // of the database
@@ -93,7 +93,7 @@ func open(t *testing.T, at web.Site, change ...func(*console.Options)) *place {
 	return p
 }
 
-// remake makes the pages again with other options.
+// remake builds the pages again with other options.
 func (p *place) remake(change ...func(*console.Options)) {
 	p.t.Helper()
 	for _, c := range change {
@@ -123,7 +123,7 @@ func (p *place) addSchool(name string) lyceum.SchoolID {
 	return school.ID
 }
 
-// signIn makes a user and gives the session of their first sign-in.
+// signIn creates a user and returns the session of their first sign-in.
 func (p *place) signIn(school lyceum.SchoolID, email string, role lyceum.Role) string {
 	p.t.Helper()
 	var id lyceum.UserID
@@ -152,8 +152,8 @@ func (p *place) signIn(school lyceum.SchoolID, email string, role lyceum.Role) s
 	return session
 }
 
-// ask sends a request with a session, and holds the answer to what every
-// answer of the console keeps.
+// ask sends a request with a session, and checks what must be true of every response of the
+// console.
 func (p *place) ask(session, method, path string, form url.Values, headers ...string) *httptest.ResponseRecorder {
 	p.t.Helper()
 	r := httptest.NewRequest(method, path, strings.NewReader(form.Encode()))
@@ -213,7 +213,7 @@ func checkHeaders(t *testing.T, what string, w *httptest.ResponseRecorder) {
 	if w.Code != http.StatusSeeOther && w.Body.Len() > 0 && !file && !strings.HasPrefix(body, "<!doctype html>") {
 		t.Errorf("%s: the answer is no page: %.80s", what, body)
 	}
-	if file { // it is saved, and nosniff keeps it from being anything else
+	if file { // it is downloaded, and nosniff prevents any other interpretation
 		return
 	}
 	for _, foreign := range []string{"<script>", "<style", "style=\"", "http-equiv"} {
@@ -231,8 +231,8 @@ func checkHeaders(t *testing.T, what string, w *httptest.ResponseRecorder) {
 	}
 }
 
-// want fails unless an answer has a status and its page, as a person reads it,
-// has all the texts.
+// want fails unless a response has the status and its page, as a person reads it, contains all
+// the texts.
 func want(t *testing.T, w *httptest.ResponseRecorder, status int, texts ...string) {
 	t.Helper()
 	if w.Code != status {
@@ -246,7 +246,7 @@ func want(t *testing.T, w *httptest.ResponseRecorder, status int, texts ...strin
 	}
 }
 
-// leads fails unless an answer sends the browser to a place.
+// leads fails unless a response redirects to the given address.
 func leads(t *testing.T, w *httptest.ResponseRecorder, to string) {
 	t.Helper()
 	if got := w.Header().Get("Location"); w.Code != http.StatusSeeOther || got != to {
@@ -267,14 +267,14 @@ var (
 	link    = regexp.MustCompile(`lyceum_link_\w+`)
 )
 
-// addresses fills in the paths of the console's routes.
+// addresses fills in the parameters of the console's routes.
 var addresses = strings.NewReplacer("{id}", "1", "{type}", "course", "{product}", "1", "{delivery}", "1", "{name}", "receipt", "{$}", "")
 
 func plain(page string) string {
 	return strings.TrimSpace(spaces.ReplaceAllString(html.UnescapeString(tags.ReplaceAllString(page, "")), " "))
 }
 
-// form gives a filled-in form with the name it has on the page at path.
+// form returns a filled-in form, with the name it has on the page at path.
 func (p *place) form(path string, pairs ...string) url.Values {
 	p.t.Helper()
 	values := url.Values{}
@@ -287,8 +287,7 @@ func (p *place) form(path string, pairs ...string) url.Values {
 	return values
 }
 
-// register makes an app through the console and gives its path, client id and
-// secret.
+// register registers an app through the console and returns its path, client id and secret.
 func (p *place) register(name, redirect, version string) (path, clientID, clientSecret string) {
 	p.t.Helper()
 	w := p.ask(p.owner, "POST", appsPath, p.form(appsPath+"/new", "name", name, "redirect_url", redirect, "version", version))
@@ -297,8 +296,8 @@ func (p *place) register(name, redirect, version string) (path, clientID, client
 	return appsPath + regexp.MustCompile(appsPath + `(/\d+)`).FindStringSubmatch(body)[1], client.FindString(body), secret.FindString(body)
 }
 
-// holds tells whether the token endpoint of a version takes client credentials:
-// a bad code of a good client is invalid_grant, of a bad one invalid_client.
+// holds reports whether the token endpoint of a version accepts client credentials: an invalid
+// code of a valid client is invalid_grant, of an invalid one invalid_client.
 func (p *place) holds(version lyceum.InterfaceVersion, id, clientSecret string) bool {
 	p.t.Helper()
 	_, err := p.oauth.Exchange(p.t.Context(), access.Client{Version: version, ID: id, Secret: clientSecret, From: "192.0.2.1"}, "no code", "", "")
@@ -313,7 +312,7 @@ func (p *place) holds(version lyceum.InterfaceVersion, id, clientSecret string) 
 	}
 }
 
-// actors gives who appended to the journal of school 1.
+// actors returns the number of entries of each actor in the journal of school 1.
 func (p *place) actors() map[string]int {
 	p.t.Helper()
 	entries, err := storetest.FindEntries(p.t.Context(), p.store, 1, 0, 1000)
@@ -327,7 +326,7 @@ func (p *place) actors() map[string]int {
 	return actors
 }
 
-// admitted begins a session, as the sign-in page does.
+// admitted starts a session, as the sign-in page does.
 func (p *place) admitted(ctx context.Context, school lyceum.SchoolID, email string) (string, lyceum.User, error) {
 	in, err := p.accounts.SignIn(ctx, access.Attempt{
 		School: school, Email: email, Password: password, From: netip.MustParseAddr("192.0.2.1"),

@@ -8,19 +8,19 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/sales"
 )
 
-// event is one thing that happened to a sale, as its history shows it.
+// event is an event in the history of a sale.
 type event struct {
 	At          time.Time
 	Class, What string
 	Amount      string
-	Of          lyceum.TransactionID // 0: of the sale
+	Of          lyceum.TransactionID // 0 if the event is about the whole sale
 	Reason      string
 	Reference   string
 	SoFar       string                // all refunds of the transaction up to this one
-	Again       lyceum.Opt[time.Time] // when a failed payment is tried again
+	Again       lyceum.Opt[time.Time] // when a failed payment is retried
 }
 
-// history gives what happened to a sale in order of time.
+// history returns the history of a sale in chronological order.
 func history(detail *sales.SaleDetail) []event {
 	var events []event
 	for i := range detail.Transactions {
@@ -78,7 +78,7 @@ func charged(t *lyceum.Transaction, reference string) event {
 	return e
 }
 
-// disputed is what the bank took in the dispute that a movement is a step of.
+// disputed returns what the bank took in the dispute that a movement belongs to.
 func disputed(detail *sales.SaleDetail, m *lyceum.Movement) lyceum.Minor {
 	at := slices.IndexFunc(detail.Disputes, func(d lyceum.Dispute) bool { return m.Dispute == lyceum.Some(d.ID) })
 	if at < 0 {
@@ -87,7 +87,7 @@ func disputed(detail *sales.SaleDetail, m *lyceum.Movement) lyceum.Minor {
 	return detail.Disputes[at].Amount
 }
 
-// moved tells of a movement of a transaction's money.
+// moved returns the event for a movement of a transaction's money.
 func moved(m *lyceum.Movement, t *lyceum.Transaction, disputed lyceum.Minor) event {
 	e := event{At: m.At, Class: "back", Of: t.ID, Reason: m.Reason.Value, Reference: m.Reference.Value}
 	switch m.Kind {

@@ -9,22 +9,22 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/reports"
 )
 
-// home is what the first room shows.
+// home is the data of the home page.
 type home struct {
-	Sales    *earned // nil while nothing was ever sold
+	Sales    *earned // nil as long as nothing was ever sold
 	Look     int64   // warnings
-	ToStop   int64   // sales that somebody is to stop charging
-	AppsOff  int     // that are disabled
-	HooksOff int     // that failed
+	ToStop   int64   // sales to stop charging
+	AppsOff  int     // disabled apps
+	HooksOff int     // failed webhooks
 
 	Base, Authorize  string
 	TokenV1, TokenV2 string
 }
 
-// NeedsLook reports whether anything is there that needs a look.
+// NeedsLook reports whether anything needs attention.
 func (h *home) NeedsLook() bool { return h.Look > 0 || h.ToStop > 0 || h.AppsOff > 0 || h.HooksOff > 0 }
 
-// newestSales is how many sales the first room shows.
+// newestSales is how many sales the home page shows.
 const newestSales = 5
 
 // home serves GET /admin.
@@ -57,7 +57,7 @@ func (c *console) home(w http.ResponseWriter, r *http.Request, v *visit) error {
 	return c.show(w, r, http.StatusOK, "home.gohtml", v, v.School.Name, data)
 }
 
-// sold fills in what the school sold and what of it needs a look.
+// sold fills in what the school sold, and which sales need attention.
 func (c *console) sold(r *http.Request, v *visit, data *home) error {
 	one := lyceum.Page{Number: 1, Size: 1}
 	listing, err := c.Sales.List(r.Context(), v.by(), lyceum.TransactionFilter{}, lyceum.NewestFirst,
@@ -92,10 +92,10 @@ func (c *console) sold(r *http.Request, v *visit, data *home) error {
 	return err
 }
 
-// monthLink leads to the report of a month.
+// monthLink links to the report of a month.
 type monthLink struct{ Name, Address string }
 
-// lastMonthSold leads to the report of the month of the newest sale.
+// lastMonthSold returns the link to the report of the month of the newest sale.
 func lastMonthSold(zone lyceum.TimeZone, newest time.Time) (*monthLink, error) {
 	where, err := zone.Location()
 	if err != nil {
@@ -107,7 +107,8 @@ func lastMonthSold(zone lyceum.TimeZone, newest time.Time) (*monthLink, error) {
 	return &monthLink{fmt.Sprintf("%s %d", day.Month, day.Year), reportAddress(month, reports.ByCourse)}, nil
 }
 
-// authorizeURL and tokenURL are what an app is set up with (docs/oauth.md).
+// authorizeURL and tokenURL return the addresses that an app is configured with
+// (docs/oauth.md).
 func (c *console) authorizeURL(school lyceum.SchoolID) string {
 	return fmt.Sprintf("%s/secure/%d/identity/oauth_provider/authorize", c.Site.AuthURL, school)
 }

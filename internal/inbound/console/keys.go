@@ -10,15 +10,15 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/access"
 )
 
-// keyPage is what the pages about one API key show.
+// keyPage is the data of the pages about one API key.
 type keyPage struct {
 	Key  lyceum.APIKey
 	Path string
-	Text string // the key itself, on the page that shows it once
+	Text string // the key itself, only on the page that shows it once
 	Base string
 }
 
-// permissionChoices are what a key may do, as the form offers it.
+// permissionChoices are the permissions that the form offers, by the values of its field.
 var permissionChoices = map[string]lyceum.Permissions{
 	"read": lyceum.Read, "read,write": lyceum.Read | lyceum.Write,
 	"read,write,accounts": lyceum.Read | lyceum.Write | lyceum.Accounts,
@@ -30,7 +30,7 @@ func (c *console) listKeys(w http.ResponseWriter, r *http.Request, v *visit) err
 	if err != nil {
 		return err
 	}
-	slices.SortStableFunc(keys, func(a, b lyceum.APIKey) int { // revoked ones are there to be looked up
+	slices.SortStableFunc(keys, func(a, b lyceum.APIKey) int { // revoked keys last: they are only for reference
 		return cmp.Compare(over(a), over(b))
 	})
 	return c.show(w, r, http.StatusOK, "keys.gohtml", v, "API keys", keys)
@@ -68,7 +68,7 @@ func (c *console) createKey(w http.ResponseWriter, r *http.Request, v *visit) er
 	})
 }
 
-// key finds the key that the address names.
+// key finds the key in the path.
 func (c *console) key(r *http.Request, v *visit) (lyceum.APIKey, error) {
 	id, ok := parseID[lyceum.APIKeyID](r.PathValue("id"))
 	if !ok {

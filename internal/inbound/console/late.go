@@ -10,8 +10,9 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/access"
 )
 
-// askIdentity leads who has not shown for a while who they are to a page that asks them,
-// before a door that a stolen session must not open.
+// askIdentity redirects a visitor who has not confirmed their identity recently to a page where
+// they do, if door is an action that a stolen session must not be able to do. It reports
+// whether it redirected.
 func (c *console) askIdentity(w http.ResponseWriter, r *http.Request, v *visit, door string) (bool, error) {
 	if !access.WantsFresh(door) {
 		return false, nil
@@ -25,29 +26,29 @@ func (c *console) askIdentity(w http.ResponseWriter, r *http.Request, v *visit, 
 	return true, nil
 }
 
-// signIn leads to the sign-in, and from there back.
+// signIn redirects to the sign-in, which redirects back.
 func (c *console) signIn(w http.ResponseWriter, r *http.Request) {
 	c.leadAway(w, r, signInPath+"?next="+url.QueryEscape(c.wayBack(r, "signed-out")))
 }
 
-// leadAway leads the whole page on, also from a part of it.
+// leadAway redirects the whole page, even if only a part of it was requested.
 func (c *console) leadAway(w http.ResponseWriter, r *http.Request, to string) {
 	if r.Header.Get("HX-Request") != "" {
-		w.Header().Set("HX-Redirect", to) // a part of a page must not become another one
+		w.Header().Set("HX-Redirect", to) // a part of a page must not be replaced by another page
 		return
 	}
 	http.Redirect(w, r, to, http.StatusSeeOther) // #nosec G710 -- always a page of this server
 }
 
-// late are the sentences that a page begins with whose form was sent too late, by the value
-// of the parameter done. A form is not sent again by itself.
+// late are the messages at the top of a page whose form was submitted too late, by the value of
+// the parameter done. Forms are not resubmitted automatically.
 var late = map[string]string{
 	"unconfirmed": "Nothing was done yet: you had to confirm that it is you first. Please do it again.",
 	"signed-out":  "Nothing was done yet: you had to sign in first. Please do it again.",
 }
 
-// wayBack is the page that was asked for, with its query. For a form it is the page on
-// which the form stands, which says by reason that nothing was done.
+// wayBack returns the requested page with its query. For a form, it is the page with the form,
+// which then shows that nothing was done because of reason.
 func (c *console) wayBack(r *http.Request, reason string) string {
 	to := r.URL
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
@@ -60,14 +61,14 @@ func (c *console) wayBack(r *http.Request, reason string) string {
 	return (&url.URL{Path: to.Path, RawQuery: query.Encode()}).String()
 }
 
-// formPages are the pages of the forms that do not stand at the path that they are sent to,
-// nor at one above it.
+// formPages are the pages of those forms that are neither at the path that they are sent to nor
+// at a path above it.
 var formPages = map[string]string{
 	appsPath: "new", keysPath: "new", webhooksPath: "new", peoplePath + "/{id}/access": "..",
 }
 
-// formPage is the page on which the form stands that was sent. What the browser says it
-// came from decides only which of the console's pages that is.
+// formPage returns the page with the form that was sent. The Referer only determines which of
+// the console's pages that is.
 func (c *console) formPage(r *http.Request) *url.URL {
 	own := &url.URL{Path: c.pageAbove(path.Join(r.URL.Path, formPages[r.Pattern]))}
 	from, err := url.Parse(r.Referer())
@@ -76,15 +77,15 @@ func (c *console) formPage(r *http.Request) *url.URL {
 		return own
 	case from.Path == own.Path:
 		return from
-	case from.Path == r.URL.Path: // a form that was refused; what is read there is another page
+	case from.Path == r.URL.Path: // a rejected form was shown here; a GET of this path is a different page
 		return own
 	case own.Path == r.URL.Path && !strings.HasPrefix(from.Path, own.Path+"/"):
-		return own // a question that was put into another page
+		return own // the confirmation was part of another page
 	}
 	return from
 }
 
-// pageAbove is the nearest page at a path or above it.
+// pageAbove returns the nearest page at a path or above it.
 func (c *console) pageAbove(at string) string {
 	for ; strings.HasPrefix(at, homePath+"/"); at = path.Dir(at) {
 		if c.isPage(at) {

@@ -11,7 +11,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/access"
 )
 
-// next is the page to which an answer leads after the question who it is.
+// next returns the page that a redirect to the sign-in or confirmation leads to afterwards.
 func next(t *testing.T, w *httptest.ResponseRecorder) string {
 	t.Helper()
 	to, err := url.Parse(w.Header().Get("Location"))
@@ -21,16 +21,16 @@ func next(t *testing.T, w *httptest.ResponseRecorder) string {
 	return to.Query().Get("next")
 }
 
-// A form that was sent without a session leads back to the page on which it stands, also
-// where the page has a query, or is one of several that have the form.
+// A form that was submitted without a session leads back to its page, even if the page has a
+// query, or is one of several with the form.
 func TestFormWithoutASession(t *testing.T) {
 	p := open(t, site)
 	at := site.AuthURL
 	for _, tc := range []struct{ form, from, next string }{
 		{keysPath, at + keysPath + "/new", keysPath + "/new?done=signed-out"},
-		{keysPath, at + keysPath, keysPath + "/new?done=signed-out"}, // the form was refused before
+		{keysPath, at + keysPath, keysPath + "/new?done=signed-out"}, // the form was rejected before
 		{keysPath, "", keysPath + "/new?done=signed-out"},
-		{keysPath + "/1/revoke", at + keysPath, keysPath + "/1/revoke?done=signed-out"}, // the question came into the list
+		{keysPath + "/1/revoke", at + keysPath, keysPath + "/1/revoke?done=signed-out"}, // the confirmation was shown inside the list
 		{appsPath + "/1", at + appsPath + "/1?done=changed", appsPath + "/1?done=signed-out"},
 		{appsPath + "/1/rotate", at + appsPath + "/1", appsPath + "/1?done=signed-out"},
 		{hooksPath + "/1/test", at + hooksPath + "/1?page=3", hooksPath + "/1?done=signed-out&page=3"},
@@ -58,7 +58,7 @@ func TestFormWithoutASession(t *testing.T) {
 	}
 }
 
-// Each form leads back to a page that has it, and that says that nothing was done.
+// Each form leads back to a page that contains it, and that says that nothing was done.
 func TestEveryLateFormComesBack(t *testing.T) {
 	p := open(t, site)
 	var without []string
@@ -81,8 +81,8 @@ func TestEveryLateFormComesBack(t *testing.T) {
 	}
 }
 
-// notThere are the forms of what cannot be done as things are: nobody has commented, the
-// sale was one payment, the app is on.
+// notThere are the forms for what is not possible in this state: nobody has commented, the sale
+// was a single payment, the app is enabled.
 var notThere = []string{
 	"/admin/attention/1/dismiss", "/admin/bulk/1/cancel", "/admin/bulk/1/start", "/admin/comments/1/approve",
 	"/admin/comments/1/deny", "/admin/comments/1/remove", people + "/1/access/course/1/end", people + "/1/enable",
@@ -91,7 +91,7 @@ var notThere = []string{
 	hooksPath + "/1/resend/keep", hooksPath + "/1/resume",
 }
 
-// R58: what a person does long after the sign-in is not dropped without a word.
+// R58: what a user submits long after the sign-in is not dropped silently.
 func TestR58LateFormSaysSo(t *testing.T) {
 	p := open(t, site)
 	want(t, p.ask(p.owner, "POST", keysPath, p.form(keysPath+"/new", "name", "Nightly", "permissions", "read")), 200)
@@ -107,8 +107,8 @@ func TestR58LateFormSaysSo(t *testing.T) {
 	want(t, p.ask(p.owner, "GET", back, nil), 200, "Nothing was done yet: you had to confirm that it is you first.", "Revoke Nightly")
 }
 
-// The pages that are mostly read ask nobody who they are, and those of forms do before
-// anything is typed.
+// R58: pages that are mostly read do not ask users to confirm their identity, and pages with
+// forms do so before anything is typed.
 func TestR58PagesThatAsk(t *testing.T) {
 	for path, methods := range console.Routes() {
 		for _, method := range methods {

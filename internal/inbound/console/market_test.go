@@ -16,9 +16,9 @@ const (
 	hostile      = `<script>alert("1")</script>` + "\u202Egnp.exe"
 )
 
-// market gives school 1 two courses, and plans 1: once, 19.99 USD, course 1; 2:
-// monthly, 5.00 EUR, course 1; 3: once, 9,000 JPY; 4: once, 1.500 BHD, course 2;
-// 5: free, course 2. Its buyers are 11 to 13.
+// market gives school 1 two courses, and these plans: 1: once, 19.99 USD, course 1; 2: monthly,
+// 5.00 EUR, course 1; 3: once, 9,000 JPY; 4: once, 1.500 BHD, course 2; 5: free, course 2. Its
+// buyers are 11 to 13.
 func (p *place) market() {
 	p.t.Helper()
 	day, none := p.clock.Now(), lyceum.None[lyceum.CourseID]()
@@ -51,7 +51,7 @@ func (p *place) write(change func(lyceum.Tx) error) {
 
 func (p *place) by() lyceum.By { return lyceum.By{School: 1, Actor: "test"} }
 
-// sell gives a sale of a plan of the market, and its first transaction.
+// sell returns a sale of a plan of the market, and its first transaction.
 func (p *place) sell(plan lyceum.PricingPlanID, buyer lyceum.UserID, change ...func(*sales.NewSale)) (lyceum.SaleID, lyceum.TransactionID) {
 	p.t.Helper()
 	n := sales.NewSale{User: buyer, Plan: plan}
@@ -79,7 +79,7 @@ func (p *place) must(_ sales.TransactionDetail, err error) {
 	}
 }
 
-// refunded gives what of a transaction was refunded, and in how many steps.
+// refunded returns how much of a transaction was refunded, and in how many steps.
 func (p *place) refunded(id lyceum.TransactionID) (amount lyceum.Minor, steps int) {
 	p.t.Helper()
 	d, err := p.sales.ShowTransaction(p.t.Context(), p.by(), id)
@@ -91,7 +91,7 @@ func (p *place) refunded(id lyceum.TransactionID) (amount lyceum.Minor, steps in
 
 var listed = regexp.MustCompile(`class="more" href="/admin/sales/(\d+)"`)
 
-// salesOn gives the sales that a list shows, in its order.
+// salesOn returns the sales that a list shows, in its order.
 func salesOn(w *httptest.ResponseRecorder) string {
 	var ids []string
 	for _, found := range listed.FindAllStringSubmatch(w.Body.String(), -1) {

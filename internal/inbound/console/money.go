@@ -8,10 +8,11 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// typography makes an amount one word, with a minus sign instead of a hyphen.
+// typography joins an amount with non-breaking spaces, and replaces the hyphen with a minus
+// sign.
 var typography = strings.NewReplacer(" ", "\u00a0", "-", "\u2212")
 
-// money writes an amount as it is read: 123456 of USD is $1,234.56.
+// money formats an amount for people: 123456 in USD is $1,234.56.
 func money(amount lyceum.Minor, currency lyceum.Currency) string {
 	return typography.Replace(amount.Text(currency))
 }
@@ -23,15 +24,14 @@ func thousands(text string) string {
 	return text
 }
 
-// dollars writes an amount of US cents as it is read.
+// dollars formats an amount of US cents for people.
 func dollars(amount lyceum.USDCents) string { return money(lyceum.Minor(amount), "USD") }
 
-// maxAmountDigits is how many figures an amount may have before the point: the
-// contract's int32 has ten.
+// maxAmountDigits is how many digits an amount may have before the point: the contract's int32
+// has ten.
 const maxAmountDigits = 10
 
-// parseDecimal reads an amount as Decimal writes it; fewer decimals are taken,
-// too.
+// parseDecimal parses an amount as Decimal writes it; fewer decimals are accepted, too.
 func parseDecimal(text string, currency lyceum.Currency) (lyceum.Minor, error) {
 	n := currency.Decimals()
 	whole, fraction, pointed := strings.Cut(strings.TrimSpace(text), ".")
@@ -46,7 +46,7 @@ func figures(text string) bool {
 	return text != "" && strings.Trim(text, "0123456789") == ""
 }
 
-// amountTaken says what is taken for an amount, worded to follow its label.
+// amountTaken says which amounts are accepted, worded to follow the field's label.
 func amountTaken(currency lyceum.Currency) string {
 	n := currency.Decimals()
 	if n == 0 {

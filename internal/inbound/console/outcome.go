@@ -7,43 +7,43 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// outcome is what the question before an act says about the access of a learner.
+// outcome is what a confirmation page says about the effect of an action on a learner's access.
 type outcome struct {
-	Changes bool // some access ends or opens
+	Changes bool // some access ends or begins
 	Lines   []accessLine
 	More    int64 // lines that are not shown
 }
 
-// accessLine is what an act does to the access to one product.
+// accessLine is the effect of an action on the access to one product.
 type accessLine struct {
 	Product string
 	Effect  lyceum.AccessEffect
-	Ends    lyceum.Opt[time.Time] // after the act
-	Through string                // what gives access after the act; empty for nothing
+	Ends    lyceum.Opt[time.Time] // after the action
+	Through string                // what gives access after the action; empty for nothing
 }
 
-// promise stands for the outcome and what else a page says will happen, in a form that
-// is sent with it.
+// promise returns a fingerprint of the outcome and of everything else that a page says will
+// happen, for a form to send back.
 func (o *outcome) promise(said ...string) string {
 	b := fmt.Appendf(nil, "%q %d", said, o.More)
 	for i := range o.Lines {
 		line := &o.Lines[i]
 		b = fmt.Appendf(b, "%q %q %q", line.Product, line.Effect, line.Through)
-		if line.Ends.Present && line.Effect != lyceum.AccessEnds { // that is now
+		if line.Ends.Present && line.Effect != lyceum.AccessEnds { // which is now
 			b = lyceum.AppendTime(b, line.Ends.Value)
 		}
 	}
 	return lyceum.Fingerprint(string(b))
 }
 
-// outcomeRows is how many products a question names, at most.
+// outcomeRows is the maximum number of products that a confirmation page lists.
 const outcomeRows = 100
 
-// outcomeFirst is how many products are shown before the others are unfolded: the
-// buttons of the question stay in sight.
+// outcomeFirst is how many products are shown before the others are folded, so that the buttons
+// stay in sight.
 const outcomeFirst = 10
 
-// First returns the lines that are always shown. One line is not folded by itself.
+// First returns the lines that are always shown. A single line is never folded.
 func (o outcome) First() []accessLine {
 	if len(o.Lines) <= outcomeFirst+1 {
 		return o.Lines
@@ -54,7 +54,7 @@ func (o outcome) First() []accessLine {
 // Rest returns the lines that are folded.
 func (o outcome) Rest() []accessLine { return o.Lines[len(o.First()):] }
 
-// RestCount is how many lines are folded, with those that are not shown at all.
+// RestCount returns how many lines are folded, including those that are not shown at all.
 func (o outcome) RestCount() int64 { return int64(len(o.Rest())) + o.More }
 
 func outcomePage() lyceum.Page { return lyceum.Page{Number: 1, Size: outcomeRows} }
@@ -74,7 +74,7 @@ func outcomeOf(p *lyceum.AccessPreview) outcome {
 	return o
 }
 
-// through says what gives a learner access to a product.
+// through describes what gives a learner access to a product.
 func through(p *lyceum.AccessPreview, c *lyceum.AccessChange, e *lyceum.Entitlement) string {
 	reason := "an enrollment by hand"
 	switch {

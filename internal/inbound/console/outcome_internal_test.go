@@ -2,8 +2,8 @@ package console
 
 import "testing"
 
-// TestOutcomeIsFolded: a question shows ten products before the others are
-// unfolded, and does not fold a single one.
+// TestOutcomeIsFolded checks that a confirmation shows ten products before the others are
+// folded, and does not fold a single one.
 func TestOutcomeIsFolded(t *testing.T) {
 	for _, tc := range []struct {
 		lines       int

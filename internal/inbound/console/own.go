@@ -8,16 +8,16 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/sales"
 )
 
-// ownPage is what an author sees: their courses, and what they are owed for a month.
+// ownPage is the data of an author's page: their courses, and what they are owed for a month.
 type ownPage struct {
 	Known      bool // the user is an author of the school
 	Courses    []ownCourse
 	More       int64 // courses that are not shown
 	Month      string
-	Prev, Next string // months; Next is empty at this one
+	Prev, Next string // months; Next is empty for the current month
 	Lines      []ownLine
 	Cut        bool     // there are more lines
-	Sums       []string // of all lines, if Cut is false
+	Sums       []string // of all lines, unless Cut
 }
 
 // ownCourse is a course of an author.
@@ -34,7 +34,7 @@ type ownLine struct {
 	Amount      string
 }
 
-// maxOwn is how many courses and lines the page has at most.
+// maxOwn is the maximum number of courses, and of lines, on the page.
 const maxOwn = 500
 
 var lineKinds = map[sales.StatementKind]string{
@@ -72,7 +72,7 @@ func (c *console) showOwn(w http.ResponseWriter, r *http.Request, v *visit) erro
 	return c.show(w, r, http.StatusOK, "own.gohtml", v, "My courses", p)
 }
 
-// ownOf fills the page of an author.
+// ownOf fills in the page of an author.
 func (c *console) ownOf(r *http.Request, v *visit, id lyceum.AuthorID, month time.Time, p *ownPage) error {
 	view := c.Names.In(r.Context(), v.School.ID)
 	theirs := lyceum.CourseFilter{AuthorID: lyceum.Some(id)}

@@ -8,7 +8,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/sales"
 )
 
-// What is no page is refused at its field, beside the first page of the same list.
+// An invalid page number is reported at its field, together with the first page of the same
+// list.
 func TestPagesThatAreNone(t *testing.T) {
 	p := open(t, site)
 	p.talk()

@@ -9,7 +9,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/access"
 )
 
-// linkPage is the one page that has a one-time link.
+// linkPage is the data of the only page that shows a one-time link.
 type linkPage struct {
 	User      lyceum.User
 	Path, URL string
@@ -43,7 +43,7 @@ func (c *console) makeLink(w http.ResponseWriter, r *http.Request, v *visit) err
 	})
 }
 
-// person finds whose email address was typed, of those who can sign in.
+// person finds the user whose email address was typed, if they can sign in.
 func (c *console) person(r *http.Request, v *visit) (lyceum.User, error) {
 	refuse := func(message string) (lyceum.User, error) {
 		return lyceum.User{}, lyceum.InvalidFields(lyceum.FieldError{Field: "email", Message: message})

@@ -10,24 +10,24 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/access"
 )
 
-// peoplePage lists the people of the school.
+// peoplePage is the data of the list of users.
 type peoplePage struct {
 	Form   *form // the search
 	Link   *form // for a password link
 	Began  chip
-	Chosen bool // the list is narrowed
+	Chosen bool // the list is filtered
 	Rows   []listedPerson
 	Total  int64
 	Turn   turn
-	// Bounded: there may be people who fit and were not looked at.
+	// Bounded: there may be further matches that were not searched.
 	Bounded bool
 	Never   bool // only those who never began
-	// Elsewhere is where the same words are looked for in all of a name; empty for who
-	// may not search, and where nothing was looked for.
+	// Elsewhere is where names are searched for the same words anywhere in them; empty for a
+	// visitor who may not search, and without a search text.
 	Elsewhere string
 }
 
-// listedPerson is one person in the list.
+// listedPerson is one user in the list.
 type listedPerson struct {
 	lyceum.User
 
@@ -36,13 +36,14 @@ type listedPerson struct {
 	Marks []mark
 }
 
-// Searched is how many people are looked at for those who never began, at most.
+// Searched returns the maximum number of users that are checked for having never begun.
 func (p *peoplePage) Searched() int64 { return lyceum.NamesSearched }
 
-// Most is how many addresses and names that begin with a text are looked at, at most.
+// Most returns the maximum number of addresses, and of names, that begin with a text and are
+// looked at.
 func (p *peoplePage) Most() int64 { return lyceum.MaxBeginning }
 
-// neverBegan is the value of the parameter began for those who never did.
+// neverBegan is the value of the parameter began for users who never began.
 const neverBegan = "never"
 
 // listPeople serves GET /admin/people.
@@ -75,7 +76,7 @@ func (c *console) peoplePage(w http.ResponseWriter, r *http.Request, v *visit, s
 	return c.show(w, r, status, "people.gohtml", v, "People", p)
 }
 
-// checkSearch refuses what cannot be looked for.
+// checkSearch rejects what cannot be searched for.
 func checkSearch(f *form) error {
 	text := f.Values["q"]
 	if wrong := unsearchable(text); wrong != "" {
@@ -88,7 +89,7 @@ func checkSearch(f *form) error {
 	return nil
 }
 
-// neverChip is the filter for who never began.
+// neverChip returns the filter for users who never began.
 func neverChip(f *form) chip {
 	made, query := chip{Text: "Bought but never began", On: f.Values["began"] == neverBegan}, url.Values{}
 	if q := f.Values["q"]; q != "" {
@@ -140,7 +141,7 @@ func (c *console) fillPeople(ctx context.Context, v *visit, p *peoplePage, numbe
 	return nil
 }
 
-// personMarks says in words what a person can do here, or that they are to be erased.
+// personMarks returns badges for whether a user can sign in, or is to be erased.
 func personMarks(user *lyceum.User, erased bool) []mark {
 	switch {
 	case erased:

@@ -11,7 +11,7 @@ import (
 
 var listedPerson = regexp.MustCompile(`scope="row"><a href="/admin/people/(\d+)"`)
 
-// peopleAt gives the people that the list shows, in its order.
+// peopleAt returns the users that the list shows, in its order.
 func (p *place) peopleAt(query string) string {
 	p.t.Helper()
 	w := p.ask(p.owner, "GET", people+query, nil)
@@ -77,7 +77,7 @@ func TestWhoBoughtButNeverBegan(t *testing.T) {
 	}
 	p.sell(1, 11)
 	p.sell(5, 12)
-	p.sell(3, 13) // which is no course
+	p.sell(3, 13) // not a course
 	leads(t, p.ask(p.owner, "POST", accessPath(2), p.give(2, "product_type", "course", "product", "1", "ends_on", "")), accessPath(2)+"?done=given")
 	if got := p.peopleAt(never); got != "12 11" {
 		t.Errorf("bought: %q, want 12 and 11, not who was given it or bought something else", got)

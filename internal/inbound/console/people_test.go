@@ -82,7 +82,7 @@ func TestPasswordLinkRefuses(t *testing.T) {
 		})
 	}
 	p.untouched(before)
-	// Put right, the same form is taken.
+	// After a correction, the same form is accepted.
 	form := p.form(people, "email", "learnr@example.com")
 	want(t, p.ask(p.owner, "POST", people, form), 422, `value="learnr@example.com"`)
 	form.Set("email", "learner@example.com")
@@ -90,7 +90,7 @@ func TestPasswordLinkRefuses(t *testing.T) {
 	want(t, p.ask(p.owner, "POST", people, url.Values{"email": {"learner@example.com"}}), 200, "Copy the link now") // a form without a name
 }
 
-// switchOff makes a user of school 1 one who cannot sign in.
+// switchOff disables a user of school 1, who then cannot sign in.
 func (p *place) switchOff(email string) {
 	p.t.Helper()
 	user, found, err := p.accounts.UserByEmail(p.t.Context(), p.by(), email)

@@ -12,29 +12,29 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/access"
 )
 
-// shownOfPerson is how many of each kind of thing the page of a person shows.
+// shownOfPerson is how many objects of each kind the page of a user shows.
 const shownOfPerson = 5
 
-// personPage shows one person, what they have, and what can be done about it.
+// personPage is the data of the page of a user: what they have, and what can be done about it.
 type personPage struct {
 	User   lyceum.User
 	Path   string
-	Access string // the path of what lets the person use what
+	Access string // the path of the page of their access
 	Give   *form
-	Link   *form // for a password link; nil where the person cannot sign in
+	Link   *form // for a password link; nil if they cannot sign in
 	Bought bought
 	Held   []held
 	Holds  int64 // products, of which Held are the first
 	Learns []lyceum.Enrolled
-	More   int // courses beyond Learns
+	More   int // more courses than in Learns
 	Tags   []string
 	Apps   []access.Granted
 	Stays  []access.Stay
-	// Sessions and Granted count all, of which Stays and Apps are the first.
+	// Sessions and Granted are the totals, of which Stays and Apps are the first.
 	Sessions, Granted int
 	LastSeen          lyceum.Opt[time.Time]
-	Staff             lyceum.StaffRole // empty: they do not work here
-	// Changeable: the visitor may change the account. Erasable: they may erase it.
+	Staff             lyceum.StaffRole // empty if they do not work here
+	// Changeable: the visitor may change the account. Erasable: the visitor may erase it.
 	Changeable, Erasable bool
 	SecondFactor         bool // they have one
 	// ErasedAt is when they are to be erased, if they are.
@@ -43,24 +43,24 @@ type personPage struct {
 	Written  int64 // comments, of which Comments are the newest
 }
 
-// Marks say what the person can do here, as the list does.
+// Marks returns the same badges as the list.
 func (p personPage) Marks() []mark { return personMarks(&p.User, p.ErasedAt.Present) }
 
-// HeldCount is how many products are shown.
+// HeldCount returns how many products are shown.
 func (p personPage) HeldCount() int64 { return int64(len(p.Held)) }
 
-// CommentCount is how many comments are shown.
+// CommentCount returns how many comments are shown.
 func (p personPage) CommentCount() int64 { return int64(len(p.Comments)) }
 
-// bought are the newest transactions of a person.
+// bought are the newest transactions of a user.
 type bought struct {
 	Rows  []boughtRow
 	Total int64
-	All   string // the address of all of them
+	All   string // the URL of the list of all
 }
 
-// boughtRow is a transaction of a person; Refund is the path of the form, empty when
-// nothing was charged or all went back.
+// boughtRow is a transaction of a user; Refund is the path of the form, empty if nothing was
+// charged or everything was refunded.
 type boughtRow struct {
 	row
 
@@ -96,7 +96,7 @@ func (c *console) personPage(
 	return c.show(w, r, status, "person.gohtml", v, user.Email, page)
 }
 
-// fillAccount fills in how a person signs in, and who may change that.
+// fillAccount fills in how a user signs in, and whether the visitor may change that.
 func (c *console) fillAccount(ctx context.Context, v *visit, p *personPage) (err error) {
 	stays, err := c.Accounts.Stays(ctx, v.by(), p.User.ID, "")
 	if err != nil {
@@ -116,7 +116,7 @@ func (c *console) fillAccount(ctx context.Context, v *visit, p *personPage) (err
 	return err
 }
 
-// fillBought fills in the newest transactions of a person, for who sees sales.
+// fillBought fills in the newest transactions of a user, if the visitor may see sales.
 func (c *console) fillBought(ctx context.Context, v *visit, p *personPage) error {
 	if !access.Holds(v.Role, access.SeeSales) {
 		return nil
@@ -142,7 +142,7 @@ func (c *console) fillBought(ctx context.Context, v *visit, p *personPage) error
 	return nil
 }
 
-// fillLearning fills in what a person may use, how far they are, and their tags.
+// fillLearning fills in what a user has access to, their progress, and their tags.
 func (c *console) fillLearning(ctx context.Context, v *visit, p *personPage) error {
 	listing, err := c.Learning.Access(ctx, v.by(), p.User.ID, lyceum.Page{Number: 1, Size: shownOfPerson})
 	if err != nil {
@@ -161,7 +161,7 @@ func (c *console) fillLearning(ctx context.Context, v *visit, p *personPage) err
 	return nil
 }
 
-// fillErasure fills in when a person is to be erased.
+// fillErasure fills in when a user is to be erased.
 func (c *console) fillErasure(ctx context.Context, v *visit, p *personPage) error {
 	plans, err := c.People.PlannedErasures(ctx, v.by(), p.User.ID)
 	if plan, planned := plans[p.User.ID]; planned {
@@ -170,7 +170,7 @@ func (c *console) fillErasure(ctx context.Context, v *visit, p *personPage) erro
 	return err
 }
 
-// fillComments fills in what a person wrote last, for who moderates.
+// fillComments fills in the newest comments of a user, if the visitor may moderate.
 func (c *console) fillComments(ctx context.Context, v *visit, p *personPage) error {
 	if !access.Holds(v.Role, access.Moderate) {
 		return nil
@@ -183,14 +183,14 @@ func (c *console) fillComments(ctx context.Context, v *visit, p *personPage) err
 	return err
 }
 
-// fillApps fills in which apps a person lets act for them.
+// fillApps fills in which apps may act for a user.
 func (c *console) fillApps(ctx context.Context, v *visit, p *personPage) error {
 	apps, err := c.Apps.GrantedBy(ctx, v.by(), p.User.ID)
 	p.Granted, p.Apps = len(apps), apps[:min(len(apps), 2*shownOfPerson)]
 	return err
 }
 
-// personAt finds the person whom the address names.
+// personAt finds the user in the path.
 func (c *console) personAt(r *http.Request, v *visit) (lyceum.User, error) {
 	id, ok := parseID[lyceum.UserID](r.PathValue("id"))
 	if !ok {
@@ -214,7 +214,7 @@ func (c *console) signPersonOut(w http.ResponseWriter, r *http.Request, v *visit
 	return c.deed(w, r, v, c.Accounts.SignOutEverywhere, "person-out")
 }
 
-// deed does something to the person whom the address names.
+// deed applies an action to the user in the path.
 func (c *console) deed(
 	w http.ResponseWriter,
 	r *http.Request,

@@ -14,7 +14,7 @@ import (
 	users "github.com/lyceum-school/lyceum/internal/rules/people"
 )
 
-// An owner finds a person, signs them out, switches them off and on again.
+// An owner finds a user, signs them out, disables and enables them.
 func TestR38_SwitchingAPersonOff(t *testing.T) {
 	p := open(t, site)
 	learner := people + "/2"
@@ -50,7 +50,7 @@ func TestR38_SwitchingAPersonOff(t *testing.T) {
 	p.untouched(before)
 }
 
-// The page of a person has what they bought, may use and have done.
+// The page of a user shows what they bought, have access to and have done.
 func TestPageOfAPerson(t *testing.T) {
 	p := open(t, site)
 	p.bundled()
@@ -82,8 +82,8 @@ func TestPageOfAPerson(t *testing.T) {
 	}
 }
 
-// An owner erases a person, who is asked about before; owners, and whoever is
-// still charged, stay.
+// An owner erases a user after a confirmation; owners, and users who are still being charged,
+// cannot be erased.
 func TestErasingAPerson(t *testing.T) {
 	p := open(t, site)
 	p.market()
@@ -114,7 +114,7 @@ func TestErasingAPerson(t *testing.T) {
 	const kept = "buys a subscription or a payment plan before that, or begins to work for the school, is kept"
 	want(t, p.ask(p.owner, "GET", ada, nil), 200, kept, `<span class="badge badge-bad">To be erased</span>`)
 	leads(t, p.ask(p.owner, "POST", ada+"/undo-erase", url.Values{}), ada+"?done=not-erased")
-	leads(t, p.ask(p.owner, "POST", ada+"/undo-erase", url.Values{}), ada+"?done=not-erased") // sent twice
+	leads(t, p.ask(p.owner, "POST", ada+"/undo-erase", url.Values{}), ada+"?done=not-erased") // submitted twice
 	if page := p.ask(p.owner, "GET", ada, nil).Body.String(); strings.Contains(page, "Undo") || !strings.Contains(page, "Erase this person") {
 		t.Error("it is not undone")
 	}

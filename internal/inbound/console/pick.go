@@ -11,8 +11,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/inbound/web"
 )
 
-// pickedField is a field of the filter in which a person types a name, with the
-// sequence of what is meant.
+// pickedField is a field of the filter that accepts names, with the sequence of the objects
+// they name.
 type pickedField struct {
 	Field string
 	Of    lyceum.Sequence
@@ -25,27 +25,27 @@ var picked = []pickedField{
 	{"affiliate_id", lyceum.AffiliateSequence},
 }
 
-// maxOptions is how many things a person picks from at most.
+// maxOptions is the maximum number of options to pick from.
 const maxOptions = 20
 
-// picking asks which of several things of that name is meant.
+// picking asks which of several objects with a matching name is meant.
 type picking struct {
 	Label, Text string
 	Options     []option
 	More        bool // there are more than are shown
 }
 
-// option is one thing that can be picked.
+// option is one object that can be picked.
 type option struct{ Name, Note, Address string }
 
-// picks is what became of the names in a filter.
+// picks is the result of looking up the names in a filter.
 type picks struct {
-	Question *picking // the first name that fits several things
-	Address  string   // of the list with the numbers of what was found
+	Question *picking // for the first name with several matches
+	Address  string   // of the list with the numbers that were found
 	Wrong    []lyceum.FieldError
 }
 
-// called is what something is called, and otherwise its number.
+// called returns the name of something, or otherwise if it has none.
 func called(n lyceum.Named, otherwise string) string {
 	for _, name := range []string{strings.TrimSpace(n.Name), n.Note} {
 		if name != "" {
@@ -55,9 +55,9 @@ func called(n lyceum.Named, otherwise string) string {
 	return otherwise
 }
 
-// pick looks for the names that were typed into a filter. For the first that
-// fits several things it gives these to pick from; where each fits one thing it
-// gives the address of the list with their numbers. What fits nothing is wrong.
+// pick looks up the names that were typed into a filter. For the first name with several
+// matches, it returns them to pick from. If each name has one match, it returns the URL of the
+// list with their numbers. A name without a match is an error.
 func (c *console) pick(ctx context.Context, v *visit, f *form, query url.Values) (pick picks, err error) {
 	found := false
 	for _, p := range picked {
@@ -87,7 +87,7 @@ func (c *console) pick(ctx context.Context, v *visit, f *form, query url.Values)
 	return pick, nil
 }
 
-// options finds what fits a text, and one more than can be shown.
+// options finds the matches for a text, up to one more than can be shown.
 func (c *console) options(ctx context.Context, v *visit, of lyceum.Sequence, text string) ([]lyceum.Named, error) {
 	if len(text) > maxEmail || !lyceum.IsText(text) {
 		return nil, nil
@@ -112,8 +112,7 @@ func optionOf(n lyceum.Named, address string) option {
 	return o
 }
 
-// listAddress is the address of the list of transactions with a filter, at its
-// first page.
+// listAddress returns the URL of the first page of the list of transactions with a filter.
 func listAddress(query url.Values) string {
 	kept := url.Values{}
 	for name, values := range query {
@@ -124,7 +123,7 @@ func listAddress(query url.Values) string {
 	return transactionsPath + "?" + kept.Encode()
 }
 
-// namesIn returns what the numbers in a filter stand for, by field.
+// namesIn returns the names of the objects whose numbers are in a filter, by field.
 func (c *console) namesIn(ctx context.Context, v *visit, f *form) (map[string]lyceum.Named, error) {
 	names := map[string]lyceum.Named{}
 	for _, p := range picked {
@@ -143,13 +142,13 @@ func (c *console) namesIn(ctx context.Context, v *visit, f *form) (map[string]ly
 	return names, nil
 }
 
-// isPicked reports whether a person types a name into a field of the filter.
+// isPicked reports whether a field of the filter accepts names.
 func isPicked(field string) bool {
 	return slices.ContainsFunc(picked, func(p pickedField) bool { return p.Field == field })
 }
 
-// Named returns a field in which a person types a name or a number; its hint says
-// what the number in it stands for.
+// Named returns a field that accepts a name or a number; its hint is the name for the current
+// number.
 func (p *listPage) Named(name string) field {
 	hint := "A part of the name, or the number."
 	if name == "user_id" {

@@ -11,19 +11,19 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// kindLabels are the kinds of product as a person sees them.
+// kindLabels are the labels of the kinds of products.
 var kindLabels = map[lyceum.ProductKind]string{
 	lyceum.CourseKind: "Course", lyceum.DownloadKind: "Digital download", lyceum.CollectionKind: "Product collection",
 	lyceum.TierKind: "Membership tier", lyceum.CoachingKind: "Coaching",
 }
 
-// choice is one value that a person chooses from.
+// choice is one value to choose from.
 type choice struct {
 	Value, Label string
 	Chosen       bool
 }
 
-// Kinds are the kinds of product to choose from, under the name of a field.
+// Kinds returns the kinds of products to choose from, for the field with the given name.
 func (f *form) Kinds(field string) []choice {
 	var list []choice
 	for _, kind := range lyceum.ProductKinds() {
@@ -32,7 +32,7 @@ func (f *form) Kinds(field string) []choice {
 	return list
 }
 
-// productLabel is what a product is called, and otherwise its number.
+// productLabel returns the name of a product, or its number if it has none.
 func productLabel(p lyceum.ProductInfo) string {
 	name := strings.TrimSpace(p.Name)
 	if name == "" {
@@ -41,17 +41,17 @@ func productLabel(p lyceum.ProductInfo) string {
 	return name
 }
 
-// maxProducts is how many products of a similar name are named at most.
+// maxProducts is the maximum number of matching products that a message lists.
 const maxProducts = 5
 
-// exactly names a product with its kind and number.
+// exactly returns the name of a product with its kind and number.
 func exactly(p lyceum.ProductInfo) string {
 	return fmt.Sprintf("%s (%s %d)", productLabel(p), p.Product.Kind.Name(), p.Product.ID)
 }
 
-// product finds the product whose kind was chosen and whose name, a part of it,
-// or number was typed. The names that the filter of transactions searches do not
-// have products of every kind.
+// product finds the product whose kind was chosen and whose name, part of its name, or number
+// was typed. It does not use the search of the transactions filter, which does not cover
+// products of every kind.
 func (c *console) product(
 	ctx context.Context, v *visit, kindText, text string,
 ) (p lyceum.Product, wrong string, err error) {
@@ -93,8 +93,8 @@ func (c *console) product(
 	return p, "matches several; type the number of one: " + strings.Join(names, ", "), nil
 }
 
-// lastDay reads the last day of something in the school's time zone, and returns
-// the moment after it, at most lyceum.Latest.
+// lastDay parses the last day of something in the school's time zone, and returns the moment
+// after it, at most lyceum.Latest.
 func lastDay(text string, zone *time.Location) (end lyceum.Opt[time.Time], wrong string) {
 	if text == "" {
 		return end, ""

@@ -11,14 +11,14 @@ import (
 const (
 	receiptsPath = "/admin/settings/receipts"
 
-	// receiptSize is how many receipts stand on a page.
+	// receiptSize is how many receipts are on a page.
 	receiptSize = 50
 )
 
-// receiptPage is the seller's form, and the receipts.
+// receiptPage is the data of the page of the seller and the receipts.
 type receiptPage struct {
-	Form   *form // the seller
-	Listed *form // what the list asks
+	Form   *form // of the seller
+	Listed *form // the list's parameters
 	Rows   []receiptRow
 	Total  int64
 	Turn   turn
@@ -31,7 +31,7 @@ type receiptRow struct {
 	Buyer person
 }
 
-// Shown writes an amount of a receipt, or below 0 of a credit note.
+// Shown formats an amount of a receipt, negative for a credit note.
 func (r receiptRow) Shown(amount lyceum.Minor) string {
 	if r.Refund.Present {
 		amount = -amount
@@ -50,7 +50,7 @@ func (c *console) listReceipts(w http.ResponseWriter, r *http.Request, v *visit)
 	return c.receiptPage(w, r, v, sellerForm(&from))
 }
 
-// sellerForm is the form of a seller as it is.
+// sellerForm returns the form of the seller with its current values.
 func sellerForm(from *lyceum.Seller) *form {
 	return &form{Action: receiptsPath, Shown: from.Shown(), Values: map[string]string{
 		"name": from.Name, "address": from.Address, "tax_number": from.TaxNumber, "receipt_prefix": from.Prefix,
@@ -121,7 +121,7 @@ func (c *console) receiptRows(ctx context.Context, v *visit, found []sales.Recei
 	return rows, err
 }
 
-// Turning is what the links to other pages are made of.
+// Turning returns the data for the links to other pages.
 func (p *receiptPage) Turning() any {
 	return struct {
 		Form *form

@@ -10,8 +10,8 @@ import (
 
 const receiptsPath = "/admin/settings/receipts"
 
-// An owner says who sells; payments and refunds from then on are listed with their
-// numbers. Support sees them, and changes nothing.
+// An owner enters the seller; payments and refunds from then on are listed with their numbers.
+// Support can see them, but change nothing.
 func TestReceipts(t *testing.T) {
 	p := open(t, site)
 	_, id := p.trade()

@@ -14,7 +14,7 @@ const (
 	receiver  = "https://hooks.example.com/lyceum?token=abc"
 )
 
-// newEvents makes the rules of webhooks, which nothing is sent by.
+// newEvents returns the rules of webhooks, without anything that sends.
 func newEvents(p *place) *events.Service {
 	return events.New(p.store, p.clock.Now, events.Options{
 		Ring: lyceum.NewKeyring(lyceum.SecretKey{}),
@@ -28,7 +28,7 @@ func newEvents(p *place) *events.Service {
 	})
 }
 
-// secret gives the secret of a school's first webhook in a generation.
+// secret returns a generation of the secret of a school's first webhook.
 func (p *place) secret(school lyceum.SchoolID, generation int32) string {
 	p.t.Helper()
 	secret, err := p.events.Secret(school, 1, generation, "")
@@ -38,7 +38,7 @@ func (p *place) secret(school lyceum.SchoolID, generation int32) string {
 	return events.SecretText(secret)
 }
 
-// hook adds a webhook through the console and gives its path and secret.
+// hook adds a webhook through the console and returns its path and secret.
 func (p *place) hook(pairs ...string) (path, signing string) {
 	p.t.Helper()
 	usual := []string{"url", receiver, "which", "all", "schedule", "contract"}
@@ -61,8 +61,8 @@ func deliveryPath(hook lyceum.WebhookID, id lyceum.WebhookEventID) string {
 	return fmt.Sprintf("%s/deliveries/%d", hookPath(hook), id)
 }
 
-// happen sends what there is to send once, with the same outcome for all, and
-// gives how many it was.
+// happen sends everything pending once, with the same outcome for each delivery, and returns
+// how many there were.
 func (p *place) happen(o events.Outcome) (sent int) {
 	p.t.Helper()
 	schools, err := p.events.Undispatched(p.t.Context())
@@ -106,7 +106,7 @@ var (
 	unanswered = events.Outcome{Problem: "The receiver did not answer in time.", Took: 15 * time.Second, RequestHeader: "Webhook-Id: evt_1_1"}
 )
 
-// fail lets every attempt fail until the webhooks have failed.
+// fail makes every attempt fail until the webhooks have failed.
 func (p *place) fail(o events.Outcome) {
 	p.t.Helper()
 	for range 4 {
@@ -117,7 +117,7 @@ func (p *place) fail(o events.Outcome) {
 	}
 }
 
-// record takes in a webhook of another server with one event.
+// record imports a webhook of another server with one event.
 func (p *place) record(id lyceum.WebhookID) {
 	p.t.Helper()
 	p.write(func(tx lyceum.Tx) error {
@@ -130,7 +130,7 @@ func (p *place) record(id lyceum.WebhookID) {
 	})
 }
 
-// hooks gives the webhooks of school 1 that there are.
+// hooks returns the existing webhooks of school 1.
 func (p *place) hooks() []lyceum.Webhook {
 	p.t.Helper()
 	all, err := p.events.Webhooks(p.t.Context(), p.by(), struct{}{})
@@ -140,8 +140,7 @@ func (p *place) hooks() []lyceum.Webhook {
 	return all
 }
 
-// deliveries gives how many deliveries of a webhook are in a state; empty is
-// any.
+// deliveries returns how many deliveries of a webhook are in a state; "" means any.
 func (p *place) deliveries(hook lyceum.WebhookID, state string) int64 {
 	p.t.Helper()
 	listing, err := p.events.Events(p.t.Context(), p.by(), lyceum.WebhookEventFilter{Webhook: hook, State: lyceum.Opt[string]{Value: state, Present: state != ""}}, lyceum.Page{Number: 1, Size: 1})

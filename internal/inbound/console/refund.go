@@ -13,7 +13,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/sales"
 )
 
-// refundPage is what the form of a refund shows, with what the refund does.
+// refundPage is the data of the form of a refund, with the effect of the refund.
 type refundPage struct {
 	Transaction lyceum.Transaction
 	Returnable  lyceum.Part // before the refund
@@ -30,9 +30,9 @@ type refundPage struct {
 	EndsSale bool
 	Reopens  lyceum.SaleID // another sale; 0 for none
 	Outcome  outcome
-	Promise  string // of all that the page says will happen; empty if it says nothing
-	Problem  string // why the refund that is in the form cannot be made
-	Changed  bool   // something else would happen than what the page said
+	Promise  string // of everything that the page says will happen; empty if it says nothing
+	Problem  string // why the refund in the form cannot be made
+	Changed  bool   // the effect is no longer the one that the page showed
 }
 
 var refundFields = []string{"amount", "reason", "reference", "end_access"}
@@ -41,18 +41,18 @@ func refundPath(id lyceum.TransactionID) string {
 	return fmt.Sprintf("%s/%d/refund", transactionsPath, id)
 }
 
-// isForm tells whether a text can be the name that newForm gave a form.
+// isForm reports whether a string can be a form name made by newForm.
 func isForm(name string) bool { return name != "" && len(name) <= maxFormName && lyceum.IsText(name) }
 
-// once is the visitor as one who makes a change once, however often they send a form with
-// the same fields, which are what was asked for. With others it is another change.
+// once returns the visitor as the caller of a change that happens only once, however often they
+// submit the form with the same values (asked). With other values it is a different change.
 func (v *visit) once(form string, asked ...string) lyceum.By {
 	by := v.onlyOnce(form, asked...)
 	by.Once.Key += ":" + hex.EncodeToString(by.Once.Request[:])
 	return by
 }
 
-// onlyOnce is once for money: a form that has made a change is refused with other fields.
+// onlyOnce is once for money: a form that has made a change is rejected with other values.
 func (v *visit) onlyOnce(form string, asked ...string) lyceum.By {
 	by := v.by()
 	by.Once = &lyceum.Once{
@@ -62,7 +62,8 @@ func (v *visit) onlyOnce(form string, asked ...string) lyceum.By {
 	return by
 }
 
-// repeated tells of a change that was made when its form was sent before.
+// repeated reports whether err says that the change was made when the form was submitted
+// before.
 func repeated(err error) bool {
 	_, ok := errors.AsType[*lyceum.RepeatError](err)
 	return ok
@@ -84,7 +85,7 @@ func (c *console) newRefund(w http.ResponseWriter, r *http.Request, v *visit) er
 	}
 	err = c.foresee(r, v, &p, sales.Refund{Transaction: id, Total: lyceum.Some(p.Returnable.Total())})
 	if sentence, known := refusals[lyceum.Public(err).Code]; err != nil && known {
-		p.Problem, err = sentence, nil // a part may be possible
+		p.Problem, err = sentence, nil // a partial refund may be possible
 	}
 	if err != nil {
 		return c.refuseRefund(w, r, v, p, err)
@@ -92,8 +93,8 @@ func (c *console) newRefund(w http.ResponseWriter, r *http.Request, v *visit) er
 	return c.show(w, r, http.StatusOK, "refund.gohtml", v, "Refund", p)
 }
 
-// previewRefund serves POST /admin/transactions/{id}/refund: it says what the refund
-// in the form does.
+// previewRefund serves POST /admin/transactions/{id}/refund: it shows the effect of the refund
+// in the form.
 func (c *console) previewRefund(w http.ResponseWriter, r *http.Request, v *visit) error {
 	p, err := c.foreseen(r, v)
 	if err != nil {
@@ -102,7 +103,7 @@ func (c *console) previewRefund(w http.ResponseWriter, r *http.Request, v *visit
 	return c.show(w, r, http.StatusOK, "refund.gohtml", v, "Refund", p)
 }
 
-// foreseen returns the page of the refund that was sent.
+// foreseen returns the page for the refund that was submitted.
 func (c *console) foreseen(r *http.Request, v *visit) (refundPage, error) {
 	id, ok := parseID[lyceum.TransactionID](r.PathValue("id"))
 	if !ok {
@@ -128,8 +129,8 @@ func (c *console) refuseForm(w http.ResponseWriter, r *http.Request, v *visit, p
 	return c.refuseRefund(w, r, v, p, err)
 }
 
-// keepRefund serves POST /admin/transactions/{id}/refund/keep: it refunds, if what
-// happens is what the page said. Else it says what would happen now.
+// keepRefund serves POST /admin/transactions/{id}/refund/keep. It refunds if this has the
+// effect that the page promised; otherwise it shows the current effect.
 func (c *console) keepRefund(w http.ResponseWriter, r *http.Request, v *visit) error {
 	p, err := c.foreseen(r, v)
 	if p.Path == "" { // no such transaction
@@ -145,7 +146,7 @@ func (c *console) keepRefund(w http.ResponseWriter, r *http.Request, v *visit) e
 	by := v.onlyOnce(p.Form.Once, asked...)
 	promised := err == nil && p.Form.Once == r.PostForm.Get("form") && p.Promise == r.PostForm.Get("promise")
 	if promised {
-		refund, _ := refundOf(r, &p.Transaction) // it was read before
+		refund, _ := refundOf(r, &p.Transaction) // it was parsed before
 		_, err = c.Sales.Refund(r.Context(), by, refund)
 	} else if once := c.Sales.CheckOnce(r.Context(), by); repeated(once) || err == nil {
 		err = once
@@ -162,7 +163,7 @@ func (c *console) keepRefund(w http.ResponseWriter, r *http.Request, v *visit) e
 	return c.show(w, r, http.StatusOK, "refund.gohtml", v, "Refund", p)
 }
 
-// askAgain shows a form that has made another refund before, as a new one.
+// askAgain shows a form that has already made a different refund, as a new one.
 func (c *console) askAgain(w http.ResponseWriter, r *http.Request, v *visit, p refundPage) error {
 	f := p.Form
 	f.Once = newForm()
@@ -173,7 +174,7 @@ func (c *console) askAgain(w http.ResponseWriter, r *http.Request, v *visit, p r
 	return c.show(w, r, http.StatusUnprocessableEntity, "refund.gohtml", v, "Refund", p)
 }
 
-// refundable gives the page of a refund. It has the paths with an error, too.
+// refundable returns the page of a refund. Its paths are also set if there is an error.
 func (c *console) refundable(r *http.Request, v *visit, id lyceum.TransactionID) (refundPage, error) {
 	t, left, err := c.Sales.Returnable(r.Context(), v.by(), id)
 	p := refundPage{
@@ -188,7 +189,7 @@ func (c *console) refundable(r *http.Request, v *visit, id lyceum.TransactionID)
 	return p, err
 }
 
-// foresee completes the page with what a refund does.
+// foresee adds the effect of a refund to the page.
 func (c *console) foresee(r *http.Request, v *visit, p *refundPage, refund sales.Refund) error {
 	o, err := c.Sales.PreviewRefund(r.Context(), v.by(), refund, outcomePage())
 	if err != nil {
@@ -211,12 +212,12 @@ func (c *console) foresee(r *http.Request, v *visit, p *refundPage, refund sales
 	return nil
 }
 
-// errRecorded refuses a refund that would do nothing.
+// errRecorded returns the error for a refund that would have no effect.
 func errRecorded() error {
 	return lyceum.InvalidFields(lyceum.FieldError{Field: "reference", Message: "is that of a refund recorded already"})
 }
 
-// sent makes the form of the page as it was sent, with a name of its own.
+// sent sets the form of the page to what was submitted, with a new name if it has none.
 func (p *refundPage) sent(r *http.Request) {
 	p.Form = &form{Action: p.Path, Once: r.PostForm.Get("form"), Values: map[string]string{}}
 	if !isForm(p.Form.Once) {
@@ -225,8 +226,8 @@ func (p *refundPage) sent(r *http.Request) {
 	p.Form.keep(trimmed(r), refundFields...)
 }
 
-// refundOf reads the refund that a form asks for, as it was typed: a form keeps
-// what can be shown. Its amount is what the buyer gets back.
+// refundOf parses the submitted refund from the raw values, because form.keep may have changed
+// them for display. Its amount is what the buyer gets back.
 func refundOf(r *http.Request, t *lyceum.Transaction) (sales.Refund, error) {
 	typed := trimmed(r)
 	amount, err := parseDecimal(typed("amount"), t.Currency)
@@ -243,7 +244,8 @@ func refundOf(r *http.Request, t *lyceum.Transaction) (sales.Refund, error) {
 	return refund, err
 }
 
-// inDecimals words the rule's refusal of an amount as the form writes amounts.
+// inDecimals rewords the rule's error about an amount with decimal amounts, as the form has
+// them.
 func (p *refundPage) inDecimals(err error) error {
 	e, ok := errors.AsType[*lyceum.Error](err)
 	switch {

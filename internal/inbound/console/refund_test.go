@@ -27,8 +27,8 @@ func TestRefund(t *testing.T) {
 	want(t, w, 200, "$5.50 of transaction 1 goes back to Ada Lovelace.", "$15.49 remains refundable.", "The learner’s access does not change.", "Lyceum does not move money",
 		`name="form" value="`+form.Get("form")+`"`, `value="5.5"`, `value="came late"`, `value="re_1"`)
 
-	// What the page did not say does not happen: neither what was typed since, nor what
-	// became of the sale.
+	// Nothing happens that the page did not show: not if other values were typed since, and not
+	// if the sale has changed.
 	full := promised(form, p.ask(p.owner, "GET", path, nil))
 	want(t, p.ask(p.owner, "POST", path+"/keep", full), 200, "Nothing was refunded yet.", "$5.50 of transaction 1 goes back", `value="came late"`)
 	want(t, p.ask(p.owner, "POST", path+"/keep", with(promised(form, w), "end_access", "on")), 200, "Nothing was refunded yet.", "This ends the sale.", "checked")
@@ -45,7 +45,8 @@ func TestRefund(t *testing.T) {
 		t.Errorf("the journal has %v, want entries of user:1", p.actors())
 	}
 
-	// All that is left is refunded in one step, and the page says that it ends the sale.
+	// Everything that is left is refunded in one step, and the page says that this ends the
+	// sale.
 	w = p.ask(p.owner, "GET", path, nil)
 	want(t, w, 200, "$15.48 of transaction 1 goes back to Ada Lovelace.", "Nothing remains refundable. This ends the sale.", "The learner’s access changes: Pottery: access ends at once.")
 	form = url.Values{"amount": {"15.48"}, "form": {once.FindStringSubmatch(w.Body.String())[1]}}
@@ -58,7 +59,7 @@ func TestRefund(t *testing.T) {
 
 var promise = regexp.MustCompile(`name="promise" value="([^"]+)"`)
 
-// promised is a form with what a page says will happen.
+// promised returns a form with the promise of a page.
 func promised(form url.Values, w *httptest.ResponseRecorder) url.Values {
 	said := promise.FindStringSubmatch(w.Body.String())
 	if said == nil {
@@ -67,13 +68,13 @@ func promised(form url.Values, w *httptest.ResponseRecorder) url.Values {
 	return with(form, "promise", said[1])
 }
 
-// agree sends a form with what the page before it says will happen.
+// agree submits a form with the promise of the page before it.
 func (p *place) agree(session, path string, form url.Values) *httptest.ResponseRecorder {
 	p.t.Helper()
 	return p.ask(session, "POST", path, promised(form, p.ask(session, "GET", path, nil)))
 }
 
-// agreed is the form of a refund with what the page says of it.
+// agreed returns the form of a refund with the promise of its page.
 func (p *place) agreed(path string, form url.Values) url.Values {
 	p.t.Helper()
 	return promised(form, p.ask(p.owner, "POST", path, form))
@@ -88,8 +89,8 @@ func with(form url.Values, name, value string) url.Values {
 	return changed
 }
 
-// The question names each product of a bundle, and what still gives access; the
-// box ends access with a part of the payment, too.
+// The confirmation names each product of a bundle, and what still gives access; the checkbox
+// ends access for a partial refund, too.
 func TestRefundOfABundle(t *testing.T) {
 	p := open(t, site)
 	p.market()
@@ -113,7 +114,7 @@ func TestRefundOfABundle(t *testing.T) {
 	want(t, p.ask(p.owner, "POST", refundPath(id-1), once), 200, "This ends the sale. The learner’s access changes: Pottery: access ends at once.")
 }
 
-// bundle makes a collection of both courses, sold by plan 8.
+// bundle creates a collection of both courses, sold by plan 8.
 func (p *place) bundle() {
 	p.t.Helper()
 	p.write(func(tx lyceum.Tx) error {
@@ -126,8 +127,8 @@ func (p *place) bundle() {
 	})
 }
 
-// A refund form takes effect once, however often it is sent, in whatever order
-// and by whatever process.
+// A refund form takes effect once, however often it is submitted, in whatever order and to
+// whichever process.
 func TestRefundOnce(t *testing.T) {
 	for _, amount := range []string{"5.00", "19.99"} {
 		t.Run(amount, func(t *testing.T) {
@@ -158,7 +159,7 @@ func TestRefundOnce(t *testing.T) {
 	path := refundPath(id)
 	form := p.agreed(path, p.form(path, "amount", "5.00"))
 	p.ask(p.owner, "POST", path+"/keep", form)
-	// The same form with something else in it asks again, under a new name.
+	// The same form with a different value asks for confirmation again, under a new name.
 	for _, to := range []string{path, refundPath(other)} {
 		changed := with(form, "amount", "6.00")
 		w := p.ask(p.owner, "POST", to+"/keep", changed)
@@ -168,7 +169,8 @@ func TestRefundOnce(t *testing.T) {
 			t.Error("the form has kept its name")
 		}
 	}
-	// A form without a name, or with one that is none of the console's, asks first.
+	// A form without a name, or with one that is not from the console, asks for confirmation
+	// first.
 	for _, name := range []string{"", strings.Repeat("x", 300)} {
 		want(t, p.ask(p.owner, "POST", path+"/keep", with(form, "form", name)), 200, "$5.00 of transaction 1 goes back")
 	}
@@ -228,7 +230,7 @@ func TestRefundRefuses(t *testing.T) {
 	}
 }
 
-// What the rules refuse is told in a sentence, and leads back to the sale.
+// What the rules reject is explained in a sentence, with a link back to the sale.
 func TestRefundIsNotPossible(t *testing.T) {
 	p := open(t, site)
 	p.market()

@@ -13,24 +13,24 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/reports"
 )
 
-// reportPage is a report of sales.
+// reportPage is the data of a report of sales.
 type reportPage struct {
 	Form    *form
-	Report  *reports.Report // nil while the form is wrong
+	Report  *reports.Report // nil if the form is invalid
 	Days    string
-	Revenue string // of all, in US dollars
+	Revenue string // of all groups, in US dollars
 	Now     lyceum.SalesSum
 	Change  string
 	All     []reportGroup // the period, and the one before
 	Groups  []reportGroup
-	File    string // its address as a file
-	Sales   string // the address of the list of its sales
+	File    string // its URL as a file
+	Sales   string // the URL of the list of its sales
 	Ways    []reportWay
-	Narrow  []chip // parts of the filter
+	Narrow  []chip // the parts of the filter
 	Hidden  []hidden
 }
 
-// reportWay is a choice of groups.
+// reportWay is a choice of grouping.
 type reportWay struct {
 	Value, Name string
 	Chosen      bool
@@ -39,7 +39,7 @@ type reportWay struct {
 // reportGroup is a group with a row for each currency.
 type reportGroup struct {
 	Name    string
-	Address string // of the list of its sales; empty where the list has no such filter
+	Address string // of the list of its sales; empty if the list has no such filter
 	Rows    []reportRow
 }
 
@@ -54,7 +54,7 @@ const (
 	reportFilePath = "/admin/reports/sales.csv"
 )
 
-// groupWords are what the groups of a report are called.
+// groupWords are the labels of the groupings.
 var groupWords = map[reports.By]string{
 	reports.ByDay: "Day", reports.ByWeek: "Week", reports.ByMonth: "Month", reports.ByCourse: "Course",
 	reports.ByProduct: "Product", reports.ByPlan: "Pricing plan", reports.ByAuthor: "Author",
@@ -66,7 +66,7 @@ func reportAddress(of reports.Span, by reports.By) string {
 	return reportPath + "?" + asked.Encode()
 }
 
-// askReport reads which report a page asks for and makes it.
+// askReport parses the query of a report and makes the report.
 func (c *console) askReport(r *http.Request, v *visit) (reports.Report, error) {
 	given := url.Values{}
 	for name, values := range r.URL.Query() {
@@ -137,7 +137,7 @@ func (c *console) showReport(w http.ResponseWriter, r *http.Request, v *visit) e
 // sendReport serves GET /admin/reports/sales.csv.
 func (c *console) sendReport(w http.ResponseWriter, r *http.Request, v *visit) error {
 	report, err := c.askReport(r, v)
-	if err != nil && lyceum.Public(err).Kind == lyceum.Invalid { // the page says what is wrong
+	if err != nil && lyceum.Public(err).Kind == lyceum.Invalid { // the page shows what is wrong
 		http.Redirect(w, r, reportPath+"?"+r.URL.Query().Encode(), http.StatusSeeOther) //nolint:gosec // our own page
 		return nil
 	}
@@ -160,7 +160,7 @@ func (c *console) sendReport(w http.ResponseWriter, r *http.Request, v *visit) e
 	return nil
 }
 
-// groupName is what a group of a kind is called.
+// groupName returns the name of a group; kind is the label of the grouping.
 func groupName(g *reports.Group, kind string) string {
 	switch {
 	case g.Days.Present:
@@ -180,8 +180,8 @@ var groupFields = map[reports.By]string{
 	reports.ByCourse: "course_id", reports.ByPlan: "pricing_plan_id", reports.ByAffiliate: "affiliate_id",
 }
 
-// groupAddress is the address of the list of a group's sales; empty if the list has no
-// such filter.
+// groupAddress returns the URL of the list of a group's sales, or "" if the list has no such
+// filter.
 func groupAddress(f *form, g *reports.Group, by reports.By) string {
 	query := narrowed(f)
 	switch field := groupFields[by]; {
@@ -196,8 +196,7 @@ func groupAddress(f *form, g *reports.Group, by reports.By) string {
 	return listAddress(query)
 }
 
-// narrow returns the parts of the filter that a report has, each of which one click
-// takes away.
+// narrow returns the active parts of a report's filter, each of which one click removes.
 func (c *console) narrow(ctx context.Context, v *visit, f *form) ([]chip, error) {
 	names, err := c.namesIn(ctx, v, f)
 	if err != nil {
@@ -225,7 +224,7 @@ func spanText(s reports.Span) string {
 	return shortDay(s.From) + " to " + shortDay(s.Until)
 }
 
-// reportRows are the rows of a group, one for each currency.
+// reportRows returns the rows of a group, one for each currency.
 func reportRows(figures reports.Figures) []reportRow {
 	if len(figures) == 0 {
 		return []reportRow{{Sales: "0", Buyers: "0"}}

@@ -12,15 +12,15 @@ import (
 const (
 	requestsPath = "/admin/settings/requests"
 
-	// requestRows is how many failed requests stand on a page.
+	// requestRows is how many failed requests are on a page.
 	requestRows = 50
 )
 
-// requestPage is the list of failed requests.
+// requestPage is the data of the list of failed requests.
 type requestPage struct {
 	Form  *form
 	Rows  []requestRow
-	Asked string // the id that was looked for; empty for none
+	Asked string // the request id that was searched for; empty for none
 	Total int64
 	Turn  turn
 }

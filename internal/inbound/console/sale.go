@@ -9,20 +9,20 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/sales"
 )
 
-// salePage is what the page of a sale shows.
+// salePage is the data of the page of a sale.
 type salePage struct {
 	Sale      lyceum.Sale
 	Path      string
 	Buyer     person
 	Plan      plan
-	Next      string // the plan that follows; empty without one
-	Affiliate string // empty without one, like Author and Coupon
+	Next      string // the plan that follows; empty for none
+	Affiliate string // empty for none, like Author and Coupon
 	Author    string
 	Coupon    string
 	Person    string // the path of the buyer's page
 	Gave      []gave
 	State     mark
-	Billing   *billing // nil if it is paid once
+	Billing   *billing // nil for a single payment
 	Payments  []payment
 	History   []event
 	Failures  int // how many failed payments are shown, if there may be older ones
@@ -30,15 +30,14 @@ type salePage struct {
 	CanCancel bool
 }
 
-// plan is a pricing plan as a page shows it. Terms are empty for one that is
-// not known.
+// plan is a pricing plan as a page shows it. Terms are empty if the plan is unknown.
 type plan struct {
 	Name, Kind, Product, Terms string
 
-	kept lyceum.PricingPlan // zero if it is not known
+	kept lyceum.PricingPlan // zero if it is unknown
 }
 
-// payment is one transaction of a sale with its books.
+// payment is one transaction of a sale with its amounts.
 type payment struct {
 	lyceum.Transaction
 
@@ -50,12 +49,12 @@ type payment struct {
 	Returned  []line // of Refunded
 	Revenue   string
 	Reference string
-	Left      string // what can be refunded; empty when nothing can
+	Left      string // what can be refunded; empty if nothing can
 	Period    lyceum.Opt[sales.PaidPeriod]
 	Refund    string // the path of the form
 }
 
-// line is one amount of a transaction, with what it is.
+// line is one amount of a transaction, with its label.
 type line struct{ Label, Amount string }
 
 // termsOf says what a plan costs, and how often.
@@ -80,7 +79,7 @@ func termsOf(p *lyceum.PricingPlan) string {
 	return "Free"
 }
 
-// ends are the states of a sale that has ended.
+// ends are the badges of sales that have ended.
 var ends = map[lyceum.SaleEnd]mark{
 	lyceum.SaleCanceled:    {"badge-off", "Cancelled"},
 	lyceum.SaleRefunded:    {"badge-off", "Ended by a refund"},
@@ -133,8 +132,8 @@ func (c *console) showSale(w http.ResponseWriter, r *http.Request, v *visit) err
 	return c.show(w, r, http.StatusOK, "sale.gohtml", v, fmt.Sprintf("Sale %d", id), p)
 }
 
-// nameParts fills in what the coupon, the affiliate and the author of a sale are called,
-// and what it gave.
+// nameParts fills in the names of the coupon, the affiliate and the author of a sale, and what
+// it gave.
 func (c *console) nameParts(ctx context.Context, school lyceum.SchoolID, sale *lyceum.Sale, p *salePage) (err error) {
 	v := c.Names.In(ctx, school)
 	if sale.AffiliateID.Present {
@@ -161,7 +160,7 @@ func (c *console) nameParts(ctx context.Context, school lyceum.SchoolID, sale *l
 	return err
 }
 
-// party gives who bought and what.
+// party returns the buyer and the plan of a sale.
 func (c *console) party(ctx context.Context, school lyceum.SchoolID, sale *lyceum.Sale) (person, plan, error) {
 	users, err := c.Names.In(ctx, school).FindNames(lyceum.UserSequence, []int32{int32(sale.UserID.Value)})
 	if err != nil {
@@ -189,8 +188,8 @@ func (c *console) party(ctx context.Context, school lyceum.SchoolID, sale *lyceu
 	return personOf(users, sale.UserID.Value), bought, nil
 }
 
-// nextPlan names the plan that a sale changes to when what was paid for is used up;
-// empty without one.
+// nextPlan returns the name of the plan that a sale changes to at the end of the paid period,
+// or "" if there is none.
 func (c *console) nextPlan(ctx context.Context, school lyceum.SchoolID, sale *lyceum.Sale) (string, error) {
 	if !sale.NextPlan.Present {
 		return "", nil
@@ -200,13 +199,13 @@ func (c *console) nextPlan(ctx context.Context, school lyceum.SchoolID, sale *ly
 	return planName(plans[sale.NextPlan.Value].Name, sale.NextPlan.Value), err
 }
 
-// name is what something is called, and its number where it has no name.
+// name returns the name of an object, or its number if it has none.
 func (c *console) name(ctx context.Context, school lyceum.SchoolID, of lyceum.Sequence, id int32) (string, error) {
 	found, err := c.Names.In(ctx, school).FindNames(of, []int32{id})
 	return called(found[id], fmt.Sprint(id)), err
 }
 
-// paymentOf returns a transaction of a sale with its books.
+// paymentOf returns a transaction of a sale with its amounts.
 func paymentOf(detail *sales.SaleDetail, t *lyceum.Transaction) payment {
 	own := func(amount lyceum.Minor) string { return money(amount, t.Currency) }
 	p := payment{
@@ -235,16 +234,16 @@ func paymentOf(detail *sales.SaleDetail, t *lyceum.Transaction) payment {
 	return p
 }
 
-// cancelPage is the question before a sale is cancelled.
+// cancelPage is the data of the page that confirms cancelling a sale.
 type cancelPage struct {
 	Path, Once string
 	Sale       lyceum.Sale
 	Buyer      person
 	Bought     plan
-	Dropped    string // the plan that the sale no longer changes to; empty without one
+	Dropped    string // the plan that the sale no longer changes to; empty for none
 	Outcome    outcome
 	Promise    string
-	Changed    bool // since the question was asked
+	Changed    bool // since the page was shown
 }
 
 // confirmCancel serves GET /admin/sales/{id}/cancel.
@@ -260,7 +259,7 @@ func (c *console) confirmCancel(w http.ResponseWriter, r *http.Request, v *visit
 	return c.show(w, r, http.StatusOK, "cancel.gohtml", v, "Cancel this sale?", p)
 }
 
-// cancelling gives the page of the question before a sale is cancelled.
+// cancelling returns the data of the page that confirms cancelling a sale.
 func (c *console) cancelling(r *http.Request, v *visit, id lyceum.SaleID) (cancelPage, error) {
 	o, err := c.Sales.PreviewCancel(r.Context(), v.by(), sales.Ending{Sale: id}, outcomePage())
 	if err != nil {
@@ -280,8 +279,8 @@ func (c *console) cancelling(r *http.Request, v *visit, id lyceum.SaleID) (cance
 	return p, nil
 }
 
-// cancelSale serves POST /admin/sales/{id}/cancel: it cancels, if what happens is what
-// the page said. Else it says what would happen now.
+// cancelSale serves POST /admin/sales/{id}/cancel. It cancels if this has the effect that the
+// page promised; otherwise it shows the current effect.
 func (c *console) cancelSale(w http.ResponseWriter, r *http.Request, v *visit) error {
 	id, ok := parseID[lyceum.SaleID](r.PathValue("id"))
 	if !ok {
@@ -309,10 +308,10 @@ func (c *console) cancelSale(w http.ResponseWriter, r *http.Request, v *visit) e
 	return c.show(w, r, http.StatusOK, "cancel.gohtml", v, "Cancel this sale?", p)
 }
 
-// refusedPage tells why something was not done, and leads back.
+// refusedPage explains why something was not done, and links back.
 type refusedPage struct{ Sentence, Path, Back string }
 
-// refusals are the reasons of rules/sales in an owner's words, by their code.
+// refusals are the errors of rules/sales, worded for the school's staff, by their code.
 var refusals = map[string]string{
 	"nothing_charged": "Nothing was charged for this transaction, so there is nothing to refund.",
 	"chargeback_open": "This transaction has an open chargeback: the bank holds the money. What is won back can be " +
@@ -328,8 +327,8 @@ var refusals = map[string]string{
 		"too. Import the pricing plan first.",
 }
 
-// refuseSale shows why the state of a sale does not allow something, and the
-// way back to it.
+// refuseSale shows why the state of a sale does not allow something, with a link back to the
+// sale.
 func (c *console) refuseSale(w http.ResponseWriter, r *http.Request, v *visit, title, path string, err error) error {
 	e := lyceum.Public(err)
 	sentence, known := refusals[e.Code]

@@ -8,7 +8,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// saleNames are what the people and things of some transactions are called.
+// saleNames has the names of the objects that some transactions refer to.
 type saleNames struct {
 	users, affiliates, authors map[int32]lyceum.Named
 
@@ -17,7 +17,7 @@ type saleNames struct {
 	coupons  map[lyceum.CouponID]lyceum.Coupon
 }
 
-// saleNamesOf finds the names for transactions, with one question for each kind.
+// saleNamesOf finds the names for transactions, with one query for each kind.
 func saleNamesOf(v lyceum.View, transactions []lyceum.Transaction) (n saleNames, err error) {
 	var users, affiliates, authors []int32
 	var plans []lyceum.PricingPlanID
@@ -75,7 +75,7 @@ func (n *saleNames) plan(t *lyceum.Transaction) string {
 	return planName(n.plans[t.PricingPlanID].Name, t.PricingPlanID)
 }
 
-// product is what was bought; empty if it is not known.
+// product returns the name of what was bought, or "" if it is unknown.
 func (n *saleNames) product(t *lyceum.Transaction) string {
 	plan := n.plans[t.PricingPlanID]
 	product := plan.Product()
@@ -87,7 +87,7 @@ func (n *saleNames) product(t *lyceum.Transaction) string {
 	return productLabel(info)
 }
 
-// coupon, affiliate and author are empty where there is none.
+// coupon, affiliate and author return "" if there is none.
 func (n *saleNames) coupon(t *lyceum.Transaction) string {
 	if !t.CouponID.Present {
 		return ""
@@ -112,7 +112,7 @@ func (n *saleNames) author(t *lyceum.Transaction) string {
 	return called(n.authors[id], fmt.Sprintf("Author %d", id))
 }
 
-// couponName is what a coupon is called: its code, its name or its number.
+// couponName returns what a coupon is called: its code, its name or its number.
 func couponName(c *lyceum.Coupon, id lyceum.CouponID) string {
 	for _, name := range []string{c.Code.Value, c.Name.Value} {
 		if strings.TrimSpace(name) != "" {

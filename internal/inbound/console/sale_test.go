@@ -41,7 +41,7 @@ func TestSale(t *testing.T) {
 	p.must(p.sales.Refund(t.Context(), p.by(), sales.Refund{Transaction: id}))
 	w = p.ask(p.owner, "GET", salePath(sale), nil)
 	want(t, w, 200, "Ended by a refund", "€5.95€0.95 tax", "Pottery Course Ended Ended 14 Mar 2026, 13:26 UTC",
-		// in order of time
+		// in chronological order
 		"Charged €5.95 14 Mar 2026, 09:26 UTC · Transaction 1 Reference ch_1"+
 			" Refunded €1.00 14 Mar 2026, 10:26 UTC · Transaction 1 came late €1.00 of €5.95 refunded so far · Reference re_1"+
 			" Chargeback of €4.95 opened, with a fee of €15.00 14 Mar 2026, 11:26 UTC · Transaction 1 not known to the buyer"+
@@ -53,7 +53,7 @@ func TestSale(t *testing.T) {
 	}
 }
 
-// What happened stands in order of time, whatever transaction it happened to.
+// The history is in chronological order, whatever transaction an event belongs to.
 func TestHistoryOfARenewedSale(t *testing.T) {
 	p := open(t, site)
 	p.market()
@@ -66,8 +66,8 @@ func TestHistoryOfARenewedSale(t *testing.T) {
 		"Charged €5.00 14 Mar 2026, 09:26 UTC · Transaction 1 Refunded €1.00 14 Mar 2026, 10:26 UTC · Transaction 1 €1.00 of €5.00 refunded so far Charged €5.00 14 Mar 2026, 11:26 UTC · Transaction 2")
 }
 
-// A sale that was imported has a refund without a movement, and may have a
-// buyer and a plan that nobody knows any more.
+// An imported sale has a refund without a movement, and may have a buyer and a plan that are
+// unknown.
 func TestImportedSale(t *testing.T) {
 	p := open(t, site)
 	p.market()
@@ -118,7 +118,7 @@ func TestCancel(t *testing.T) {
 			path := salePath(sale) + "/cancel"
 			before := p.journal()
 			want(t, p.ask(p.owner, "GET", path, nil), 200, "Ada Lovelace?", tc.says)
-			for _, name := range []string{"", "a\x00", "a\xff", strings.Repeat("a", 65)} { // a form without a name asks
+			for _, name := range []string{"", "a\x00", "a\xff", strings.Repeat("a", 65)} { // a form without a valid name asks for confirmation
 				want(t, p.ask(p.owner, "POST", path, url.Values{"form": {name}}), 200, tc.says)
 			}
 			if p.journal() != before {
@@ -127,7 +127,7 @@ func TestCancel(t *testing.T) {
 			form := promised(p.form(path), p.ask(p.owner, "GET", path, nil))
 			leads(t, p.ask(p.owner, "POST", path, form), salePath(sale)+"?done=canceled")
 			after := p.journal()
-			leads(t, p.ask(p.owner, "POST", path, form), salePath(sale)+"?done=canceled") // sent twice
+			leads(t, p.ask(p.owner, "POST", path, form), salePath(sale)+"?done=canceled") // submitted twice
 			if p.journal() != after {
 				t.Error("the form did something twice")
 			}
@@ -146,7 +146,7 @@ func TestCancel(t *testing.T) {
 	want(t, p.ask(p.owner, "POST", salePath(once)+"/cancel", url.Values{"form": {"x"}}), 409, "This sale was a single payment")
 }
 
-// What the question did not say does not happen.
+// Nothing happens that the confirmation page did not show.
 func TestCancelChangedMeanwhile(t *testing.T) {
 	p := open(t, site)
 	p.market()
@@ -165,8 +165,8 @@ func TestCancelChangedMeanwhile(t *testing.T) {
 	leads(t, p.ask(p.owner, "POST", path, promised(form, w)), salePath(sale)+"?done=canceled")
 }
 
-// TestPlansOnSalePages: what was bought, what comes next, and that nothing is due
-// any more.
+// TestPlansOnSalePages checks that sale pages show what was bought, what comes next, and that
+// nothing more is due.
 func TestPlansOnSalePages(t *testing.T) {
 	p := open(t, site)
 	p.market()
@@ -192,7 +192,7 @@ func TestPlansOnSalePages(t *testing.T) {
 	want(t, p.ask(p.owner, "GET", salePath(paid)+"/cancel", nil), 409, "Each payment of this sale was made.")
 }
 
-// F9: the sales of another school are not there.
+// F9: the sales of another school cannot be accessed.
 func TestF9SaleOfAnotherSchool(t *testing.T) {
 	p := open(t, site)
 	p.market()
@@ -216,7 +216,7 @@ func TestF9SaleOfAnotherSchool(t *testing.T) {
 		t.Error("something was done")
 	}
 
-	// A sale with the same numbers is their own.
+	// A sale with the same numbers in their own school is found.
 	bought := lyceum.Transaction{
 		ID: id, UserID: 11, PricingPlanID: 2, SaleID: sale, CreatedAt: p.clock.Now().Truncate(time.Second), PurchasedAt: p.clock.Now().Truncate(time.Second),
 		Paid: true, Charge: 77, FinalPrice: 77, Currency: "USD", Revenue: 77,
@@ -249,7 +249,7 @@ func TestF9SaleOfAnotherSchool(t *testing.T) {
 	}
 }
 
-// decline records a failed payment. It is tried again after a while, unless that is 0.
+// decline records a failed payment. It is retried after again, unless that is 0.
 func (p *place) decline(sale lyceum.SaleID, reason string, again time.Duration) {
 	p.t.Helper()
 	n := sales.NewFailure{Sale: sale, Reason: lyceum.Some(reason)}
@@ -261,8 +261,7 @@ func (p *place) decline(sale lyceum.SaleID, reason string, again time.Duration) 
 	}
 }
 
-// The page of a subscription says how it stands, when it is paid next and what
-// ends when.
+// The page of a subscription shows its status, its next payment, and what ends when.
 func TestBillingOfASale(t *testing.T) {
 	const monthly, trial lyceum.PricingPlanID = 2, 9
 	keep := func(p *place) {

@@ -15,11 +15,11 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/access"
 )
 
-// searchPage is what the search for sales shows.
+// searchPage is the data of the search page.
 type searchPage struct {
 	Form    *form
 	Sales   []option // by number or reference
-	Amounts []option // transactions of an amount
+	Amounts []option // transactions with an amount
 	Bounded bool     // there are transactions whose amounts were not looked at
 	People  []option
 	Offers  []option // courses, plans and affiliates
@@ -31,7 +31,7 @@ func (p *searchPage) Nothing() bool {
 	return len(p.Sales)+len(p.Amounts)+len(p.People)+len(p.Offers) == 0
 }
 
-// Searched is how many transactions are looked at for an amount, at most.
+// Searched returns the maximum number of transactions that are searched for an amount.
 func (p *searchPage) Searched() int64 { return amountsSearched }
 
 // search serves GET /admin/search.
@@ -57,8 +57,8 @@ func (c *console) search(w http.ResponseWriter, r *http.Request, v *visit) error
 	return c.show(w, r, status, "search.gohtml", v, "Search", &p)
 }
 
-// unsearchable says, worded to follow the field's label, why a text cannot be looked
-// for; empty if it can.
+// unsearchable returns why a text cannot be searched for, worded to follow the field's label;
+// "" if it can.
 func unsearchable(text string) string {
 	switch {
 	case len(text) > maxEmail || !lyceum.IsText(text):
@@ -74,10 +74,10 @@ func unsearchable(text string) string {
 	return ""
 }
 
-// syllables are the scripts in which one character can be a name.
+// syllables are the scripts in which a single character can be a name.
 var syllables = []*unicode.RangeTable{unicode.Han, unicode.Hangul, unicode.Hiragana, unicode.Katakana}
 
-// find looks for a text among payments, people and what is sold.
+// find searches payments, users and what is sold for a text.
 func (c *console) find(ctx context.Context, v *visit, text string, p *searchPage) error {
 	sales, err := c.findSales(ctx, v, text)
 	if err != nil {
@@ -112,7 +112,7 @@ func (c *console) find(ctx context.Context, v *visit, text string, p *searchPage
 	return nil
 }
 
-// findSales finds the sales that a number or the reference of a payment names.
+// findSales finds the sales whose number, or the reference of whose payment, is the text.
 func (c *console) findSales(ctx context.Context, v *visit, text string) ([]option, error) {
 	var found []option
 	in := c.Names.In(ctx, v.School.ID)
@@ -139,7 +139,7 @@ func (c *console) findSales(ctx context.Context, v *visit, text string) ([]optio
 	return c.addTransaction(ctx, v, found, lyceum.TransactionID(number), "Transaction "+text)
 }
 
-// addTransaction adds the sale of a transaction, if there is one.
+// addTransaction adds the sale of a transaction, if it exists.
 func (c *console) addTransaction(
 	ctx context.Context, v *visit, to []option, id lyceum.TransactionID, name string,
 ) ([]option, error) {
@@ -154,17 +154,17 @@ func (c *console) addTransaction(
 	return append(to, option{Name: name, Note: "of sale " + sale, Address: salePath(t.SaleID)}), nil
 }
 
-// amountsSearched is how many transactions are looked at for an amount, the newest
-// first, so that a search takes no longer in a school of millions.
+// amountsSearched is how many transactions are searched for an amount, newest first, so that a
+// search takes no longer in a school with millions of them.
 const amountsSearched = lyceum.NamesSearched
 
-// typedAmount is an amount as a person typed it; without a currency, in any.
+// typedAmount is an amount as a user typed it; without a currency, in any currency.
 type typedAmount struct {
 	Decimal  string
 	Currency lyceum.Currency
 }
 
-// parseAmount reads an amount such as 19.99, $1,234.56, 1,234.56 USD or EUR 5.
+// parseAmount parses an amount such as 19.99, $1,234.56, 1,234.56 USD or EUR 5.
 func parseAmount(text string) (typedAmount, bool) {
 	var a typedAmount
 	first := strings.IndexAny(text, "0123456789")
@@ -194,9 +194,9 @@ func parseAmount(text string) (typedAmount, bool) {
 // errEnough ends a search that has found, or looked at, as much as it may.
 var errEnough = errors.New("enough was found")
 
-// findAmount finds the transactions of an amount with tax.
+// findAmount finds the transactions with an amount, including tax.
 func (c *console) findAmount(ctx context.Context, v *visit, of typedAmount, p *searchPage) error {
-	wanted := map[lyceum.Currency]lyceum.Opt[lyceum.Minor]{} // absent: the currency cannot have it
+	wanted := map[lyceum.Currency]lyceum.Opt[lyceum.Minor]{} // absent if the currency cannot have it
 	in := func(currency lyceum.Currency) lyceum.Opt[lyceum.Minor] {
 		amount, known := wanted[currency]
 		if !known {

@@ -10,8 +10,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/access"
 )
 
-// R58: a session that was stolen a while after the sign-in cannot make a key, an app or
-// a webhook, change roles or erase anybody.
+// R58: a session that was stolen some time after the sign-in cannot create a key, an app or a
+// webhook, change roles or erase anybody.
 func TestR58StolenSession(t *testing.T) {
 	p := open(t, site)
 	var before state
@@ -44,8 +44,8 @@ func TestR58StolenSession(t *testing.T) {
 	want(t, p.ask(p.owner, "GET", keysPath+"/new", nil), 200)
 }
 
-// R59: where the school wants owners to have a second factor, one without sets it up
-// before anything else.
+// R59: if the school requires owners to have a second factor, an owner without one has to set
+// it up before anything else.
 func TestR59OwnersSecondFactor(t *testing.T) {
 	p := open(t, site)
 	want(t, p.ask(p.owner, "POST", staffPath+"/second-factor", url.Values{"demanded": {"on"}}), 409, "Set up your own second factor first")

@@ -7,15 +7,16 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// maxFormName is longer than any name that newForm gives.
+// maxFormName is longer than any name that newForm returns.
 const maxFormName = 64
 
-// newForm names a form that is about to be shown.
+// newForm returns a unique name for a form that is about to be shown.
 func newForm() string { return rand.Text() }
 
-// sends is the visitor as one who makes a change once, however often they send a form
-// whose answer shows a secret: a reload, or the way forward after back, sends it again
-// and is led to what the first sending made. What was shown is not kept.
+// sends returns the visitor as the caller of a change that happens only once, for a form whose
+// response shows a secret. Reloading the response, or going back and forward, submits the form
+// again; that redirects to what the first submission made. The secret that was shown is not
+// stored.
 func (v *visit) sends(r *http.Request) lyceum.By {
 	form := r.PostForm.Get("form")
 	if !isForm(form) {

@@ -13,7 +13,7 @@ import (
 
 var shown = regexp.MustCompile(`name="shown" value="([^"]+)"`)
 
-// fingerprint is that of what a page shows in its form.
+// fingerprint returns the fingerprint in the form of a page.
 func fingerprint(t *testing.T, w *httptest.ResponseRecorder) string {
 	t.Helper()
 	found := shown.FindStringSubmatch(w.Body.String())
@@ -23,8 +23,8 @@ func fingerprint(t *testing.T, w *httptest.ResponseRecorder) string {
 	return found[1]
 }
 
-// Two people have the same form open. What the first one saves is not undone by the
-// second, who is told what it is now, keeps what they typed, and can save it again.
+// Two users have the same form open. The second one does not undo what the first one saved:
+// they are told the current values, keep what they typed, and can save it again.
 func TestTwoPeopleChangeTheSame(t *testing.T) {
 	p := open(t, site)
 	p.register("Ledger", "https://app.example.com/cb", "1")
@@ -34,7 +34,7 @@ func TestTwoPeopleChangeTheSame(t *testing.T) {
 	for _, tc := range []struct {
 		page, done    string
 		first, second url.Values
-		now           []string // what the second one is told
+		now           []string // what the second user is told
 		kept          string   // what they typed
 	}{
 		{
@@ -77,7 +77,7 @@ func TestTwoPeopleChangeTheSame(t *testing.T) {
 			for who, form := range map[string]url.Values{p.owner: tc.first, manager: tc.second} {
 				form.Set("shown", fingerprint(t, p.ask(who, "GET", tc.page, nil)))
 			}
-			for range 2 { // a form that is sent twice finds its own change
+			for range 2 { // a form that is submitted twice finds its own change
 				leads(t, p.ask(p.owner, "POST", tc.page, tc.first), tc.done+"?done=changed")
 			}
 			before := p.journal()
@@ -97,7 +97,7 @@ func TestTwoPeopleChangeTheSame(t *testing.T) {
 	}
 }
 
-// A form that is refused, or only previewed, still knows what it was opened with.
+// A form that is rejected, or only previewed, keeps the fingerprint it was opened with.
 func TestShownStays(t *testing.T) {
 	p := open(t, site)
 	p.register("Ledger", "https://app.example.com/cb", "1")

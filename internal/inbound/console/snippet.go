@@ -7,12 +7,12 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/templates"
 )
 
-// snippetPage is the form of the snippet for learners' pages.
+// snippetPage is the data of the form of the snippet for learners' pages.
 type snippetPage struct {
 	templates.Snippet
 
 	Form    *form
-	Preview *string // HTML; nil: none was asked for
+	Preview *string // HTML; nil without a preview
 }
 
 // showSnippet serves GET /admin/settings/page-snippet.
@@ -24,7 +24,7 @@ func (c *console) showSnippet(w http.ResponseWriter, r *http.Request, v *visit) 
 	return c.snippetPage(w, r, v, snippetPage{Snippet: s, Form: snippetForm(&s)})
 }
 
-// snippetForm is the form of the snippet as it is.
+// snippetForm returns the form of the snippet with its current value.
 func snippetForm(s *templates.Snippet) *form {
 	return &form{Action: snippetPath, Shown: s.Shown(), Values: map[string]string{"body": s.Body}}
 }
@@ -33,8 +33,7 @@ func (c *console) snippetPage(w http.ResponseWriter, r *http.Request, v *visit, 
 	return c.show(w, r, statusFor(p.Form), "snippet.gohtml", v, "Snippet for learners’ pages", p)
 }
 
-// changeSnippet serves POST /admin/settings/page-snippet: it saves the snippet or shows
-// what it makes.
+// changeSnippet serves POST /admin/settings/page-snippet: it saves the snippet or previews it.
 func (c *console) changeSnippet(w http.ResponseWriter, r *http.Request, v *visit) error {
 	f := &form{Action: snippetPath, Shown: r.PostForm.Get("shown"), Values: map[string]string{}}
 	f.keep(lines(r), "body")

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// An owner adds HTML to the pages of learners, sees what it makes, and removes it.
+// An owner adds HTML to the pages of learners, previews it, and removes it.
 func TestSnippet(t *testing.T) {
 	p := open(t, site)
 	const path = "/admin/settings/page-snippet"

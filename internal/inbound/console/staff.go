@@ -10,7 +10,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/templates"
 )
 
-// staffPage is the page of who works for the school.
+// staffPage is the data of the page of the school's staff.
 type staffPage struct {
 	Form   *form
 	Roles  []lyceum.StaffRole
@@ -19,7 +19,7 @@ type staffPage struct {
 	Sends  bool // the server can send email
 }
 
-// colleague is one row of it.
+// colleague is a member of the staff on that page.
 type colleague struct {
 	access.Colleague
 
@@ -60,7 +60,7 @@ func (c *console) staffPage(w http.ResponseWriter, r *http.Request, v *visit, st
 	return c.show(w, r, status, "staff.gohtml", v, "Staff", p)
 }
 
-// staffLink is the one page that has the link of who was invited.
+// staffLink is the data of the only page that shows the link of an invited person.
 type staffLink struct {
 	linkPage
 
@@ -130,7 +130,7 @@ func (c *console) dropSecondFactor(w http.ResponseWriter, r *http.Request, v *vi
 	return c.deed(w, r, v, c.Accounts.RemoveSecondFactor, "second-dropped")
 }
 
-// afterStaff leads who changed what they may do themselves to the first page.
+// afterStaff redirects visitors who changed their own role to the home page.
 func (c *console) afterStaff(w http.ResponseWriter, r *http.Request, v *visit, id lyceum.UserID, notice string) error {
 	if id == v.User.ID {
 		http.Redirect(w, r, homePath, http.StatusSeeOther)
@@ -139,7 +139,7 @@ func (c *console) afterStaff(w http.ResponseWriter, r *http.Request, v *visit, i
 	return done(w, r, staffPath, notice)
 }
 
-// colleagueAt finds who works for the school and is named by the address.
+// colleagueAt finds the member of the staff in the path.
 func (c *console) colleagueAt(r *http.Request, v *visit) (colleague, error) {
 	id, ok := parseID[lyceum.UserID](r.PathValue("id"))
 	if !ok {

@@ -15,7 +15,7 @@ import (
 
 const staffPath = "/admin/settings/staff"
 
-// hire signs somebody in who works for school 1.
+// hire signs in a new member of the staff of school 1.
 func (p *place) hire(email string, role lyceum.StaffRole) (session string, id lyceum.UserID) {
 	p.t.Helper()
 	session = p.signIn(1, email, lyceum.Student)
@@ -28,7 +28,7 @@ func (p *place) hire(email string, role lyceum.StaffRole) (session string, id ly
 	return session, user.ID
 }
 
-// R53: each page opens to each role as the table says, and no route is missing in it.
+// R53: each role can open the pages that the table allows, and no route is missing from it.
 func TestR53EveryRoleAndPage(t *testing.T) {
 	p := open(t, site)
 	sessions := map[lyceum.StaffRole]string{}
@@ -46,13 +46,13 @@ func TestR53EveryRoleAndPage(t *testing.T) {
 	asked := 0
 	for door := range doors {
 		method, path, _ := strings.Cut(door, " ")
-		if !strings.HasPrefix(path, "/admin") || path == "/admin/clock" { // there is a clock to move in a sandbox
+		if !strings.HasPrefix(path, "/admin") || path == "/admin/clock" { // only a sandbox has a clock to move
 			continue
 		}
 		for role, session := range sessions {
 			asked++
 			if access.May(role, door) && method == "POST" {
-				continue // what these do, other tests look at
+				continue // tested elsewhere
 			}
 			w := p.ask(session, method, strings.NewReplacer("{id}", "99", "{type}", "course", "{product}", "1", "{delivery}", "1", "{name}", "password", "{$}", "").Replace(path), nil)
 			refused := w.Code == 403 || path == "/admin" && w.Code == 303
@@ -66,7 +66,7 @@ func TestR53EveryRoleAndPage(t *testing.T) {
 	}
 }
 
-// An invitation by email has the link, and the page has not.
+// An invitation by email contains the link, and the page does not.
 func TestInvitationByEmail(t *testing.T) {
 	p := open(t, site)
 	p.remake(func(o *console.Options) {
@@ -82,7 +82,7 @@ func TestInvitationByEmail(t *testing.T) {
 	want(t, p.ask(p.owner, "POST", staffPath, p.form(staffPath, "email", "other@example.com", "role", "support")), 200, "One-time link")
 }
 
-// R54: a role that is changed counts from the next request on, for pages and for keys.
+// R54: a changed role applies from the next request on, for pages and for keys.
 func TestR54RoleChangedWhileSignedIn(t *testing.T) {
 	p := open(t, site)
 	session, id := p.hire("partner@example.com", lyceum.ManagerRole)
@@ -115,7 +115,7 @@ func TestR54RoleChangedWhileSignedIn(t *testing.T) {
 	}
 }
 
-// formOf is form for another session than the owner's.
+// formOf is form for a session other than the owner's.
 func (p *place) formOf(session, path string, pairs ...string) url.Values {
 	p.t.Helper()
 	form := url.Values{}
@@ -143,7 +143,7 @@ func TestR55LastOwner(t *testing.T) {
 	want(t, p.ask(session, "GET", "/admin", nil), 403, "owners and staff")
 }
 
-// R56: staff who do not own the school cannot take over the account of who may more.
+// R56: staff who are not owners cannot take over the account of someone with more rights.
 func TestR56AccountsOfStaff(t *testing.T) {
 	p := open(t, site)
 	support, id := p.hire("help@example.com", lyceum.SupportRole)

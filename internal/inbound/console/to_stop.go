@@ -8,7 +8,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/sales"
 )
 
-// toStopPage lists the sales that somebody is to stop charging.
+// toStopPage is the data of the list of sales to stop charging.
 type toStopPage struct {
 	Form *form
 	Rows []toStop

@@ -13,33 +13,33 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/access"
 )
 
-// pageSize is how many transactions stand on a page.
+// pageSize is how many transactions are on a page.
 const pageSize = 20
 
-// totalsShown is in how many currencies the totals are shown at once.
+// totalsShown is the maximum number of currencies whose totals are shown without unfolding.
 const totalsShown = 3
 
 // totalsTime is how long the list waits for its totals.
 const totalsTime = 3 * time.Second
 
-// listPage is what the list of transactions shows.
+// listPage is the data of the list of transactions.
 type listPage struct {
 	Form    *form
-	Names   map[string]lyceum.Named // of what the filter's numbers stand for, by field
+	Names   map[string]lyceum.Named // of the objects whose numbers are in the filter, by field
 	Periods []chip
 	Groups  []chipGroup
-	Chosen  bool // the list is narrowed
+	Chosen  bool // the list is filtered
 	Pick    *picking
 	Rows    []row
 	Total   int64
-	Totals  []totalLine // empty for who does not see reports
-	// MoreTotals are those of the currencies that are used less, if there are many.
+	Totals  []totalLine // empty for a visitor who may not see reports
+	// MoreTotals are those of less used currencies, if there are many.
 	MoreTotals []totalLine
 	Revenue    string
-	// NoTotals says that the totals would have taken too long: sales are not in memory yet.
+	// NoTotals says that the totals would have taken too long: the sales are not in memory yet.
 	NoTotals bool
-	Export   string // the address of the list as a file
-	Report   string // the address of a report of the list
+	Export   string // the URL of the list as a file
+	Report   string // the URL of a report of the list
 	Turn     turn
 }
 
@@ -50,28 +50,27 @@ type row struct {
 	Buyer     person
 	Plan      string
 	Of        string // the product of the plan
-	Coupon    string // empty without one, like Affiliate
+	Coupon    string // empty for none, like Affiliate
 	Affiliate string
 	Price     string
 	Marks     []mark
 	Path      string // of its sale
 }
 
-// person is who somebody is, as a page shows it. Email stands for the number
-// where nobody is known.
+// person is a user as a page shows them. If the user is unknown, Email contains their number.
 type person struct{ Name, Email string }
 
 // mark is a state in a word, with the class of its badge.
 type mark struct{ Class, Text string }
 
-// turn leads from one page of a list to the others, with the filter.
+// turn links from one page of a list to the others, with the filter.
 type turn struct {
 	Number, Last, Rows                 int64
 	First, Previous, Next, LastAddress string
 	Hidden                             []hidden
 }
 
-// hidden is a field of a form that nobody sees.
+// hidden is a hidden field of a form.
 type hidden struct{ Name, Value string }
 
 // listTransactions serves GET /admin/transactions.
@@ -93,7 +92,7 @@ func (c *console) listTransactions(w http.ResponseWriter, r *http.Request, v *vi
 		return err
 	}
 	switch {
-	case len(wrong) > 1 || len(wrong) > 0 && f.Wrong["page"] == "": // there is no list without its filter
+	case len(wrong) > 1 || len(wrong) > 0 && f.Wrong["page"] == "": // without a valid filter there is no list
 		return c.show(w, r, http.StatusUnprocessableEntity, "transactions.gohtml", v, "Transactions", p)
 	case len(wrong) > 0:
 	case p.Pick != nil:
@@ -120,12 +119,12 @@ func (c *console) chips(ctx context.Context, v *visit, p *listPage) (err error) 
 	p.Periods = periodChips(p.Form, c.Clock(), v.zone)
 	p.Groups, p.Chosen = p.groups(), len(narrowed(p.Form)) > 0
 	if len(p.Form.Wrong) == 0 && access.May(v.Role, "GET "+exportPath) {
-		p.Groups[0].Export = exportPath // of days: a month for the accountant
+		p.Groups[0].Export = exportPath // of the days: a month for the accountant
 	}
 	return nil
 }
 
-// fill fills in the rows of a list, and what all of them come to.
+// fill fills in the rows of a list, and its totals.
 func (c *console) fill(ctx context.Context, v *visit, p *listPage, asked *salesAsked) error {
 	listing, err := c.Sales.List(ctx, v.by(), asked.Filter, lyceum.NewestFirst, asked.Page)
 	if err != nil {
@@ -155,7 +154,7 @@ func (c *console) fill(ctx context.Context, v *visit, p *listPage, asked *salesA
 	return err
 }
 
-// rowsOf returns transactions with the names of what they are about.
+// rowsOf adds the names of the objects that transactions refer to.
 func (c *console) rowsOf(
 	ctx context.Context, school lyceum.SchoolID, transactions []lyceum.Transaction,
 ) ([]row, error) {
@@ -191,7 +190,7 @@ func planName(name string, id lyceum.PricingPlanID) string {
 	return fmt.Sprintf("Pricing plan %d", id)
 }
 
-// marksOf tells what became of a transaction.
+// marksOf returns badges for the state of a transaction.
 func marksOf(t *lyceum.Transaction) []mark {
 	var marks []mark
 	switch {
@@ -215,8 +214,8 @@ func marksOf(t *lyceum.Transaction) []mark {
 	return marks
 }
 
-// newTurn gives the ways from a page of a list of so many, which the form's
-// fields narrow.
+// newTurn returns the links from page number of a list with total rows; fields are the form's
+// fields that filter the list.
 func newTurn(f *form, fields []string, size, number, total int64) turn {
 	query := url.Values{}
 	t := turn{Number: number, Last: max(1, (total+size-1)/size), Rows: total}

@@ -74,7 +74,7 @@ func TestTransactionsFilter(t *testing.T) {
 		"Refunded", "Partly refunded", "Chargeback", "Free", "Paid", `<time datetime="2026-03-11T23:59:59Z">`, "11 Mar 2026 23:59", `href="/admin/transactions" aria-current="page"`)
 }
 
-// session signs the owner in anew: the clock was moved.
+// session signs the owner in again, because the clock was moved.
 func (p *place) session() {
 	p.t.Helper()
 	session, _, err := p.admitted(p.t.Context(), 1, "owner@example.com")
@@ -171,7 +171,7 @@ func TestTransactionsPages(t *testing.T) {
 	want(t, p.ask(p.owner, "GET", "/admin", nil), 200, "46 sales, 2 new buyers.")
 }
 
-// counted counts the questions about names.
+// counted counts the queries for names.
 type counted struct {
 	lyceum.Store
 
@@ -204,8 +204,8 @@ func TestNamesAreAskedForAtOnce(t *testing.T) {
 	}
 }
 
-// A filter is set by a name: one that fits one thing narrows the list to it, one
-// that fits several leads to a list to pick from.
+// A filter can be set by a name: one with a single match filters the list by it, one with
+// several matches shows a list to pick from.
 func TestFilterByName(t *testing.T) {
 	p := open(t, site)
 	p.market()
@@ -295,7 +295,7 @@ func TestSearch(t *testing.T) {
 	want(t, p.ask(p.owner, "GET", salePath(sale), nil), 200, "AffiliateClay Weekly", "Pottery club", "Course Pottery")
 }
 
-// B10: names of buyers and plans are text, wherever they stand.
+// B10: names of buyers and plans are shown as plain text everywhere.
 func TestB10NamesInSales(t *testing.T) {
 	p := open(t, site)
 	p.market()

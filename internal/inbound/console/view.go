@@ -16,27 +16,27 @@ import (
 	users "github.com/lyceum-school/lyceum/internal/rules/people"
 )
 
-// view is what every page is shown with.
+// view is the data of every page.
 type view struct {
 	Title  string
-	Visit  *visit // absent where nobody is let in
-	Room   string // the path of the room, to mark it in the navigation
+	Visit  *visit // nil if the visitor was not admitted
+	Room   string // the path of the section, to mark it in the navigation
 	Notice string
 	Late   string // why a form did nothing
-	Wrong  bool   // a form was refused; its fields say why
+	Wrong  bool   // a form was rejected; its fields say why
 	Now    time.Time
 	Moves  bool // Now is the clock of a sandbox, which can be moved
 	Moving lyceum.Opt[time.Time]
 	Data   any
 }
 
-// May reports whether the visitor may open a door, such as "GET /admin/sales/{id}".
+// May reports whether the visitor may perform an action, such as "GET /admin/sales/{id}".
 func (v view) May(door string) bool { return v.Visit != nil && access.May(v.Visit.Role, door) }
 
-// problem is the page for what could not be done.
+// problem is the data of the page for what could not be done.
 type problem struct{ Sentence string }
 
-// field is one text input of a form: what it holds and what is wrong with it.
+// field is one text input of a form, with its value and what is wrong with it.
 type field struct {
 	Name, Label, Hint, Value, Error, Type string
 
@@ -44,16 +44,16 @@ type field struct {
 	Optional bool
 }
 
-// copyable is a text that a person carries elsewhere.
+// copyable is a text for the user to copy.
 type copyable struct{ ID, Label, Text string }
 
-// moment is a time with what stands in its place when there is none.
+// moment is a time, and what to show if there is none.
 type moment struct {
 	At   lyceum.Opt[time.Time]
 	None string
 }
 
-// functionsIn are what templates may call; times are those of a zone.
+// functionsIn returns the functions for templates; they show times in the given zone.
 func functionsIn(at *time.Location) template.FuncMap {
 	shown := func(layout string) func(time.Time) string {
 		return func(t time.Time) string { return t.In(at).Format(layout) }
@@ -87,7 +87,7 @@ func functionsIn(at *time.Location) template.FuncMap {
 	}
 }
 
-// roleName writes a role as it is read.
+// roleName capitalises the name of a role.
 func roleName(role any) string {
 	name := fmt.Sprint(role)
 	return strings.ToUpper(name[:1]) + name[1:]
@@ -100,11 +100,11 @@ func count(n int64, one, many string) string {
 	return number(n) + " " + many
 }
 
-// number writes a number as it is read: 12,345.
+// number formats a number for people: 12,345.
 func number(n int64) string { return thousands(strconv.FormatInt(n, 10)) }
 
-// breakable gives the pieces of an address that a line may end between: it is
-// broken after the slashes of its path before it is broken elsewhere.
+// breakable splits a URL into pieces between which a line may break: after the slashes of its
+// path, before it is broken anywhere else.
 func breakable(text string) []string {
 	scheme, rest, found := strings.Cut(text, "://")
 	if !found {
@@ -115,7 +115,7 @@ func breakable(text string) []string {
 	return pieces
 }
 
-// looks are the pages for each time zone that a school has.
+// looks are the parsed pages for each time zone that a school has.
 type looks struct {
 	mu     sync.Mutex
 	byZone map[lyceum.TimeZone]map[string]*template.Template
@@ -139,7 +139,7 @@ func (l *looks) of(zone lyceum.TimeZone, page string) (*template.Template, error
 	return pages[page], nil
 }
 
-// parse reads the pages and gives each the parts that they share.
+// parse parses the page templates, each with the shared parts.
 func parse(at *time.Location) (map[string]*template.Template, error) {
 	pages, err := web.Pages(pageTemplates, functionsIn(at), "templates/*.gohtml")
 	if err != nil {
@@ -153,7 +153,7 @@ func parse(at *time.Location) (map[string]*template.Template, error) {
 	return pages, nil
 }
 
-// rooms tells of each page which room it belongs to.
+// rooms maps each page to the section it belongs to.
 var rooms = map[string]string{
 	"home.gohtml":             homePath,
 	"report.gohtml":           reportPath,
@@ -205,8 +205,8 @@ var rooms = map[string]string{
 	"cancel.gohtml":           transactionsPath,
 }
 
-// notices are the sentences that a page begins with after something was done,
-// by the value of the parameter done.
+// notices are the messages at the top of a page after an action, by the value of the parameter
+// done.
 var notices = map[string]string{
 	"changed":      "The changes are saved.",
 	"clock":        "The clock was moved, and everything that was due on the way has happened.",
@@ -284,13 +284,13 @@ func (c *console) show(
 	})
 }
 
-// done leads to where a person sees what was done.
+// done redirects to the page that shows what was done.
 func done(w http.ResponseWriter, r *http.Request, path, notice string) error {
 	http.Redirect(w, r, path+"?done="+notice, http.StatusSeeOther) // #nosec G710 -- always a page of this server
 	return nil
 }
 
-// statusOf returns the status of a page that tells of an error.
+// statusOf returns the HTTP status of an error page.
 func statusOf(kind lyceum.Kind) int {
 	if kind == lyceum.Invalid {
 		return http.StatusUnprocessableEntity // like a form whose fields are rejected
@@ -298,8 +298,7 @@ func statusOf(kind lyceum.Kind) int {
 	return web.Status(kind)
 }
 
-// apologize shows an error to the person, and gives what must stay here to the
-// log.
+// apologize shows an error to the user, and logs what must not be shown.
 func (c *console) apologize(w http.ResponseWriter, r *http.Request, v *visit, err error) {
 	e := lyceum.Public(err)
 	sentence := e.Detail

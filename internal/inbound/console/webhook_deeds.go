@@ -11,7 +11,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/events"
 )
 
-// leaving has the id of what a change makes kept for who sends its form again.
+// leaving makes a change store the id of what it creates, for madeBefore.
 func leaving[T any, ID ~int32](by lyceum.By, id func(T) ID) lyceum.By {
 	by.Once.Render = func(made any) ([]byte, error) {
 		result, ok := made.(T)
@@ -23,7 +23,7 @@ func leaving[T any, ID ~int32](by lyceum.By, id func(T) ID) lyceum.By {
 	return by
 }
 
-// madeBefore gives the id that was kept when the form was sent before.
+// madeBefore returns the id that was stored when the form was submitted before.
 func madeBefore[ID ~int32](err error) (id ID, ok bool) {
 	e, ok := errors.AsType[*lyceum.RepeatError](err)
 	if !ok {
@@ -32,15 +32,15 @@ func madeBefore[ID ~int32](err error) (id ID, ok bool) {
 	return parseID[ID](string(e.Body))
 }
 
-// hookDeed is a change of one webhook that a form asks for.
+// hookDeed is a submitted change of one webhook.
 type hookDeed struct {
 	ID   lyceum.WebhookID
 	Path string
 	By   lyceum.By
 }
 
-// deed reads which webhook the address names and who changes it, once for each
-// sending of the form.
+// deed returns the webhook in the path, and the visitor as the caller of a change that happens
+// once per form.
 func (v *visit) deed(r *http.Request, what string, asked ...string) (hookDeed, error) {
 	id, ok := parseID[lyceum.WebhookID](r.PathValue("id"))
 	if !ok {
@@ -74,7 +74,7 @@ func (c *console) testWebhook(w http.ResponseWriter, r *http.Request, v *visit) 
 	return done(w, r, deliveryPath(d.ID, made.ID), "tested")
 }
 
-// refused puts what was sent and what is wrong with it into a form of a page.
+// refused puts a submitted value, and what is wrong with it, into a form of a page.
 func refused(f *form, field, value string, err error) error {
 	f.keep(func(string) string { return value }, field)
 	if !f.refuse(err) {
@@ -83,7 +83,7 @@ func refused(f *form, field, value string, err error) error {
 	return nil
 }
 
-// replays are the choices of what becomes of what a failed webhook missed.
+// replays are the choices for the deliveries that a failed webhook missed.
 var replays = map[string]events.Replay{"yes": events.WithReplay, "no": events.WithoutReplay}
 
 // resumeWebhook serves POST /admin/settings/webhooks/{id}/resume.
@@ -108,7 +108,7 @@ func (c *console) resumeWebhook(w http.ResponseWriter, r *http.Request, v *visit
 	return c.refuseHook(w, r, v, "Nothing was changed", d.Path, err)
 }
 
-// hookQuestion is what the questions about a webhook show.
+// hookQuestion is the data of the confirmation pages about a webhook.
 type hookQuestion struct {
 	Hook       lyceum.Webhook
 	Path, Once string
@@ -160,8 +160,8 @@ func (c *console) deleteWebhook(w http.ResponseWriter, r *http.Request, v *visit
 	return done(w, r, webhooksPath, "hook-deleted")
 }
 
-// resendPage is what the form for sending a period again, and the question
-// before it, show.
+// resendPage is the data of the form for resending the deliveries of a period, and of the page
+// that confirms it.
 type resendPage struct {
 	Form  *form
 	Hook  lyceum.WebhookID
@@ -183,7 +183,7 @@ func (c *console) newResend(w http.ResponseWriter, r *http.Request, v *visit) er
 	return c.show(w, r, http.StatusOK, "resend.gohtml", v, "Send again", p)
 }
 
-// readResend reads which deliveries a form asks for.
+// readResend parses which deliveries a form selects.
 func readResend(r *http.Request, v *visit, hook lyceum.WebhookID) (resendPage, lyceum.ResendFilter, error) {
 	p := resendPage{Hook: hook, Path: hookPath(hook)}
 	p.Form = &form{Action: p.Path + "/resend", Once: r.PostForm.Get("form"), Values: map[string]string{}}
@@ -200,7 +200,7 @@ func readResend(r *http.Request, v *visit, hook lyceum.WebhookID) (resendPage, l
 	return p, filter, nil
 }
 
-// confirmResend serves POST /admin/settings/webhooks/{id}/resend: it asks.
+// confirmResend serves POST /admin/settings/webhooks/{id}/resend: it asks for confirmation.
 func (c *console) confirmResend(w http.ResponseWriter, r *http.Request, v *visit) error {
 	hook, err := c.hook(r, v)
 	if err != nil {
@@ -224,7 +224,7 @@ func (c *console) confirmResend(w http.ResponseWriter, r *http.Request, v *visit
 	return c.show(w, r, http.StatusOK, "resend_question.gohtml", v, "Send these again?", p)
 }
 
-// keepResend serves POST /admin/settings/webhooks/{id}/resend/keep: it sends.
+// keepResend serves POST /admin/settings/webhooks/{id}/resend/keep: it resends.
 func (c *console) keepResend(w http.ResponseWriter, r *http.Request, v *visit) error {
 	d, err := v.deed(r, "resend", r.PostForm.Get("from"), r.PostForm.Get("until"), r.PostForm.Get("state"))
 	if err != nil {

@@ -13,39 +13,39 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/events"
 )
 
-// hookForm is the form of a webhook, new or not.
+// hookForm is the data of the form of a new or existing webhook.
 type hookForm struct {
 	Form    *form
 	Groups  []eventGroup
-	Refused string // what is wrong with none of the fields
-	Back    string // the path that cancelling leads to
+	Refused string // an error that is not about a field
+	Back    string // the path to return to on cancel
 	New     bool
 }
 
-// hookSecret is the one page that has the secret of a webhook.
+// hookSecret is the data of the only page that shows the secret of a webhook.
 type hookSecret struct {
 	Hook         lyceum.Webhook
 	Path, Secret string
-	New          bool // the webhook, not only its secret
+	New          bool // the webhook is new, not only its secret
 }
 
-// eventGroup is a part of the events that webhooks tell of.
+// eventGroup is a group of events that webhooks can receive.
 type eventGroup struct {
 	Label  string
 	Events []eventChoice
 }
 
-// eventChoice is one event with when it is sent.
+// eventChoice is one event, and when it is sent.
 type eventChoice struct {
 	Name   lyceum.EventName
 	When   string
 	Chosen bool
 }
 
-// ID is what the event's box is called on the page.
+// ID returns the HTML id of the event's checkbox.
 func (e *eventChoice) ID() string { return "event-" + strings.ReplaceAll(string(e.Name), ".", "-") }
 
-// eventGroups gives every event, the named ones chosen.
+// eventGroups returns all events, with the named ones chosen.
 func eventGroups(chosen []string) []eventGroup {
 	groups := []eventGroup{
 		{"Users", []eventChoice{
@@ -84,7 +84,7 @@ func eventGroups(chosen []string) []eventGroup {
 	return groups
 }
 
-// firstEvent is the event of the form that a webhook is told of first.
+// firstEvent returns the first event in the form that a webhook receives.
 func firstEvent(hook *lyceum.Webhook) string {
 	for _, group := range eventGroups(nil) {
 		for i := range group.Events {
@@ -98,7 +98,7 @@ func firstEvent(hook *lyceum.Webhook) string {
 
 var hookFields = []string{"url", "which", "as_array", "schedule", "rate_limit"}
 
-// readHook takes up a form of a webhook as it was sent.
+// readHook parses the submitted form of a webhook.
 func readHook(r *http.Request, action, back string) (hookForm, events.WebhookForm) {
 	f := &form{Action: action, Once: r.PostForm.Get("form"), Values: map[string]string{}}
 	if !isForm(f.Once) {
@@ -111,7 +111,7 @@ func readHook(r *http.Request, action, back string) (hookForm, events.WebhookFor
 	case f.Values["which"] == "all":
 		names = nil
 	case len(names) == 0:
-		names = []string{""} // to the rules no name at all is all events
+		names = []string{""} // to the rules, an empty list means all events
 	}
 	f.Values["events"] = namedEvents(names)
 	return p, events.WebhookForm{
@@ -120,8 +120,8 @@ func readHook(r *http.Request, action, back string) (hookForm, events.WebhookFor
 	}
 }
 
-// limitOf reads how many messages a minute are asked for; none is no limit. What
-// is no number is one that the rules refuse.
+// limitOf parses the number of messages per minute; empty means no limit. An invalid number
+// becomes one that the rules reject.
 func limitOf(text string) int32 {
 	if text = strings.TrimSpace(text); text == "" {
 		return 0
@@ -164,8 +164,8 @@ func (c *console) createWebhook(w http.ResponseWriter, r *http.Request, v *visit
 	return c.showHookSecret(w, r, v, "Your webhook", hookSecret{Hook: made.Webhook, New: true}, made.Secret)
 }
 
-// showHookSecret shows the only page that ever has the secret of a webhook. It
-// is the answer to a POST and is not stored, so that no address leads to it.
+// showHookSecret shows the only page that ever contains the secret of a webhook. It is the
+// response to a POST and is not stored, so that no URL leads to it.
 func (c *console) showHookSecret(
 	w http.ResponseWriter, r *http.Request, v *visit, title string, p hookSecret, secret []byte,
 ) error {
@@ -173,7 +173,7 @@ func (c *console) showHookSecret(
 	return c.show(w, r, http.StatusOK, "webhook_secret.gohtml", v, title, p)
 }
 
-// formOf is the form of a webhook as it is.
+// formOf returns the form of a webhook with its current values.
 func formOf(hook *lyceum.Webhook) *form {
 	f := &form{Action: hookPath(hook.ID) + "/edit", Shown: hook.Shown(), Values: map[string]string{
 		"url": hook.URL, "which": "all", "schedule": string(hook.Schedule), "events": namedEvents(namesOf(hook)),
@@ -190,7 +190,7 @@ func formOf(hook *lyceum.Webhook) *form {
 	return f
 }
 
-// namedEvents lists events for a person; no names are all events.
+// namedEvents lists events for people; no names mean all events.
 func namedEvents(names []string) string {
 	if len(names) == 0 {
 		return "all"
@@ -234,7 +234,7 @@ func (c *console) changeWebhook(w http.ResponseWriter, r *http.Request, v *visit
 	return c.refuseHookForm(w, r, v, title, p, wrong)
 }
 
-// refuseHookForm shows a form of a webhook again with what is wrong.
+// refuseHookForm shows the form of a webhook again with what is wrong.
 func (c *console) refuseHookForm(
 	w http.ResponseWriter, r *http.Request, v *visit, title string, p hookForm, err error,
 ) error {
@@ -254,7 +254,7 @@ func (c *console) refuseHookForm(
 	return c.show(w, r, http.StatusUnprocessableEntity, "webhook_form.gohtml", v, title, p)
 }
 
-// sentence writes a detail of an error as a sentence of its own.
+// sentence turns the detail of an error into a sentence.
 func sentence(detail string) string {
 	first, size := utf8.DecodeRuneInString(detail)
 	return string(unicode.ToUpper(first)) + detail[size:] + "."

@@ -8,7 +8,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// hooksPage is what the list of webhooks shows.
+// hooksPage is the data of the list of webhooks.
 type hooksPage struct {
 	Own     []hookRow
 	Records []hookRow // of another server
@@ -23,12 +23,12 @@ type hookRow struct {
 	Events string
 }
 
-// hookPage is what the page of a webhook shows.
+// hookPage is the data of the page of a webhook.
 type hookPage struct {
 	Hook   lyceum.Webhook
 	Path   string
 	State  mark
-	Names  []string // of the events; none is all
+	Names  []string // of the events; empty means all
 	Groups []eventGroup
 	Test   *form
 	Resume *form
@@ -40,13 +40,13 @@ type hookPage struct {
 type hookLog struct {
 	Form   *form // the filter and the page
 	States []stateLink
-	State  string // that the log is narrowed to
+	State  string // that the log is filtered by
 	Rows   []deliveryRow
 	Total  int64
 	Turn   turn
 }
 
-// stateLink leads to the deliveries in one state.
+// stateLink links to the deliveries in one state.
 type stateLink struct {
 	Label, Address string
 	Current        bool
@@ -57,15 +57,15 @@ type deliveryRow struct {
 	lyceum.WebhookEvent
 
 	Event string
-	About string // what it happened to
+	About string // the object of the event
 	Path  string
 	Mark  mark
 }
 
-// logSize is how many deliveries stand on a page.
+// logSize is how many deliveries are on a page.
 const logSize = 25
 
-// hookMarks are the states of webhooks.
+// hookMarks are the badges of the states of webhooks.
 var hookMarks = map[lyceum.WebhookState]mark{
 	lyceum.WebhookPending:  {"", "Pending"},
 	lyceum.WebhookVerified: {"badge-on", "Verified"},
@@ -83,7 +83,7 @@ var deliveryMarks = map[string]mark{
 
 func hookPath(id lyceum.WebhookID) string { return fmt.Sprintf("%s/%d", webhooksPath, id) }
 
-// namesOf gives the events that a webhook is told of; none for all.
+// namesOf returns the events that a webhook receives; nil means all.
 func namesOf(hook *lyceum.Webhook) []string {
 	if hook.EventTrigger == lyceum.AllEvents {
 		return nil
@@ -121,8 +121,8 @@ func (c *console) showWebhook(w http.ResponseWriter, r *http.Request, v *visit) 
 	return c.showHook(w, r, v, func(*hookPage) error { return nil })
 }
 
-// showHook shows the page of the webhook that the address names. Refuse puts
-// what is wrong into one of its forms; an error of it is given back.
+// showHook shows the page of the webhook in the path. The refuse function can put errors into
+// one of its forms; an error that it returns is returned.
 func (c *console) showHook(w http.ResponseWriter, r *http.Request, v *visit, refuse func(*hookPage) error) error {
 	hook, err := c.hook(r, v)
 	if err != nil {
@@ -159,8 +159,8 @@ func (c *console) showHook(w http.ResponseWriter, r *http.Request, v *visit, ref
 	return c.show(w, r, status, "webhook.gohtml", v, fmt.Sprintf("Webhook %d", hook.ID), p)
 }
 
-// stateOf is the state of a webhook in a word. One whose last deliveries failed
-// and are to be tried again is neither pending nor verified to its owner.
+// stateOf returns the badge of a webhook. A webhook whose pending deliveries have already
+// failed is shown as not answering instead of as pending or verified.
 func (c *console) stateOf(r *http.Request, v *visit, hook *lyceum.Webhook) (mark, error) {
 	if !hook.Live || hook.State == lyceum.WebhookFailed {
 		return hookMarks[hook.State], nil
@@ -178,7 +178,7 @@ func (c *console) stateOf(r *http.Request, v *visit, hook *lyceum.Webhook) (mark
 	return hookMarks[hook.State], nil
 }
 
-// hook finds the webhook that the address names.
+// hook finds the webhook in the path.
 func (c *console) hook(r *http.Request, v *visit) (lyceum.Webhook, error) {
 	id, ok := parseID[lyceum.WebhookID](r.PathValue("id"))
 	if !ok {
@@ -192,8 +192,7 @@ func (c *console) countDeliveries(r *http.Request, v *visit, f lyceum.WebhookEve
 	return listing.Total, err
 }
 
-// log gives the page of a webhook's deliveries that the query asks for. A state
-// that is none has no list.
+// log returns the requested page of a webhook's deliveries. An invalid state gives no list.
 func (c *console) log(r *http.Request, v *visit, hook lyceum.WebhookID) (hookLog, error) {
 	l := hookLog{Form: &form{Action: hookPath(hook), Values: map[string]string{}}}
 	l.Form.keep(r.URL.Query().Get, "state", "page")
@@ -234,13 +233,13 @@ func rowOf(d *lyceum.WebhookEvent, event lyceum.EventName) deliveryRow {
 	if row.About = fmt.Sprintf("of %s %d", d.ObjectType, d.ObjectID); d.Number.Value < 0 {
 		row.About = "Test"
 	}
-	if row.Event == "" { // a record of another server tells no more
+	if row.Event == "" { // a record of another server contains no more
 		row.Event = d.ObjectType
 	}
 	return row
 }
 
-// deliveryState reads which deliveries are meant; empty is all.
+// deliveryState parses the state of deliveries; empty means all.
 func (r *reading) deliveryState() lyceum.Opt[string] {
 	state := r.form.Values["state"]
 	if _, known := deliveryMarks[state]; known {
@@ -252,8 +251,8 @@ func (r *reading) deliveryState() lyceum.Opt[string] {
 	return lyceum.None[string]()
 }
 
-// refuseHook shows why the state of a webhook does not allow something, and the
-// way back to it.
+// refuseHook shows why the state of a webhook does not allow something, with a link back to the
+// webhook.
 func (c *console) refuseHook(w http.ResponseWriter, r *http.Request, v *visit, title, path string, err error) error {
 	e := lyceum.Public(err)
 	sentence, known := hookRefusals[e.Code]
@@ -265,8 +264,7 @@ func (c *console) refuseHook(w http.ResponseWriter, r *http.Request, v *visit, t
 	)
 }
 
-// hookRefusals are the reasons of rules/events in an owner's words, by their
-// code.
+// hookRefusals are the errors of rules/events, worded for the school's staff, by their code.
 var hookRefusals = map[string]string{
 	"record_only": "This webhook was copied from another server. Nothing is sent from here, so there is nothing to " +
 		"change.",

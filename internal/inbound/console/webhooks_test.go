@@ -44,7 +44,7 @@ func TestWebhooksAreListed(t *testing.T) {
 	want(t, p.ask(p.owner, "GET", "/admin", nil), 200, "1 webhook has failed, and nothing is sent to it.")
 }
 
-// The form offers every event that there is, each once.
+// The form offers every event exactly once.
 func TestEveryEventCanBeChosen(t *testing.T) {
 	offered := console.EventsOffered()
 	known := lyceum.EventNames()
@@ -100,8 +100,8 @@ func TestWebhookFormRefuses(t *testing.T) {
 	want(t, w, 422, "This server has no secret key to sign with", `value="https://b.example.com/"`)
 }
 
-// TestHookRate: a limit is set, shown, changed and removed; an invalid one is
-// refused beside its field.
+// TestHookRate checks that a limit can be set, shown, changed and removed, and that an invalid
+// one is reported at its field.
 func TestHookRate(t *testing.T) {
 	p := open(t, site)
 	form := p.form(hooksPath+"/new", "url", receiver, "which", "all", "schedule", "contract", "rate_limit", " 120 ")
@@ -123,7 +123,7 @@ func TestHookRate(t *testing.T) {
 	}
 }
 
-// The secret is shown by the answer to the form and by nothing else.
+// The secret is only shown in the response to the form.
 func TestHookSecretIsShownOnce(t *testing.T) {
 	p := open(t, site)
 	form := p.form(hooksPath+"/new", "url", " "+receiver+" ", "which", "all", "schedule", "contract")
@@ -170,7 +170,7 @@ func TestHookSecretIsShownOnce(t *testing.T) {
 	want(t, p.ask(p.owner, "POST", path+"/rotate", p.form(path+"/rotate")), 409, "Nothing was changed", "This server has no secret key", `href="`+path+`"`)
 }
 
-// A form makes one webhook, however often it is sent.
+// A form creates one webhook, however often it is submitted.
 func TestWebhookOnce(t *testing.T) {
 	p := open(t, site)
 	form := p.form(hooksPath+"/new", "url", receiver, "which", "all", "schedule", "contract")

@@ -10,7 +10,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/inbound/web"
 )
 
-// grantedApp is one row of the account page.
+// grantedApp is one row of the page of apps.
 type grantedApp struct {
 	Name, Revoke string
 	Scopes       []scope

@@ -16,7 +16,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// learner is a browser in which the learner is signed in.
+// learner returns a browser in which the learner is signed in.
 func learner(t *testing.T, change ...func(*oauth.Options)) *client {
 	t.Helper()
 	c := &client{window: serve(t, "https://school.example.com:443", change...), cookies: map[string]*http.Cookie{}}
@@ -24,7 +24,7 @@ func learner(t *testing.T, change ...func(*oauth.Options)) *client {
 	return c
 }
 
-// wantNot fails the test if a page has a text.
+// wantNot fails the test if a page contains a text.
 func (c *client) wantNot(w *httptest.ResponseRecorder, text string) {
 	c.t.Helper()
 	if strings.Contains(w.Body.String(), text) {
@@ -32,7 +32,7 @@ func (c *client) wantNot(w *httptest.ResponseRecorder, text string) {
 	}
 }
 
-// What is wrong with a form is said in the words of the form, and what was typed stays.
+// The errors of a form use the form's own field names, and what was typed is kept.
 func TestWrongProfile(t *testing.T) {
 	t.Parallel()
 	c := learner(t)
@@ -60,7 +60,7 @@ func TestTooManyLinksForAddresses(t *testing.T) {
 	c.want(w, 429, `value="newer@example.com"`)
 }
 
-// Who asks for a link again and again is told that there are no more than three.
+// Someone who requests a link again and again is told that there are at most three.
 func TestForgottenPasswordSaysHowMany(t *testing.T) {
 	t.Parallel()
 	c := &client{window: serve(t, "https://school.example.com:443"), cookies: map[string]*http.Cookie{}}
@@ -70,7 +70,7 @@ func TestForgottenPasswordSaysHowMany(t *testing.T) {
 	}
 }
 
-// Without mail there is no form that would not do what it says.
+// Without mail, there is no form that could not do what it says.
 func TestAddressWithoutMail(t *testing.T) {
 	t.Parallel()
 	c := learner(t, func(o *oauth.Options) { o.Doors.Ask = nil })
@@ -83,7 +83,7 @@ func TestAddressWithoutMail(t *testing.T) {
 	}
 }
 
-// Only what ended is said to have ended.
+// The page only says that a session ended if it did.
 func TestEndedSessions(t *testing.T) {
 	t.Parallel()
 	c := learner(t)
@@ -107,7 +107,7 @@ func TestEndedSessions(t *testing.T) {
 	c.want(c.ask("GET", "/account/sessions", nil), 303, "sign_in")
 }
 
-// Of two pages of the profile that are open, neither undoes what the other changed.
+// Of two open pages of the profile, neither undoes what the other changed.
 func TestProfileInTwoTabs(t *testing.T) {
 	t.Parallel()
 	c := learner(t)
@@ -129,12 +129,12 @@ func TestProfileInTwoTabs(t *testing.T) {
 	for _, kept := range []string{"Ada Lovelace", "1 555 0100", `on" checked>`} {
 		c.want(after, 200, `value="`+kept)
 	}
-	second.Set("name", "") // which was changed meanwhile, and the learner empties it
+	second.Set("name", "") // which was changed in the meantime, and is emptied by the learner
 	c.want(c.ask("POST", "/account/profile", second), 303, "done=profile")
 	c.want(c.ask("GET", "/account/profile", nil), 200, `name="name" value=""`)
 }
 
-// A page that does not exist, or does not do what was asked, leads on.
+// Error pages, for pages that do not exist or reject a request, link to the account.
 func TestNoPageLeadsOn(t *testing.T) {
 	t.Parallel()
 	c := learner(t)
@@ -146,7 +146,7 @@ func TestNoPageLeadsOn(t *testing.T) {
 	}
 }
 
-// Times on the account's pages are those of the school's clocks.
+// Times on the account's pages are in the school's time zone.
 func TestTimesOfTheAccount(t *testing.T) {
 	t.Parallel()
 	c := learner(t)

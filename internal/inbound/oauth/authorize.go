@@ -16,30 +16,30 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/access"
 )
 
-// authorization is an authorization request on its way.
+// authorization is an authorization request in progress.
 type authorization struct {
-	raw      string // the query as it came
+	raw      string // the query string as received
 	app      lyceum.OAuthApp
 	request  access.Request
-	problem  *lyceum.Error // goes to the app, after the person has signed in
-	appState string        // as far as it can be known
+	problem  *lyceum.Error // reported to the app after the user has signed in
+	appState string        // the state parameter, unless it was repeated
 }
 
-// consent is the page that asks the learner.
+// consent is the data of the page on which the learner consents.
 type consent struct {
 	App                string
 	Action             string
 	Request            string // sealed
 	Required, Optional []scope
-	Host               string // where Authorize leads
-	Again              string // this page, for somebody else
+	Host               string // where Authorize redirects to
+	Again              string // this page, for a different user
 }
 
 type scope struct{ Name, Text string }
 
-// readAuthorization reads an authorization request. Its error is for the
-// person: nothing may be redirected to an app that is not known, or to an
-// address that is not its own (RFC 6749, section 4.1.2.1).
+// readAuthorization parses an authorization request. Its error is shown to the user, because
+// nothing may be redirected to an unknown app or to an address that is not the app's (RFC 6749,
+// section 4.1.2.1).
 func (p *pages) readAuthorization(r *http.Request, v *visit, raw string) (*authorization, error) {
 	asked, err := parseForm(raw)
 	if err != nil {
@@ -77,12 +77,12 @@ func (p *pages) readAuthorization(r *http.Request, v *visit, raw string) (*autho
 	return a, nil
 }
 
-// issuer names who answers, by the version of the app (RFC 9207).
+// issuer returns the issuer identifier for the version of an app (RFC 9207).
 func (p *pages) issuer(version lyceum.InterfaceVersion) string {
 	return fmt.Sprintf("%s/v%d", p.Site.BaseURL, version)
 }
 
-// sendBack leads the browser to the app with an answer.
+// sendBack redirects the browser to the app with a response.
 func (p *pages) sendBack(w http.ResponseWriter, r *http.Request, a *authorization, answer url.Values) error {
 	if a.appState != "" {
 		answer.Set("state", a.appState)
@@ -100,8 +100,8 @@ func (p *pages) sendProblem(w http.ResponseWriter, r *http.Request, a *authoriza
 	return p.sendBack(w, r, a, url.Values{"error": {a.problem.Code}, "error_description": {a.problem.Detail}})
 }
 
-// askConsent serves GET /secure/{school}/identity/oauth_provider/authorize. It
-// changes nothing; only the answer of the page does.
+// askConsent serves GET /secure/{school}/identity/oauth_provider/authorize. It changes nothing;
+// only submitting the page does.
 func (p *pages) askConsent(w http.ResponseWriter, r *http.Request, v *visit) error {
 	a, err := p.readAuthorization(r, v, r.URL.RawQuery)
 	if err != nil {
@@ -137,8 +137,8 @@ func scopes(version lyceum.InterfaceVersion, list lyceum.Scopes) []scope {
 	return shown
 }
 
-// allowProblem lets a form lead on to the app if it leads to a wrong authorization
-// request, which the app is told of after the sign-in.
+// allowProblem allows a form to redirect to the app if its next page is an invalid
+// authorization request, which is reported to the app after the sign-in.
 func (p *pages) allowProblem(w http.ResponseWriter, r *http.Request, v *visit, next string) {
 	raw, ok := strings.CutPrefix(next, v.path("oauth_provider/authorize")+"?")
 	if !ok {
@@ -155,10 +155,10 @@ func (p *pages) toSignIn(w http.ResponseWriter, r *http.Request, v *visit, raw s
 	return nil
 }
 
-// answerConsent serves POST /secure/{school}/identity/oauth_provider/authorize.
-// The request is the one that the page showed: it is sealed with the session,
-// so that it cannot be another one. Where the seal does not hold, because the
-// person has signed in anew since, the page is shown again and nothing granted.
+// answerConsent serves POST /secure/{school}/identity/oauth_provider/authorize. The request is
+// the one that the page showed: it is sealed with the session, so that it cannot be replaced.
+// If the seal is not valid, because the user has signed in again since, nothing is granted and
+// the page is shown again.
 func (p *pages) answerConsent(w http.ResponseWriter, r *http.Request, v *visit) error {
 	form, all, err := readForm(r)
 	if err != nil {
@@ -179,7 +179,7 @@ func (p *pages) answerConsent(w http.ResponseWriter, r *http.Request, v *visit) 
 	if err != nil {
 		return err
 	}
-	if a.problem != nil { // the owner has changed the app meanwhile
+	if a.problem != nil { // the owner has changed the app in the meantime
 		return p.sendProblem(w, r, a)
 	}
 	switch form.get("answer") {
@@ -202,7 +202,7 @@ func (p *pages) answerConsent(w http.ResponseWriter, r *http.Request, v *visit) 
 	return p.sendBack(w, r, a, url.Values{"code": {code}})
 }
 
-// seal binds a request, and where the person came from with it, to a session and a
+// seal binds an authorization request, and the page that the user came from, to a session and a
 // school.
 func seal(v *visit, raw, from string) string {
 	encode := base64.RawURLEncoding.EncodeToString
@@ -211,11 +211,11 @@ func seal(v *visit, raw, from string) string {
 
 func sealOf(v *visit, raw, from string) []byte {
 	mac := hmac.New(sha256.New, []byte("consent "+v.secret))
-	fmt.Fprintf(mac, "%d %s %s", v.School.ID, raw, from) // no raw has a space
+	fmt.Fprintf(mac, "%d %s %s", v.School.ID, raw, from) // raw has no spaces
 	return mac.Sum(nil)
 }
 
-// unseal gives what a page sealed, and whether this session was shown it.
+// unseal returns what seal sealed, and whether the seal is of this session.
 func unseal(v *visit, text string) (raw, from string, sealed bool, err error) {
 	var parts [3][]byte
 	for i, part := range strings.SplitN(text, ".", len(parts)) {
@@ -231,8 +231,8 @@ func unseal(v *visit, text string) (raw, from string, sealed bool, err error) {
 	return raw, from, v.User.ID != 0 && hmac.Equal(parts[2], sealOf(v, raw, from)), nil
 }
 
-// authorizeAnywhere serves the one address of the authorization page that the
-// metadata can tell: it leads to the page of the app's school.
+// authorizeAnywhere serves the authorization endpoint that the metadata names, which is the
+// same for all schools. It redirects to the page of the app's school.
 func (p *pages) authorizeAnywhere(w http.ResponseWriter, r *http.Request) error {
 	asked, err := parseForm(r.URL.RawQuery)
 	if err != nil {
@@ -247,10 +247,10 @@ func (p *pages) authorizeAnywhere(w http.ResponseWriter, r *http.Request) error 
 	return nil
 }
 
-// rememberFrom notes the page that a person comes from, for Cancel, and gives
-// it. It is what the browser says, not what the address says: that could lead
-// anywhere. Whoever comes back with the same request, from the sign-in say, comes
-// from where they came from at first, also in a browser that says nothing then.
+// rememberFrom stores the page that a user comes from, for Cancel, and returns it. It is taken
+// from the Referer header and not from a parameter, which could redirect anywhere. A user who
+// returns with the same request, such as from the sign-in, keeps the page they came from at
+// first, even if the browser sends no Referer then.
 func (p *pages) rememberFrom(w http.ResponseWriter, r *http.Request, request string) string {
 	referer := r.Header.Get("Referer")
 	from, err := url.Parse(referer)

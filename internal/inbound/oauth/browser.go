@@ -2,9 +2,8 @@ package oauth
 
 import "strings"
 
-// browserOf names the family and the system of a browser, as a person who looks
-// for a session knows them. Nothing else of the header is kept; what is unknown
-// is empty.
+// browserOf returns the name and the operating system of a browser, so that users recognise
+// their sessions. Nothing else of the User-Agent header is stored; what is unknown is left out.
 func browserOf(agent string) string {
 	family, system := firstOf(agent, families), firstOf(agent, systems)
 	switch {
@@ -16,11 +15,11 @@ func browserOf(agent string) string {
 	return family + " on " + system
 }
 
-// sign is a word of a User-Agent header and what it stands for.
+// sign is a word in a User-Agent header and what it means.
 type sign struct{ word, name string }
 
-// families in the order in which they are looked for: most browsers name those
-// that they are like as well.
+// families are checked in this order, because most browsers also name those that they are
+// compatible with.
 var families = []sign{
 	{"Edg", "Edge"},
 	{"OPR/", "Opera"},

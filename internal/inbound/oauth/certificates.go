@@ -10,15 +10,16 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/learning"
 )
 
-// certificate is one of the learner who is signed in.
+// certificate is a certificate of the signed-in learner.
 type certificate struct {
 	Course, Page string
-	Learner      string // empty if the school has no name of theirs
+	Learner      string // empty if the school has no name for them
 	Serial       string
 	Day, Machine string
 }
 
-// certificates are those of who is signed in. Their days are those of the school.
+// certificates returns the certificates of the signed-in learner. Their days are in the
+// school's time zone.
 func (p *pages) certificates(r *http.Request, v *visit) ([]certificate, error) {
 	held, err := p.Learning.Certificates(r.Context(), v.by(), v.User.ID)
 	if err != nil {
@@ -57,7 +58,7 @@ func (p *pages) listCertificates(w http.ResponseWriter, r *http.Request, v *visi
 
 // showCertificate serves GET /account/certificates/{course}.
 func (p *pages) showCertificate(w http.ResponseWriter, r *http.Request, v *visit) error {
-	id, _ := strconv.ParseInt(r.PathValue("course"), 10, 32) // 0, which is no course, if it is no number
+	id, _ := strconv.ParseInt(r.PathValue("course"), 10, 32) // 0, which is not a course, if it is not a number
 	rows, err := p.certificates(r, v)
 	if err != nil {
 		return err

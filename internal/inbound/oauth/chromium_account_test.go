@@ -12,8 +12,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// buy gives the learner a course and a download, with a receipt and a credit note of a
-// part of the price.
+// buy gives the learner a course and a download, with a receipt and a credit note for a part of
+// the price.
 func (w *window) buy() {
 	w.t.Helper()
 	now := lyceum.Second(time.Now())
@@ -79,7 +79,7 @@ func TestAccountWithoutScripts(t *testing.T) {
 	}
 }
 
-// The amounts of a receipt stay on one line beside what was sold, on a phone too.
+// The amounts of a receipt stay on one line next to what was sold, also on a phone.
 func TestReceiptOnAPhone(t *testing.T) {
 	w := show(t)
 	w.buy()

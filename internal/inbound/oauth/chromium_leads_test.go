@@ -15,7 +15,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/access"
 )
 
-// callback starts a server that answers as an app's callback, and returns its address.
+// callback starts a server that responds as an app's callback, and returns its address.
 func callback(t *testing.T, answer http.HandlerFunc) string {
 	t.Helper()
 	server := httptest.NewServer(answer)
@@ -28,8 +28,8 @@ func connected(w http.ResponseWriter, _ *http.Request) {
 	fmt.Fprint(w, `<!doctype html><title>app</title><link rel=icon href="data:,"><h1>Connected</h1>`)
 }
 
-// TestB3_WhereAnAppLeads: browsers hold also an app's own redirects to the policy of the
-// page whose form led to the app.
+// TestB3_WhereAnAppLeads checks an app's own redirects, to which browsers also apply the policy
+// of the page whose form led to the app.
 func TestB3_WhereAnAppLeads(t *testing.T) {
 	home := callback(t, connected)
 	for name, redirect := range map[string]string{
@@ -57,7 +57,7 @@ func TestB3_WhereAnAppLeads(t *testing.T) {
 	}
 }
 
-// A wrong request leads to the app also from the page of the second factor.
+// An invalid request is also reported to the app from the page of the second factor.
 func TestB3_AProblemAfterASecondFactor(t *testing.T) {
 	w := show(t)
 	w.open(w.at + "/account/second-factor")

@@ -11,7 +11,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/inbound/web/webtest"
 )
 
-// phone gives the browser a phone that keeps passkeys and knows its owner.
+// phone adds a virtual authenticator to the browser that stores passkeys and verifies its user.
 func (w *window) phone() {
 	w.t.Helper()
 	w.do(chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
@@ -28,8 +28,8 @@ func (w *window) phone() {
 	}))
 }
 
-// R61: a passkey is added from the page of second factors; it signs in alone and after
-// the password, and confirms who is there.
+// R61: a passkey is added on the second factor page; it signs the user in, on its own and after
+// the password, and confirms their identity.
 func TestR61PasskeysInABrowser(t *testing.T) {
 	w := show(t)
 	w.phone()

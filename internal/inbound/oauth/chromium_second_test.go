@@ -12,15 +12,15 @@ import (
 	"github.com/lyceum-school/lyceum/internal/inbound/web/webtest"
 )
 
-// enter types into the one field of a page and sends it.
+// enter types into the only field of a page and submits it.
 func (w *window) enter(selector, text string) {
 	w.t.Helper()
 	w.do(chromedp.SendKeys(selector, text))
 	w.leave(chromedp.KeyEvent(kb.Enter))
 }
 
-// A second factor is set up from its page, asked for at the next sign-in, and a recovery
-// code takes its place.
+// A second factor is set up on its page and requested at the next sign-in, and a recovery code
+// replaces it.
 func TestSecondFactorInABrowser(t *testing.T) {
 	w := show(t)
 	webtest.Look(t, w.tab, webtest.Phone, 800, false)

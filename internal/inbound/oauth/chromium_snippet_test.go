@@ -10,8 +10,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/templates"
 )
 
-// The script of a school's snippet runs, and reaches neither the page, nor its cookies,
-// nor the server as the learner.
+// The script of a school's snippet runs, but can access neither the page, nor its cookies, nor
+// the server as the learner.
 func TestSnippetInABrowser(t *testing.T) {
 	w := show(t)
 	emails := templates.New(w.store, time.Now, templates.Options{Ring: lyceum.NewKeyring(lyceum.SecretKey{})})

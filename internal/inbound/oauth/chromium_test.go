@@ -38,13 +38,13 @@ const (
 	password = "four words that differ"
 )
 
-// window is a learner's browser between a school and an app.
+// window is a learner's browser, with a school and an app.
 type window struct {
 	t      *testing.T
 	tab    context.Context
 	at     string // the school's pages
 	pages  http.Handler
-	app    string // the app, on an origin of its own
+	app    string // the app, on its own origin
 	heard  *webtest.Heard
 	oauth  *access.OAuth
 	people *access.Accounts
@@ -65,8 +65,8 @@ func show(t *testing.T) *window {
 	return w
 }
 
-// serve opens a school with one learner. Its pages say they are at an address; empty:
-// where they are.
+// serve starts a school with one learner. Its pages use the given address as their own; ""
+// means the real one.
 func serve(t *testing.T, at string, change ...func(*oauth.Options)) *window {
 	t.Helper()
 	w := &window{t: t}
@@ -100,7 +100,7 @@ func serve(t *testing.T, at string, change ...func(*oauth.Options)) *window {
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)
 	if w.at = at; at == "" {
-		w.at = strings.Replace(server.URL, "127.0.0.1", "localhost", 1) // passkeys need a name
+		w.at = strings.Replace(server.URL, "127.0.0.1", "localhost", 1) // passkeys need a host name
 	}
 	emails := templates.New(store, time.Now, templates.Options{
 		Ring: lyceum.NewKeyring(lyceum.SecretKey{}),
@@ -133,12 +133,12 @@ func serve(t *testing.T, at string, change ...func(*oauth.Options)) *window {
 	return w
 }
 
-// openApp starts an app with a page that leads to the school and one that the
-// school leads back to.
+// openApp starts an app with a page that links to the school, and a callback page that the
+// school redirects to.
 func (w *window) openApp() {
 	w.t.Helper()
 	mux := http.NewServeMux()
-	// 127.0.0.1 is another site than localhost, as a real app's is.
+	// 127.0.0.1 and localhost are different sites, as a real app and school are.
 	app := httptest.NewServer(mux)
 	w.t.Cleanup(app.Close)
 	w.app = app.URL
@@ -173,7 +173,7 @@ func (w *window) certify() {
 	})
 }
 
-// wantOnePage fails the test unless the page prints on one sheet, A4 on its side.
+// wantOnePage fails the test unless the page prints on a single sheet of A4 in landscape.
 func (w *window) wantOnePage() {
 	w.t.Helper()
 	var printed page.PrintToPDFResult
@@ -188,7 +188,7 @@ func (w *window) wantOnePage() {
 	}
 }
 
-// newAddress returns the secret of a link that confirms another address of the learner.
+// newAddress returns the secret of a link that confirms a new address of the learner.
 func (w *window) newAddress(email string) string {
 	w.t.Helper()
 	link, now := "", time.Now()
@@ -202,7 +202,7 @@ func (w *window) newAddress(email string) string {
 	return link
 }
 
-// authorize is the address of the authorization page, with further parameters.
+// authorize returns the URL of the authorization page, with additional parameters.
 func (w *window) authorize(pairs ...string) string {
 	query := url.Values{
 		"client_id": {w.client.ID}, "response_type": {"code"}, "required_scopes": {"profile:read courses:read"},
@@ -226,7 +226,7 @@ func (w *window) text(expression string) string {
 	return webtest.Eval[string](w.t, w.tab, expression)
 }
 
-// leave does what leads to another page and waits for that.
+// leave does a step that leads to another page, and waits for that page.
 func (w *window) leave(steps ...chromedp.Action[chromedp.Void]) {
 	w.t.Helper()
 	webtest.Eval[bool](w.t, w.tab, "window.left = true")
@@ -234,7 +234,7 @@ func (w *window) leave(steps ...chromedp.Action[chromedp.Void]) {
 	webtest.Until(w.t, w.tab, "!window.left && document.readyState === 'complete'")
 }
 
-// signIn fills the sign-in page in by keyboard.
+// signIn fills in the sign-in page using the keyboard.
 func (w *window) signIn(with string) {
 	w.t.Helper()
 	w.wantHeading("Sign in")
@@ -249,8 +249,8 @@ func (w *window) wantHeading(want string) {
 	}
 }
 
-// sound fails for a page that the browser complains of, or that a person on a
-// phone, with a keyboard or with a screen reader could not use.
+// sound fails for a page that the browser complains about, or that a user on a phone, with a
+// keyboard or with a screen reader could not use.
 func (w *window) sound(expected ...string) {
 	w.t.Helper()
 	for _, complaint := range w.heard.Take(append(expected, w.app)...) {
@@ -260,7 +260,7 @@ func (w *window) sound(expected ...string) {
 	webtest.Axe(w.t, w.tab)
 }
 
-// arrived gives the parameters with which the browser came to the app.
+// arrived returns the parameters with which the browser arrived at the app.
 func (w *window) arrived() url.Values {
 	w.t.Helper()
 	w.wantHeading("Connected")
@@ -283,8 +283,8 @@ func (w *window) exchange(code string) access.Tokens {
 
 const consentHeading = "Authorize “Ledger for Schools”?"
 
-// TestB3_AuthorizeInABrowser goes the whole way as a learner does: a page of the
-// app, sign-in, consent, and back to the app with a code.
+// TestB3_AuthorizeInABrowser goes the whole way of a learner: a page of the app, sign-in,
+// consent, and back to the app with a code.
 func TestB3_AuthorizeInABrowser(t *testing.T) {
 	w := show(t)
 	w.open(w.app)
@@ -312,25 +312,25 @@ func TestB3_AuthorizeInABrowser(t *testing.T) {
 		t.Errorf("granted are %q", tokens.Scopes)
 	}
 
-	// A19: the second visit asks again.
+	// A19: the second visit asks for consent again.
 	w.open(w.authorize())
 	w.wantHeading(consentHeading)
 	w.leave(chromedp.Click("button[value=authorize]"))
 	first := w.arrived().Get("code")
 
-	// The way back after Authorize shows the page again, and it works again.
+	// Going back after Authorize shows the page again, and it works again.
 	w.do(webtest.Start("history.back()"))
 	webtest.Until(t, w.tab, "location.pathname !== '/callback' && document.readyState === 'complete'")
 	w.wantHeading(consentHeading)
-	// A page that the browser had kept is not known to the tool by its nodes.
+	// chromedp does not know the nodes of a page from the back/forward cache.
 	w.leave(webtest.Start("document.querySelector('button[value=authorize]').click()"))
 	if second := w.arrived().Get("code"); second == first || second == "" {
 		t.Error("authorizing once more gives no code of its own")
 	}
 }
 
-// TestB11_CancelInABrowser: Cancel leads back to the page of the app that the
-// learner came from, through the sign-in too, and nothing is granted.
+// TestB11_CancelInABrowser checks that Cancel leads back to the page of the app that the
+// learner came from, also through the sign-in, and that nothing is granted.
 func TestB11_CancelInABrowser(t *testing.T) {
 	w := show(t)
 	w.open(w.app)
@@ -345,7 +345,7 @@ func TestB11_CancelInABrowser(t *testing.T) {
 	if text := w.text("document.body.innerText"); !strings.Contains(text, "No app can act for you") {
 		t.Errorf("after Cancel: %s", text)
 	}
-	// Who came from nowhere is told.
+	// A learner who did not come from a page is told that nothing was granted.
 	w.open(w.authorize())
 	w.leave(chromedp.Click("button[value=cancel]"))
 	w.wantHeading("Apps with access")
@@ -355,7 +355,8 @@ func TestB11_CancelInABrowser(t *testing.T) {
 	w.sound()
 }
 
-// TestDoubleClickOnAuthorize gives one code or two good ones, never an error.
+// TestDoubleClickOnAuthorize checks that a double click gives one or two valid codes, never an
+// error.
 func TestDoubleClickOnAuthorize(t *testing.T) {
 	w := show(t)
 	w.open(w.authorize())
@@ -366,8 +367,7 @@ func TestDoubleClickOnAuthorize(t *testing.T) {
 	w.exchange(w.arrived().Get("code"))
 }
 
-// TestR38_SessionsInABrowser: a person ends another session and then all of
-// them, by keyboard.
+// TestR38_SessionsInABrowser ends another session and then all of them, using the keyboard.
 func TestR38_SessionsInABrowser(t *testing.T) {
 	w := show(t)
 	other, err := w.people.SignIn(t.Context(), access.Attempt{
@@ -400,7 +400,7 @@ func TestR38_SessionsInABrowser(t *testing.T) {
 	}
 }
 
-// TestStaleSession: who signed out in another tab signs in again and is asked
+// TestStaleSession checks that a user who signed out in another tab signs in again and is asked
 // again.
 func TestStaleSession(t *testing.T) {
 	w := show(t)
@@ -417,8 +417,8 @@ func TestStaleSession(t *testing.T) {
 	}
 }
 
-// TestWrongRequestAfterSignIn: the error reaches the app, though the browser
-// holds the redirect to what the sign-in's form may lead to.
+// TestWrongRequestAfterSignIn checks that the error reaches the app, although browsers restrict
+// the redirects after the sign-in's form.
 func TestWrongRequestAfterSignIn(t *testing.T) {
 	w := show(t)
 	w.open(w.authorize("optional_scopes", "everything", "state", "kept"))
@@ -429,7 +429,7 @@ func TestWrongRequestAfterSignIn(t *testing.T) {
 	}
 }
 
-// TestWithoutScripts: every page works without JavaScript.
+// TestWithoutScripts checks that every page works without JavaScript.
 func TestWithoutScripts(t *testing.T) {
 	w := show(t)
 	webtest.Scripts(t, w.tab, false)
@@ -441,8 +441,8 @@ func TestWithoutScripts(t *testing.T) {
 	w.exchange(w.arrived().Get("code"))
 }
 
-// TestPagesInABrowser looks at every page, wide and narrow, light and dark. With
-// LYCEUM_PICTURES=docs/pages it keeps what it sees.
+// TestPagesInABrowser checks every page, wide and narrow, light and dark. With
+// LYCEUM_PICTURES=docs/pages it saves screenshots.
 func TestPagesInABrowser(t *testing.T) {
 	w := show(t)
 	link, err := w.people.NewPasswordLink(t.Context(), lyceum.By{School: w.school, Actor: "test"}, 7)
@@ -517,7 +517,7 @@ func TestPagesInABrowser(t *testing.T) {
 	w.wantHeading("Confirm your email address")
 	look("confirm-email")
 
-	// B12, E7: a new password ends what was granted and who was signed in.
+	// B12, E7: a new password ends grants and sessions.
 	w.open(identity + "set_password/" + link)
 	w.do(chromedp.SendKeys("input[name=password]", "password1234"))
 	w.leave(chromedp.KeyEvent(kb.Enter))

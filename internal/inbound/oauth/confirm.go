@@ -7,12 +7,12 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// confirmForm is the page at which a new email address is confirmed.
+// confirmForm is the data of the page that confirms a new email address.
 type confirmForm struct{ Action, Email string }
 
-// showConfirm serves GET /secure/{school}/identity/confirm_email/{link}. The link is
-// good for whoever is signed in to the account: an app alone cannot move an account
-// to an address of its own.
+// showConfirm serves GET /secure/{school}/identity/confirm_email/{link}. The link only works
+// for a user who is signed in to the account: an app on its own cannot move an account to an
+// address of its choice.
 func (p *pages) showConfirm(w http.ResponseWriter, r *http.Request, v *visit) error {
 	if v.User.ID == 0 {
 		see(w, r, v.path("sign_in")+"?next="+url.QueryEscape(r.URL.Path))
@@ -22,13 +22,13 @@ func (p *pages) showConfirm(w http.ResponseWriter, r *http.Request, v *visit) er
 	if err != nil {
 		return notTheirs(err)
 	}
-	w.Header().Set("Referrer-Policy", "strict-origin") // the address is a secret; the check of forms wants the origin
+	w.Header().Set("Referrer-Policy", "strict-origin") // the URL is a secret; the check of forms needs the origin
 	return p.show(w, http.StatusOK, "confirm_email.gohtml", v, view{
 		Title: "Confirm your email address", Data: confirmForm{Action: r.URL.Path, Email: email},
 	})
 }
 
-// notTheirs words the refusal of a link for somebody who may be signed in to another
+// notTheirs words the rejection of a link for a user who may be signed in to a different
 // account.
 func notTheirs(err error) error {
 	if lyceum.KindOf(err) != lyceum.NotFound {
@@ -54,7 +54,7 @@ func (p *pages) confirm(w http.ResponseWriter, r *http.Request, v *visit) error 
 	return nil
 }
 
-// readdress gives a user another address, and tells them at the one before.
+// readdress changes a user's email address, and notifies them at the previous one.
 func (p *pages) readdress(tx lyceum.Tx, user lyceum.UserID, email string) (lyceum.User, error) {
 	before, err := p.Readdress(tx, user, email)
 	if err != nil {

@@ -1,8 +1,7 @@
-// Package oauth lets learners in and apps act for them: the pages for signing
-// in, for passwords, for consent and for the apps that have access, and the
-// endpoints at which an app exchanges and gives back tokens.
+// Package oauth signs learners in and allows apps to act for them: the pages for sign-in,
+// passwords, consent and the apps that have access, and the endpoints where apps exchange and
+// revoke tokens.
 //
-// It owns how requests of browsers and of apps are read, and every page and
-// redirect that comes of them. What may be asked, granted and exchanged,
-// rules/access decides.
+// It owns how requests from browsers and apps are parsed, and every page and redirect that
+// results. Package rules/access decides what may be requested, granted and exchanged.
 package oauth

@@ -11,8 +11,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/access"
 )
 
-// Endpoints gives the operations at which apps of a version exchange and give
-// back tokens.
+// Endpoints returns the operations with which apps of a version exchange, revoke and introspect
+// tokens.
 func Endpoints(o *access.OAuth, version lyceum.InterfaceVersion) []wire.Operation {
 	e := &endpoints{oauth: o, version: version}
 	operation := func(id, last string, serve endpoint) wire.Operation {
@@ -28,12 +28,12 @@ func Endpoints(o *access.OAuth, version lyceum.InterfaceVersion) []wire.Operatio
 	}
 }
 
-// endpoint answers what an app asks of a token endpoint.
+// endpoint handles a request of an app to a token endpoint.
 type endpoint func(context.Context, request) (wire.Body, error)
 
-// counted counts a request by its app once the secret was found right, and
-// otherwise by its address. So those who share an address with strangers are
-// not refused for what these do.
+// counted counts a request against its app if the secret is valid, and otherwise against its
+// address. So an app that shares an address with strangers is not rejected because of their
+// requests.
 func (e *endpoints) counted(serve endpoint) wire.Endpoint {
 	return func(ctx context.Context, who wire.Principal, r *http.Request) (wire.Body, error) {
 		admitted := false
@@ -60,7 +60,7 @@ type endpoints struct {
 	version lyceum.InterfaceVersion
 }
 
-// fail is the error of a token endpoint (RFC 6749, section 5.2).
+// fail renders the error of a token endpoint (RFC 6749, section 5.2).
 func fail(e *lyceum.Error) (int, string, wire.Body) {
 	status, body := wire.AsOAuth(e)
 	challenge := ""
@@ -70,7 +70,7 @@ func fail(e *lyceum.Error) (int, string, wire.Body) {
 	return status, challenge, wire.JSON{Value: body}
 }
 
-// request is what an app asks of a token endpoint, and how it says who it is.
+// request is a request to a token endpoint, with the credentials of the app.
 type request struct {
 	parameters
 	client access.Client
@@ -100,7 +100,7 @@ func (e *endpoints) read(r *http.Request) (request, error) {
 	return request{p, client, there}, nil
 }
 
-// need gives the first of the parameters that is missing, as an error.
+// need returns an error for the first of the parameters that is missing.
 func (q request) need(names ...string) error {
 	if !q.basic {
 		names = append(names, "client_id", "client_secret")
@@ -113,8 +113,8 @@ func (q request) need(names ...string) error {
 	return nil
 }
 
-// told makes wrong client credentials that stood in the body a 400: the
-// challenge of a 401 would speak of a header that was not used.
+// told turns the error for wrong client credentials into a 400 if they were in the body: the
+// challenge of a 401 would be about a header that was not used.
 func (q request) told(err error) error {
 	if e := lyceum.Public(err); err != nil && !q.basic && e.Kind == lyceum.Unauthenticated {
 		return &lyceum.Error{Kind: lyceum.Invalid, Code: e.Code, Detail: e.Detail}
@@ -122,7 +122,7 @@ func (q request) told(err error) error {
 	return err
 }
 
-// tokenResponse is the contract's token response; scope is RFC 6749's.
+// tokenResponse is the contract's token response; scope is defined by RFC 6749.
 type tokenResponse struct {
 	AccessToken  string `json:"access_token"`
 	TokenType    string `json:"token_type"`
@@ -131,7 +131,7 @@ type tokenResponse struct {
 	Scope        string `json:"scope"`
 }
 
-// token serves POST /v1/current_user/oauth2/token and its like in v2.
+// token serves POST /v1/current_user/oauth2/token and its v2 counterpart.
 func (e *endpoints) token(ctx context.Context, q request) (wire.Body, error) {
 	var tokens access.Tokens
 	var err error
@@ -163,9 +163,9 @@ func (e *endpoints) token(ctx context.Context, q request) (wire.Body, error) {
 	}}, nil
 }
 
-// revoke serves POST /v1/current_user/oauth2/revoke (RFC 7009). The answer is an
-// empty object: there are clients that want JSON of every answer, and the RFC
-// has them ignore what is in it.
+// revoke serves POST /v1/current_user/oauth2/revoke (RFC 7009). The response is an empty
+// object, because some clients expect JSON in every response, and the RFC requires them to
+// ignore its content.
 func (e *endpoints) revoke(ctx context.Context, q request) (wire.Body, error) {
 	if err := q.need("token"); err != nil {
 		return nil, err
@@ -173,7 +173,7 @@ func (e *endpoints) revoke(ctx context.Context, q request) (wire.Body, error) {
 	return wire.JSON{Value: struct{}{}}, q.told(e.oauth.Revoke(ctx, q.client, q.get("token")))
 }
 
-// introspection is the answer of RFC 7662.
+// introspection is the response of RFC 7662.
 type introspection struct {
 	Active    bool   `json:"active"`
 	Scope     string `json:"scope,omitempty"`
@@ -184,8 +184,8 @@ type introspection struct {
 	ExpiresAt int64  `json:"exp,omitempty"`
 }
 
-// introspect serves POST /v1/current_user/oauth2/introspect. Wrong credentials
-// are a 401 wherever they stood (RFC 7662, section 2.3).
+// introspect serves POST /v1/current_user/oauth2/introspect. Wrong credentials are a 401
+// wherever they were sent (RFC 7662, section 2.3).
 func (e *endpoints) introspect(ctx context.Context, q request) (wire.Body, error) {
 	if q.client.ID != "" || q.basic {
 		if err := q.need("token"); err != nil {
@@ -206,5 +206,5 @@ func (e *endpoints) introspect(ctx context.Context, q request) (wire.Body, error
 	return wire.JSON{Value: answer}, nil
 }
 
-// addressOf gives the address a request came from, without its port.
+// addressOf returns the address that a request came from, without its port.
 func addressOf(r *http.Request) string { return access.BucketOf(wire.AddressOf(r)).From.String() }

@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 )
 
-// wantDecent holds what a parser took to what a parameter is made of.
+// wantDecent checks that what a parser accepted is valid in parameters.
 func wantDecent(t *testing.T, p parameters) {
 	t.Helper()
 	for name, value := range p.values {

@@ -9,7 +9,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/access"
 )
 
-// serverMetadata is RFC 8414's, section 2.
+// serverMetadata is the metadata of RFC 8414, section 2.
 type serverMetadata struct {
 	Issuer                string         `json:"issuer"`
 	AuthorizationEndpoint string         `json:"authorization_endpoint"`
@@ -50,7 +50,7 @@ func (p *pages) metadata(version lyceum.InterfaceVersion) action {
 		Documentation:         p.Site.BaseURL + "/docs",
 	}
 	return func(w http.ResponseWriter, r *http.Request) error {
-		w.Header().Del("Cache-Control") // it is the same for everybody
+		w.Header().Del("Cache-Control") // the response is the same for everyone
 		w.Header().Set("Access-Control-Allow-Origin", "*")
 		return wire.Send(w, r, http.StatusOK, wire.JSON{Value: body})
 	}

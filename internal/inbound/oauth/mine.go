@@ -18,13 +18,13 @@ const (
 	emailPath    = "/account/profile/email"
 )
 
-// listed is a page of a list of the account, with what leads to others.
+// listed is a page of a list in the account, with links to the adjacent pages.
 type listed[T any] struct {
 	Rows           []T
-	Before, Behind string // addresses; empty for none
+	Before, Behind string // URLs; empty if there is no such page
 }
 
-// pageOf reads which page of a list is asked for.
+// pageOf returns which page of a list is requested.
 func pageOf(r *http.Request, size int32) lyceum.Page {
 	number, err := strconv.ParseInt(r.URL.Query().Get("page"), 10, 32)
 	if err != nil || number < 1 {
@@ -33,7 +33,7 @@ func pageOf(r *http.Request, size int32) lyceum.Page {
 	return lyceum.Page{Number: int32(number), Size: size}
 }
 
-// turned adds to a page of a list what leads to others.
+// turned adds the links to the adjacent pages to the rows of a page.
 func turned[T any](path string, rows []T, p lyceum.Page, more bool) listed[T] {
 	l := listed[T]{Rows: rows}
 	if p.Number > 1 {
@@ -45,14 +45,14 @@ func turned[T any](path string, rows []T, p lyceum.Page, more bool) listed[T] {
 	return l
 }
 
-// asLearner says who asks: the person who is signed in, for what is theirs.
+// asLearner returns the caller for the rules: the signed-in user, restricted to their own data.
 func (v *visit) asLearner() lyceum.By {
 	by := v.by()
 	by.Learner = lyceum.Some(v.User.ID)
 	return by
 }
 
-// here is a time as the school's clocks show it.
+// here returns a time in the school's time zone.
 func (v *visit) here(at time.Time) time.Time {
 	if zone, err := v.School.TimeZone.Location(); err == nil {
 		return at.In(zone)
@@ -60,13 +60,13 @@ func (v *visit) here(at time.Time) time.Time {
 	return at
 }
 
-// lastUse is when something was used last, as the school's clocks show it.
+// lastUse is here for when something was last used.
 func (v *visit) lastUse(at lyceum.Opt[time.Time]) lyceum.Opt[time.Time] {
 	at.Value = v.here(at.Value)
 	return at
 }
 
-// day is a day as the school counts it.
+// day is a day in the school's time zone.
 type day struct{ Text, Machine string }
 
 func (v *visit) day(at time.Time) day {
@@ -74,13 +74,13 @@ func (v *visit) day(at time.Time) day {
 	return day{at.Format("2\u00a0January\u00a02006"), at.Format(time.DateOnly)}
 }
 
-// kindNames are the kinds of products as learners know them.
+// kindNames are the kinds of products as they are called for learners.
 var kindNames = map[lyceum.ProductKind]string{
 	lyceum.CourseKind: "Course", lyceum.DownloadKind: "Download", lyceum.CollectionKind: "Bundle",
 	lyceum.TierKind: "Membership", lyceum.CoachingKind: "Coaching",
 }
 
-// mineRow is a product of the learner.
+// mineRow is one of the learner's products.
 type mineRow struct {
 	Name, Kind, Files string
 	Since             day
@@ -88,10 +88,10 @@ type mineRow struct {
 	Percent           lyceum.Opt[int32]
 }
 
-// productsPage is how many products, and how many receipts, stand on a page.
+// productsPage is how many products, or receipts, are on a page.
 const productsPage = 50
 
-// listMine serves GET /account: what the learner has access to.
+// listMine serves GET /account: the products that the learner has access to.
 func (p *pages) listMine(w http.ResponseWriter, r *http.Request, v *visit) error {
 	page := pageOf(r, productsPage)
 	held, err := p.Learning.Mine(r.Context(), v.asLearner(), page)
@@ -120,12 +120,12 @@ func (p *pages) listMine(w http.ResponseWriter, r *http.Request, v *visit) error
 	})
 }
 
-// fileRow is a file of a download.
+// fileRow is a file of a digital download.
 type fileRow struct{ Name, Link, Note string }
 
 // listFiles serves GET /account/downloads/{download}. Its links work for ten minutes.
 func (p *pages) listFiles(w http.ResponseWriter, r *http.Request, v *visit) error {
-	id, _ := strconv.ParseInt(r.PathValue("download"), 10, 32) // 0, which is no download, if it is no number
+	id, _ := strconv.ParseInt(r.PathValue("download"), 10, 32) // 0, which is not a download, if it is not a number
 	of := lyceum.Product{Kind: lyceum.DownloadKind, ID: int32(id)}
 	held, err := p.Learning.HeldProduct(r.Context(), v.asLearner(), of)
 	if lyceum.KindOf(err) == lyceum.NotFound {
@@ -155,7 +155,7 @@ func (p *pages) listFiles(w http.ResponseWriter, r *http.Request, v *visit) erro
 	})
 }
 
-// size writes a number of bytes for people.
+// size formats a number of bytes for people.
 func size(bytes int64) string {
 	switch {
 	case bytes < 1000:

@@ -7,14 +7,14 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/templates"
 )
 
-// Notices tell people by email what is done to their accounts: each is queued in the
-// change that does it.
+// Notices notify users by email of changes to their accounts: each email is queued together
+// with the change.
 type Notices struct {
-	Emails *templates.Service // one that cannot send tells nobody
+	Emails *templates.Service // if it cannot send, nobody is notified
 	Site   web.Site
 }
 
-// Tell tells somebody, at the address they had, that their account was changed.
+// Tell notifies a user, at their previous address, that their account was changed.
 func (n *Notices) Tell(tx lyceum.Tx, user lyceum.UserID, email string, what people.Changed) error {
 	changed := "password"
 	switch {
@@ -26,22 +26,22 @@ func (n *Notices) Tell(tx lyceum.Tx, user lyceum.UserID, email string, what peop
 	return n.queue(tx, templates.AccountChanged, user, email, templates.Values{"changed": changed})
 }
 
-// Ask sends the link that confirms a new email address to it.
+// Ask sends the link that confirms a new email address to that address.
 func (n *Notices) Ask(tx lyceum.Tx, user lyceum.UserID, email, link string) error {
 	return n.queue(tx, templates.ConfirmEmail, user, email, n.link(tx, "confirm_email", link))
 }
 
-// forgotten sends the link to somebody who forgot their password.
+// forgotten sends the link for a new password to a user who forgot theirs.
 func (n *Notices) forgotten(tx lyceum.Tx, user lyceum.User, link string) error {
 	return n.queue(tx, templates.SetPassword, user.ID, user.Email, n.link(tx, "set_password", link))
 }
 
-// readdressed tells somebody at their old address that they have another one.
+// readdressed notifies a user at their old address that it was changed.
 func (n *Notices) readdressed(tx lyceum.Tx, user lyceum.UserID, before string) error {
 	return n.queue(tx, templates.EmailChanged, user, before, nil)
 }
 
-// link is the address of a page of the school.
+// link returns the URL of a page of the school as the value of the template variable link.
 func (n *Notices) link(tx lyceum.Tx, page, link string) templates.Values {
 	v := visit{School: lyceum.School{ID: tx.School()}}
 	return templates.Values{"link": n.Site.AuthURL + v.path(page+"/"+link)}

@@ -25,22 +25,22 @@ import (
 //go:embed templates
 var pageTemplates embed.FS
 
-// Options are what the pages are made of.
+// Options configure the pages.
 type Options struct {
 	Site web.Site
-	// School gives a school by its number.
+	// School returns a school by its number.
 	School func(context.Context, lyceum.SchoolID) (lyceum.School, error)
-	// OnlySchool gives the school of a server that has just one.
+	// OnlySchool returns the school of a server that has just one.
 	OnlySchool func(context.Context) (lyceum.SchoolID, bool)
 	OAuth      *access.OAuth
 	Accounts   *access.Accounts
 	Apps       *access.Apps
-	// Emails makes and sends emails, where the server can.
+	// Emails renders and sends emails, if the server can.
 	Emails *templates.Service
-	// Readdress gives a user the email address that they confirmed.
+	// Readdress changes a user's email address to the one that they confirmed.
 	Readdress access.Readdress
-	Learning  *learning.Service // knows what learners have
-	Sales     *sales.Service    // knows their receipts
+	Learning  *learning.Service // what learners have access to
+	Sales     *sales.Service    // their receipts
 	People    *people.Service
 	Doors     people.Doors
 	Log       *slog.Logger
@@ -54,13 +54,13 @@ type pages struct {
 	Options
 	mux       *http.ServeMux
 	templates map[string]*template.Template
-	mailing   chan struct{} // as many letters at once as it holds
+	mailing   chan struct{} // limits how many emails are sent at the same time
 	letters   *Notices
 }
 
 const lettersAtOnce = 8
 
-// Pages makes the handlers of the pages by the patterns of their paths.
+// Pages returns the handlers of the pages by their path patterns.
 func Pages(o Options) (map[string]http.Handler, error) {
 	p := &pages{
 		Options: o, mux: http.NewServeMux(), mailing: make(chan struct{}, lettersAtOnce),
@@ -138,7 +138,7 @@ func Pages(o Options) (map[string]http.Handler, error) {
 	return all, nil
 }
 
-// action answers one request. After it has answered it gives no error.
+// action handles one request. It must not return an error after it has sent a response.
 type action func(w http.ResponseWriter, r *http.Request) error
 
 func (p *pages) page(act action) http.Handler {
@@ -149,7 +149,8 @@ func (p *pages) page(act action) http.Handler {
 	})
 }
 
-// nothing answers what no page does. A page that takes other methods says so.
+// nothing responds to requests that no page serves. If the page supports other methods, the
+// response lists them.
 func (p *pages) nothing(w http.ResponseWriter, r *http.Request) error {
 	var allowed []string
 	for _, method := range []string{http.MethodGet, http.MethodPost} {
@@ -171,18 +172,18 @@ func (p *pages) nothing(w http.ResponseWriter, r *http.Request) error {
 // visit is one request of a browser to a school.
 type visit struct {
 	School lyceum.School
-	User   lyceum.User // the zero User: nobody is signed in
+	User   lyceum.User // the zero User if nobody is signed in
 	secret string      // of the session
 
-	snippet bool // the school adds something to the page
+	snippet bool // the school adds a snippet to the page
 }
 
-// path gives the address of one of the school's pages.
+// path returns the path of one of the school's pages.
 func (v *visit) path(page string) string {
 	return fmt.Sprintf("/secure/%d/identity/%s", v.School.ID, page)
 }
 
-// inSchool finds the school of a path, and who is signed in to it.
+// inSchool finds the school of a path, and the user who is signed in to it.
 func (p *pages) inSchool(act func(http.ResponseWriter, *http.Request, *visit) error) action {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		id, err := strconv.ParseInt(r.PathValue("school"), 10, 32)
@@ -220,7 +221,7 @@ func (p *pages) visit(r *http.Request, id lyceum.SchoolID) (*visit, error) {
 	return v, nil
 }
 
-// signedIn finds the school that a browser is signed in to.
+// signedIn finds the school that the browser is signed in to, or redirects to the sign-in.
 func (p *pages) signedIn(act func(http.ResponseWriter, *http.Request, *visit) error) action {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		if id, ok := access.SchoolOfSession(p.Site.Session(r)); ok {
@@ -242,8 +243,8 @@ func (p *pages) signedIn(act func(http.ResponseWriter, *http.Request, *visit) er
 	}
 }
 
-// wayBack is the page of the account that was asked for. For a form it is the page on
-// which the form stands, which says by reason that nothing was done.
+// wayBack returns the path of the requested account page. For a form, it is the page with the
+// form, which then shows that nothing was done because of reason.
 func wayBack(r *http.Request, reason string) string {
 	page := r.URL.Path
 	if r.Method != http.MethodPost {
@@ -255,7 +256,7 @@ func wayBack(r *http.Request, reason string) string {
 	return page + "?done=" + reason
 }
 
-// readForm reads the form of a page.
+// readForm parses the form of a page.
 func readForm(r *http.Request) (parameters, url.Values, error) {
 	if err := r.ParseForm(); err != nil {
 		if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
@@ -278,9 +279,9 @@ func readForm(r *http.Request) (parameters, url.Values, error) {
 	return form, r.PostForm, nil
 }
 
-// local keeps a way back to this server: another one would be an open
-// redirector (RFC 9700, section 4.11). To browsers a backslash is a slash in the
-// path; in the query, such as in the state of an app, it is a character.
+// local returns next if it is an address on this server, otherwise "": anything else would be
+// an open redirector (RFC 9700, section 4.11). Browsers treat a backslash as a slash in the
+// path, but as a normal character in the query, such as in the state of an app.
 func local(next string) string {
 	to, err := url.Parse(next)
 	path, _, _ := strings.Cut(next, "?")
@@ -291,10 +292,9 @@ func local(next string) string {
 	return next
 }
 
-// see leads the browser on, always by 303, so that what was sent here is not
-// sent there (RFC 9700, section 4.12). Where it leads to is one of four: a page
-// of this server, what local let pass, the Redirect URL of an app, or the page
-// that the browser says it came from.
+// see redirects the browser, always with a 303, so that what was sent here is not sent there
+// (RFC 9700, section 4.12). The target is one of four: a page of this server, what local has
+// accepted, the Redirect URL of an app, or the page that the browser says it came from.
 func see(w http.ResponseWriter, r *http.Request, to string) {
 	http.Redirect(w, r, to, http.StatusSeeOther) // #nosec G710 -- see above
 }

@@ -15,9 +15,8 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// parameters are what a request says, by name. A parameter that stood twice is
-// in repeated as well; an empty one is as good as absent (RFC 6749, section
-// 3.1).
+// parameters are the parameters of a request, by name. Those that were sent more than once are
+// also in repeated. An empty parameter counts as absent (RFC 6749, section 3.1).
 type parameters struct {
 	values   map[string]string
 	repeated map[string]bool
@@ -25,8 +24,8 @@ type parameters struct {
 
 func (p parameters) get(name string) string { return p.values[name] }
 
-// parseForm reads a query string or a form (RFC 6749, appendix B). What cannot
-// be decoded is an error and not a guess.
+// parseForm parses a query string or a form (RFC 6749, appendix B). What cannot be decoded is
+// an error, never guessed.
 func parseForm(text string) (parameters, error) {
 	pairs, err := url.ParseQuery(text)
 	if err != nil {
@@ -48,7 +47,7 @@ func parseForm(text string) (parameters, error) {
 	return p, nil
 }
 
-// decent refuses text that no parameter is made of.
+// decent rejects text that is not valid in a parameter.
 func decent(text string) error {
 	if !lyceum.IsText(text) {
 		return lyceum.Invalidf("the parameters must be UTF-8 without NUL")
@@ -56,9 +55,9 @@ func decent(text string) error {
 	return nil
 }
 
-// parseJSON reads an object of texts. Unlike encoding/json it refuses a name
-// that stands twice, and tells large from small letters (RFC 6749, section
-// 3.2).
+// parseJSON parses an object of strings. Unlike encoding/json, it matches names
+// case-sensitively, and notices names that are repeated, in whichever letter case (RFC 6749,
+// section 3.2).
 func parseJSON(text []byte) (parameters, error) {
 	wrong := lyceum.Invalidf("the body must be one JSON object whose values are strings")
 	if !utf8.Valid(text) {
@@ -79,7 +78,7 @@ func parseJSON(text []byte) (parameters, error) {
 		if err != nil {
 			return parameters{}, wrong
 		}
-		key, _ := name.(string) // the decoder lets nothing else be a name
+		key, _ := name.(string) // the decoder accepts only strings as names
 		written, ok := value.(string)
 		if !ok || decent(written) != nil || decent(key) != nil {
 			return parameters{}, wrong
@@ -99,8 +98,8 @@ func parseJSON(text []byte) (parameters, error) {
 	return p, nil
 }
 
-// readBody reads the parameters of a request of an app: from its body alone,
-// as a form or as JSON.
+// readBody reads the parameters of an app's request. They must be in the body, as a form or as
+// JSON.
 func readBody(r *http.Request) (parameters, error) {
 	if r.URL.RawQuery != "" {
 		return parameters{}, lyceum.Invalidf("parameters belong in the body, not in the URL")
@@ -133,7 +132,7 @@ func readBody(r *http.Request) (parameters, error) {
 	return p, nil
 }
 
-// nameForMessage keeps what a stranger calls a parameter out of a sentence.
+// nameForMessage returns the name of a parameter for use in a message, unless it is unknown.
 func nameForMessage(name string) string {
 	switch name {
 	case "grant_type", "code", "redirect_uri", "code_verifier", "refresh_token", "scope", "client_id", "client_secret",
@@ -144,9 +143,9 @@ func nameForMessage(name string) string {
 	return "a parameter"
 }
 
-// basic reads client credentials from the header (RFC 6749, section 2.3.1):
-// both parts are form-encoded inside of Basic. there tells whether the header
-// is one of Basic at all.
+// basic reads client credentials from the Authorization header (RFC 6749, section 2.3.1): both
+// parts are form-encoded inside Basic. there reports whether the request has a Basic header at
+// all.
 func basic(r *http.Request) (id, secret string, there bool, err error) {
 	headers := r.Header["Authorization"]
 	if len(headers) == 0 {

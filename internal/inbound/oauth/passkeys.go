@@ -14,30 +14,30 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/access"
 )
 
-// passkeyBrowser is how long a browser keeps which one it is.
+// passkeyBrowser is how long a browser keeps the secret that identifies it.
 const passkeyBrowser = 10 * time.Minute
 
-// passkeyForm is a form that the script fills in with a passkey. The zero form is not
-// shown.
+// passkeyForm is a form that the script fills in with a passkey. The zero form is not shown.
 type passkeyForm struct {
 	Action, Options, Next string
 	For                   access.PasskeyUse
 }
 
-// keptPasskey is one row of the page of second factors.
+// keptPasskey is one row of the second factor page.
 type keptPasskey struct {
 	Name, Remove string
 	Since        time.Time
 	LastUsed     lyceum.Opt[time.Time]
 }
 
-// party is where the passkeys of a school are good; without ok browsers have none here.
+// party returns where the passkeys of a school are valid; ok is false if browsers do not
+// support passkeys at this address.
 func (p *pages) party(v *visit) (access.RelyingParty, bool) {
 	host, origin, ok := p.Site.Passkeys()
 	return access.RelyingParty{Host: host, Origin: origin, Name: web.Plain(v.School.Name)}, ok
 }
 
-// answered returns what a form has of a passkey; nil: nothing.
+// answered returns the passkey in a form, or nil if there is none.
 func (p *pages) answered(r *http.Request, v *visit, form *parameters) *access.PasskeyAnswer {
 	text := form.get("passkey")
 	party, ok := p.party(v)
@@ -49,8 +49,8 @@ func (p *pages) answered(r *http.Request, v *visit, form *parameters) *access.Pa
 
 var errNoPasskeysHere = lyceum.Errorf(lyceum.Conflict, "Passkeys do not work at this address of the school.")
 
-// askPasskey serves POST /secure/{school}/identity/passkey: what a browser needs to show
-// a passkey.
+// askPasskey serves POST /secure/{school}/identity/passkey: what a browser needs to use a
+// passkey.
 func (p *pages) askPasskey(w http.ResponseWriter, r *http.Request, v *visit) error {
 	form, _, err := readForm(r)
 	if err != nil {
@@ -81,8 +81,8 @@ func (p *pages) askPasskey(w http.ResponseWriter, r *http.Request, v *visit) err
 	return nil
 }
 
-// askNewPasskey serves POST /account/second-factor/passkeys/options: what a browser
-// needs to make a passkey.
+// askNewPasskey serves POST /account/second-factor/passkeys/options: what a browser needs to
+// create a passkey.
 func (p *pages) askNewPasskey(w http.ResponseWriter, r *http.Request, v *visit) error {
 	asked, err := p.askedPasskey(w, r, v, access.PasskeyToAdd)
 	if err != nil {
@@ -97,8 +97,8 @@ func (p *pages) askNewPasskey(w http.ResponseWriter, r *http.Request, v *visit) 
 	return nil
 }
 
-// askedPasskey says what a challenge is made for, and keeps in the browser which one it
-// is.
+// askedPasskey returns what a challenge is made for, and sets the cookie that identifies the
+// browser.
 func (p *pages) askedPasskey(
 	w http.ResponseWriter, r *http.Request, v *visit, use access.PasskeyUse,
 ) (access.PasskeyAsked, error) {
@@ -120,7 +120,7 @@ func sendOptions(w http.ResponseWriter, options []byte) {
 	_, _ = w.Write(options) // #nosec G705 -- it is JSON, and says so; the client may have gone
 }
 
-// keptPasskeys are the rows of the page of second factors.
+// keptPasskeys returns the rows of the second factor page.
 func (v *visit) keptPasskeys(passkeys []lyceum.Passkey) []keptPasskey {
 	rows := make([]keptPasskey, len(passkeys))
 	for i := range passkeys {
@@ -176,7 +176,7 @@ func (p *pages) removePasskey(w http.ResponseWriter, r *http.Request, v *visit) 
 	return nil
 }
 
-// attempt is what a browser brings that signs in.
+// attempt returns what a browser sent to sign in.
 func (p *pages) attempt(r *http.Request, v *visit, form *parameters) access.Attempt {
 	return access.Attempt{
 		School: v.School.ID, Email: strings.TrimSpace(form.get("email")), Password: form.get("password"),

@@ -14,12 +14,12 @@ import (
 	"github.com/pquerna/otp/totp"
 )
 
-// client is a browser without JavaScript: it keeps cookies and sends forms.
+// client is a browser without JavaScript: it stores cookies and submits forms.
 type client struct {
 	*window
 
 	cookies map[string]*http.Cookie
-	site    string // Sec-Fetch-Site; empty: none
+	site    string // Sec-Fetch-Site; empty for none
 }
 
 func (c *client) ask(method, path string, form url.Values) *httptest.ResponseRecorder {
@@ -49,8 +49,8 @@ func (c *client) want(w *httptest.ResponseRecorder, status int, text string) {
 	}
 }
 
-// R61: what is not a passkey's answer changes nothing, however large it is, and neither
-// does what another site sends.
+// R61: a value that is not a passkey's response changes nothing, however large it is, and
+// neither does what another site sends.
 func TestR61PasskeyForms(t *testing.T) {
 	c := &client{window: serve(t, "https://school.example.com:443"), cookies: map[string]*http.Cookie{}}
 	const in, second = "/secure/1/identity/", "/account/second-factor"
@@ -71,7 +71,7 @@ func TestR61PasskeyForms(t *testing.T) {
 
 	device := virtualwebauthn.NewAuthenticatorWithOptions(virtualwebauthn.AuthenticatorOptions{UserHandle: []byte{0, 0, 0, 1, 0, 0, 0, 7}})
 	key := virtualwebauthn.NewCredential(virtualwebauthn.KeyTypeEC2)
-	for len(key.Key.AttestationData()) != 77 { // the library leaves out the zeros that a coordinate begins with
+	for len(key.Key.AttestationData()) != 77 { // the library omits the leading zeros of a coordinate
 		key = virtualwebauthn.NewCredential(virtualwebauthn.KeyTypeEC2)
 	}
 	at := virtualwebauthn.RelyingParty{ID: "school.example.com", Origin: "https://school.example.com"}
@@ -106,7 +106,7 @@ func TestR61PasskeyForms(t *testing.T) {
 	c.want(c.ask("POST", in+"sign_in", stolen), 303, "/account")
 }
 
-// Where browsers have no passkeys, the page says why.
+// If browsers do not support passkeys at this address, the page says why.
 func TestPasskeysNeedAnAddress(t *testing.T) {
 	t.Parallel()
 	c := &client{window: serve(t, "http://192.0.2.7:8080"), cookies: map[string]*http.Cookie{}}
@@ -115,8 +115,8 @@ func TestPasskeysNeedAnAddress(t *testing.T) {
 	c.want(c.ask("POST", "/account/second-factor/passkeys/options", nil), 409, "do not work at this address")
 }
 
-// A form that sets up an app and is sent twice, as by a double click, says how to get the
-// recovery codes that nobody has seen then.
+// If the form that sets up an app is submitted twice, as by a double click, the page says how
+// to get the recovery codes, which nobody has seen then.
 func TestSecondFactorSentTwice(t *testing.T) {
 	t.Parallel()
 	c := &client{window: serve(t, "http://192.0.2.7:8080"), cookies: map[string]*http.Cookie{}}

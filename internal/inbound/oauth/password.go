@@ -10,12 +10,11 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/access"
 )
 
-// passwordForm is the page at which a password is set.
+// passwordForm is the data of the page where a password is set.
 type passwordForm struct{ Action, Email, Next string }
 
-// showPassword serves GET /secure/{school}/identity/set_password/{link}. It
-// does not spend the link: programs that look at mail before people do follow
-// links too.
+// showPassword serves GET /secure/{school}/identity/set_password/{link}. It does not use up the
+// link, because programs that scan emails before people read them also follow links.
 func (p *pages) showPassword(w http.ResponseWriter, r *http.Request, v *visit) error {
 	user, err := p.Accounts.Link(r.Context(), v.School.ID, r.PathValue("link"))
 	if err != nil {
@@ -35,7 +34,7 @@ func (p *pages) passwordPage(
 	user lyceum.User,
 	next string,
 ) error {
-	w.Header().Set("Referrer-Policy", "strict-origin") // the address is a secret; the check of forms wants the origin
+	w.Header().Set("Referrer-Policy", "strict-origin") // the URL is a secret; the check of forms needs the origin
 	v.User = lyceum.User{}
 	shown.Title = "Choose a password"
 	shown.Data = passwordForm{Action: r.URL.Path, Email: user.Email, Next: next}
@@ -72,10 +71,10 @@ func (p *pages) setPassword(w http.ResponseWriter, r *http.Request, v *visit) er
 	return nil
 }
 
-// forgottenForm is the page for a forgotten password.
+// forgottenForm is the data of the page for a forgotten password.
 type forgottenForm struct {
 	Action, SignIn string
-	Mail           bool // the server can send letters
+	Mail           bool // the server can send email
 	Sent           bool
 }
 
@@ -94,9 +93,8 @@ func (p *pages) forgottenPage(w http.ResponseWriter, v *visit, sent bool) error 
 	})
 }
 
-// forgotten serves POST /secure/{school}/identity/forgot_password. The answer
-// is the same whether there is such a person or not, and does not wait for the
-// letter.
+// forgotten serves POST /secure/{school}/identity/forgot_password. The response is the same
+// whether or not the user exists, and does not wait for the email.
 func (p *pages) forgotten(w http.ResponseWriter, r *http.Request, v *visit) error {
 	form, _, err := readForm(r)
 	if err != nil {

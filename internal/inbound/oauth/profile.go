@@ -9,18 +9,18 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/people"
 )
 
-// profile is the form of what the school knows of the learner.
+// profile is the data of the profile and email forms.
 type profile struct {
 	own
 	Shown             own             // before the learner changed anything
-	Wrong             map[string]bool // fields
+	Wrong             map[string]bool // invalid fields
 	Email             string
 	Mail              bool   // the server can send email
-	Forgotten         string // where a new password is asked for
+	Forgotten         string // where to request a new password
 	MaxName, MaxPhone int
 }
 
-// own is what the form changes.
+// own are the fields that the form changes.
 type own struct {
 	Name, Phone string
 	Marketing   bool
@@ -34,7 +34,7 @@ func (p *pages) profileOf(v *visit) profile {
 	}
 }
 
-// readOwn reads it from a form, whose fields' names have a prefix.
+// readOwn reads the fields from a form in which their names have a prefix.
 func readOwn(form parameters, prefix string) own {
 	return own{
 		strings.TrimSpace(form.get(prefix + "name")), strings.TrimSpace(form.get(prefix + "phone_number")),
@@ -42,7 +42,8 @@ func readOwn(form parameters, prefix string) own {
 	}
 }
 
-// changed is what the learner changed of what the page showed: another page may have changed the rest since.
+// changed returns what the learner changed compared to what the page showed; the rest may have
+// been changed elsewhere since.
 func (f *profile) changed() (c people.OwnChange) {
 	if f.Name != f.Shown.Name {
 		c.Name = lyceum.Some(lyceum.Opt[string]{Value: f.Name, Present: f.Name != ""})
@@ -107,8 +108,8 @@ func (p *pages) emailPage(w http.ResponseWriter, v *visit, status int, shown vie
 	return p.show(w, status, "email.gohtml", v, shown)
 }
 
-// changeEmail serves POST /account/profile/email: it sends a link to the new address,
-// which takes effect with it.
+// changeEmail serves POST /account/profile/email: it sends a link to the new address, which
+// takes effect when the link is opened.
 func (p *pages) changeEmail(w http.ResponseWriter, r *http.Request, v *visit) error {
 	form, _, err := readForm(r)
 	if err != nil {
@@ -126,7 +127,7 @@ func (p *pages) changeEmail(w http.ResponseWriter, r *http.Request, v *visit) er
 		see(w, r, profilePath+"?done=asked")
 		return nil
 	case !asked.Mail && e.Kind == lyceum.Conflict:
-		return p.emailPage(w, v, http.StatusConflict, view{Data: asked}) // which says what to do instead
+		return p.emailPage(w, v, http.StatusConflict, view{Data: asked}) // the page says what to do instead
 	case e.Kind == lyceum.RateLimited:
 		return p.emailPage(w, v, http.StatusTooManyRequests, view{
 			Error: "Too many links were sent within an hour. Wait and try again.", Data: asked,

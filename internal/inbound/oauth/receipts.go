@@ -24,14 +24,14 @@ type receiptRow struct {
 	Name, Email        string // of the buyer
 }
 
-// receiptLink leads to another receipt of the same payment.
+// receiptLink links to another receipt of the same payment.
 type receiptLink struct{ Number, Page string }
 
 func receiptPage(id lyceum.ReceiptID) string { return fmt.Sprintf("%s/%d", receiptsPath, id) }
 
 func shownReceipt(v *visit, d *sales.ReceiptDetail) receiptRow {
 	link := func(n sales.NumberedReceipt) receiptLink { return receiptLink{web.Plain(n.Number), receiptPage(n.ID)} }
-	amount := func(m lyceum.Minor) string { // below 0 of a credit note
+	amount := func(m lyceum.Minor) string { // negative for a credit note
 		text := m.Text(d.Currency)
 		if d.Refund.Present && m > 0 {
 			text = "\u2212" + text

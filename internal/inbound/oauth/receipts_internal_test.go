@@ -7,7 +7,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/sales"
 )
 
-// TestAmountsOfReceipts: what a credit note gives back is below 0, unless it is nothing.
+// TestAmountsOfReceipts checks that the amounts of a credit note are negative, unless they are
+// zero.
 func TestAmountsOfReceipts(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {

@@ -15,16 +15,16 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/access"
 )
 
-// stepForm is the page that asks for a second factor, or for the password again.
+// stepForm is the data of the page that requests a second factor, or the password again.
 type stepForm struct {
 	Action, Next, Email string
-	Second              bool // a second factor, not the password
-	App                 bool // they have one
-	Passkeys            bool // they have some
+	Second              bool // request a second factor, not the password
+	App                 bool // the user has an app
+	Passkeys            bool // the user has passkeys
 	Passkey             passkeyForm
 }
 
-// stepLifetime is how long the browser keeps that the password was right.
+// stepLifetime is how long the browser keeps the proof that the password was right.
 const stepLifetime = 15 * time.Minute
 
 // showStep serves GET /secure/{school}/identity/second_step.
@@ -57,14 +57,14 @@ func (p *pages) stepPage(
 	return p.show(w, status, "step.gohtml", v, view{Title: "Second factor", Error: problem, Data: form})
 }
 
-// stepOver shows the sign-in again to who took too long.
+// stepOver shows the sign-in again to a user who took too long.
 func (p *pages) stepOver(w http.ResponseWriter, r *http.Request, v *visit, over error, next string) error {
 	p.Site.KeepStep(w, "", -1)
 	v.User = lyceum.User{}
 	return p.signInPage(w, r, v, http.StatusUnprocessableEntity, view{Error: lyceum.Public(over).Detail}, "", next)
 }
 
-// factorForm is a form for the second factors of a user.
+// factorForm returns the form for a user's second factors.
 func (p *pages) factorForm(
 	r *http.Request, v *visit, user lyceum.UserID, passkey passkeyForm,
 ) (stepForm, error) {
@@ -111,8 +111,8 @@ func (p *pages) takeStep(w http.ResponseWriter, r *http.Request, v *visit) error
 	return p.seeNext(w, r, v, &in.User, next)
 }
 
-// showIdentity serves GET /secure/{school}/identity/confirm: before what a stolen
-// session must not do, people show again who they are.
+// showIdentity serves GET /secure/{school}/identity/confirm: users confirm their identity again
+// before doing what a stolen session must not be able to do.
 func (p *pages) showIdentity(w http.ResponseWriter, r *http.Request, v *visit) error {
 	next := local(r.URL.Query().Get("next"))
 	if v.User.ID == 0 {
@@ -163,27 +163,27 @@ func (p *pages) confirmIdentity(w http.ResponseWriter, r *http.Request, v *visit
 	return p.seeNext(w, r, v, &v.User, next)
 }
 
-// secondFactorPath is the page of a person's second factors.
+// secondFactorPath is the page of a user's second factors.
 const secondFactorPath = "/account/second-factor"
 
-// secondPage is that page.
+// secondPage is the data of that page.
 type secondPage struct {
 	App      bool
-	Has      bool // any
-	Left     int  // recovery codes
+	Has      bool // has any second factor
+	Left     int  // unused recovery codes
 	Setup    access.Setup
 	Size     int
-	QR       string // the dark squares, as the path of a picture
-	Wanted   bool   // the school wants owners to have one
+	QR       string // the path of an SVG that draws the dark squares
+	Wanted   bool   // the school requires owners to have one
 	Passkeys []keptPasskey
-	Address  string // at which passkeys do not work; empty: they do
-	Most     int    // passkeys
-	Full     bool   // there is no room for another one
-	Longest  int    // name of a passkey, in characters
+	Address  string // where passkeys do not work; empty if they do
+	Most     int    // maximum number of passkeys
+	Full     bool   // no further passkey can be added
+	Longest  int    // maximum length of a passkey's name, in characters
 }
 
-// fresh lets an action through for who showed a short while ago who they are, asks others
-// to, and leads them back.
+// fresh runs an action for users who have confirmed their identity recently. It redirects
+// others to do so first, and then back.
 func (p *pages) fresh(act func(http.ResponseWriter, *http.Request, *visit) error) action {
 	return p.signedIn(func(w http.ResponseWriter, r *http.Request, v *visit) error {
 		fresh, err := p.Accounts.Fresh(r.Context(), v.School.ID, v.secret)
@@ -203,8 +203,8 @@ func (p *pages) showSecond(w http.ResponseWriter, r *http.Request, v *visit) err
 	return p.factorsPage(w, r, v, http.StatusOK, view{Notice: notices[r.URL.Query().Get("done")]})
 }
 
-// factorsPage shows the second factors of who is signed in, and what sets up an app for
-// who has none.
+// factorsPage shows the second factors of the signed-in user, and how to set up an app if they
+// have none.
 func (p *pages) factorsPage(w http.ResponseWriter, r *http.Request, v *visit, status int, shown view) error {
 	return p.secondPage(w, r, v, status, shown, access.Setup{})
 }
@@ -240,13 +240,13 @@ func (p *pages) secondPage(
 	return p.show(w, status, "second_factor.gohtml", v, shown)
 }
 
-// squares draws a QR code: a path of its dark squares, with the size of the picture.
+// squares renders a QR code as the path of its dark squares, with the size of the picture.
 func squares(text string) (path string, size int, err error) {
 	code, err := qr.Encode(text, qr.M, qr.Auto)
 	if err != nil {
 		return "", 0, fmt.Errorf("draw a QR code: %w", err)
 	}
-	const edge = 4 // squares that stay light around it
+	const edge = 4 // light squares around the code
 	var b strings.Builder
 	bounds := code.Bounds()
 	for y := range bounds.Dy() {
@@ -279,7 +279,7 @@ func (p *pages) enableSecond(w http.ResponseWriter, r *http.Request, v *visit) e
 	if err != nil {
 		return err
 	}
-	if len(codes) == 0 { // they have some
+	if len(codes) == 0 { // the user already has some
 		see(w, r, secondFactorPath+"?done=second-on")
 		return nil
 	}

@@ -15,7 +15,7 @@ type stay struct {
 	Here                  bool
 }
 
-// by says who asks: the person who is signed in.
+// by returns the caller for the rules: the signed-in user.
 func (v *visit) by() lyceum.By {
 	return lyceum.By{School: v.School.ID, Actor: fmt.Sprintf("user:%d", v.User.ID)}
 }

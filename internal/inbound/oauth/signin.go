@@ -11,13 +11,13 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/access"
 )
 
-// signInForm is the sign-in page.
+// signInForm is the data of the sign-in page.
 type signInForm struct {
 	Action, Email, Next, Forgotten string
 	Passkey                        passkeyForm
 }
 
-// home is where a person goes who wants nothing in particular.
+// home returns the page for a user who did not request a specific one.
 func (p *pages) home(r *http.Request, v *visit, u *lyceum.User) (string, error) {
 	role, err := p.Accounts.StaffRole(r.Context(), v.School.ID, u)
 	if role != "" {
@@ -26,7 +26,7 @@ func (p *pages) home(r *http.Request, v *visit, u *lyceum.User) (string, error) 
 	return accountPath, err
 }
 
-// seeNext leads who is signed in to where they wanted to go.
+// seeNext redirects a signed-in user to the page they requested, or to their home.
 func (p *pages) seeNext(w http.ResponseWriter, r *http.Request, v *visit, u *lyceum.User, next string) error {
 	if next == "" {
 		var err error
@@ -72,8 +72,8 @@ func (p *pages) signInPage(
 	return p.show(w, status, "sign_in.gohtml", v, shown)
 }
 
-// signIn serves POST /secure/{school}/identity/sign_in. The session that was
-// there before ends: its id must not become that of who signs in.
+// signIn serves POST /secure/{school}/identity/sign_in. Any existing session ends, so that its
+// id does not become the one of the new user.
 func (p *pages) signIn(w http.ResponseWriter, r *http.Request, v *visit) error {
 	form, _, err := readForm(r)
 	if err != nil {
@@ -119,8 +119,8 @@ func (p *pages) signIn(w http.ResponseWriter, r *http.Request, v *visit) error {
 	return p.seeNext(w, r, v, &in.User, next)
 }
 
-// signOut serves POST /secure/{school}/identity/sign_out. The consent page sends with it
-// where to go on as somebody else.
+// signOut serves POST /secure/{school}/identity/sign_out. The consent page sends where to
+// continue as a different user.
 func (p *pages) signOut(w http.ResponseWriter, r *http.Request, v *visit) error {
 	form, _, err := readForm(r)
 	if err != nil {
@@ -140,12 +140,11 @@ func (p *pages) signOut(w http.ResponseWriter, r *http.Request, v *visit) error 
 	return nil
 }
 
-// schoolQuestion is the page that asks for the school.
+// schoolQuestion is the data of the page on which the user names their school.
 type schoolQuestion struct{ Next, School string }
 
-// whichSchool serves GET /secure/sign_in: it leads to the sign-in of the school
-// that the browser was last signed in to, of the only school, or of the one
-// that the person names.
+// whichSchool serves GET /secure/sign_in. It redirects to the sign-in of the school that the
+// user names, that the browser was last signed in to, or that is the only one.
 func (p *pages) whichSchool(w http.ResponseWriter, r *http.Request) error {
 	query := r.URL.Query()
 	next := local(query.Get("next"))
@@ -175,8 +174,8 @@ func (p *pages) whichSchool(w http.ResponseWriter, r *http.Request) error {
 	})
 }
 
-// notices are the sentences that a page begins with after something was done,
-// by the value of the parameter done.
+// notices are the messages at the top of a page after an action, by the value of the parameter
+// done.
 var notices = map[string]string{
 	"signed_out":      "You are signed out.",
 	"password":        "Your new password is set. Sign in with it.",

@@ -11,9 +11,9 @@ import (
 const (
 	snippetPath = "/account/snippet"
 
-	// snippetPolicy lets a snippet do what it wants within a frame, as if it came from
-	// another server: it reaches neither the page around it nor its cookies. It holds
-	// also where the frame is opened as a page.
+	// snippetPolicy allows a snippet to do anything within its frame, but as if it came from
+	// another server: it can access neither the page around it nor its cookies. This also
+	// applies if the frame is opened as a page.
 	snippetPolicy = "sandbox allow-scripts allow-forms allow-popups allow-popups-to-escape-sandbox; " +
 		"default-src https: data: 'unsafe-inline'; frame-ancestors 'self'; base-uri 'none'"
 	snippetBegin = `<!doctype html><html lang="en"><head><meta charset="utf-8">` +
@@ -22,7 +22,7 @@ const (
 	snippetEnd = "\n</body></html>\n"
 )
 
-// showSnippet serves GET /account/snippet: what the school adds to the pages of a learner.
+// showSnippet serves GET /account/snippet: what the school adds to learners' pages.
 func (p *pages) showSnippet(w http.ResponseWriter, r *http.Request, v *visit) error {
 	html, err := p.Emails.SnippetFor(r.Context(), &v.School, &v.User)
 	if err != nil {
@@ -43,7 +43,7 @@ func (p *pages) showSnippet(w http.ResponseWriter, r *http.Request, v *visit) er
 	return nil
 }
 
-// framed lets a page show the frame of the snippet.
+// framed allows a page to contain the frame of the snippet.
 func framed(header http.Header) {
 	web.Protect(header)
 	header.Set("Content-Security-Policy", header.Get("Content-Security-Policy")+"; frame-src 'self'")

@@ -13,15 +13,15 @@ import (
 	"github.com/lyceum-school/lyceum/internal/inbound/wire"
 )
 
-// view is what every page is shown with.
+// view is the data of every page.
 type view struct {
 	Title   string
-	School  string // its name; empty where no school is known
+	School  string // its name; empty if the school is unknown
 	Zone    lyceum.TimeZone
-	User    string // the email of who is signed in
+	User    string // the email of the signed-in user
 	Out     string // where to sign out
-	Room    string // the page of the account that is marked as the one shown
-	Snippet bool   // the school adds something to the page
+	Room    string // the account page that is marked as current
+	Snippet bool   // the school adds a snippet to the page
 	Notice  string
 	Error   string
 	Data    any
@@ -34,7 +34,7 @@ var functions = template.FuncMap{
 	"day":     func(at time.Time) string { return at.Format("2\u00a0Jan\u00a02006") },
 }
 
-// parse reads the pages and gives each the parts that they share.
+// parse parses the page templates, each with the shared parts.
 func parse() (map[string]*template.Template, error) {
 	parsed, err := web.Pages(pageTemplates, functions, "templates/*.gohtml")
 	if err != nil {
@@ -48,12 +48,12 @@ func parse() (map[string]*template.Template, error) {
 	return parsed, nil
 }
 
-// labels are what the fields of the account's forms are called in a sentence.
+// labels are the names of form fields in messages.
 var labels = map[string]string{
 	"email": "The email address", "name": "The name", "phone_number": "The phone number",
 }
 
-// worded says what is wrong with a form in the words that the form has.
+// worded returns an error message for a form that uses the form's own field names.
 func worded(e *lyceum.Error) string {
 	named := &lyceum.Error{Kind: e.Kind, Detail: e.Detail}
 	for _, f := range e.Fields {
@@ -76,8 +76,8 @@ func (p *pages) show(w http.ResponseWriter, status int, page string, v *visit, s
 	return web.Show(w, status, p.templates[page], shown)
 }
 
-// apologize shows an error to the person, and gives what must stay here to the
-// log. An error page never redirects.
+// apologize shows an error to the user, and logs what must not be shown. An error page never
+// redirects.
 func (p *pages) apologize(w http.ResponseWriter, r *http.Request, err error) {
 	e := lyceum.Public(err)
 	sentence := strings.Join(e.Sentences(), " ")
