@@ -1,8 +1,8 @@
 package server_test
 
-// accessRows are derived from contract/lyceum/access.yaml and attention.yaml.
-// They come after archivedRows: user 6 has one ended sale of course 1, course 1 and coaching 2 are
-// archived, collection 1 has course 1 and download 1, and tier 1 has course 4.
+// accessRows are derived from contract/lyceum/access.yaml and attention.yaml. They come after
+// archivedRows: user 6 has one ended sale of course 1, course 1 and coaching 2 are archived,
+// collection 1 has course 1 and download 1, and tier 1 has course 4.
 var accessRows = slicesOf(givenRows, endedRows, dismissedRows, bulkRows)
 
 const gift = `{"user_id":6,"product_type":"course","product_id":4}`

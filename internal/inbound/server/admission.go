@@ -11,11 +11,11 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/access"
 )
 
-// errMethod marks a method that a path does not have.
+// errMethod marks a method that a path does not support.
 var errMethod = errors.New("method not allowed")
 
-// admit finds the operation and decides whether the caller may ask for it. The
-// limit is counted by school, or by address for who belongs to none.
+// admit finds the operation and decides whether the caller may call it. Requests are counted
+// against the school's limit, or by address for a caller without a school.
 func (h *handler) admit(x *exchange, r *http.Request, to *route) error {
 	if to.pattern == "" {
 		return h.refuse(x, r, lyceum.Errorf(lyceum.NotFound, noRoute))
@@ -38,7 +38,7 @@ func (h *handler) admit(x *exchange, r *http.Request, to *route) error {
 	return h.admitKey(x, r, op)
 }
 
-// admitKey lets a program in that shows an API key.
+// admitKey admits a program that sends a valid API key.
 func (h *handler) admitKey(x *exchange, r *http.Request, op *operation) error {
 	keys := r.Header["Apikey"]
 	if len(keys) > 1 {
@@ -77,8 +77,8 @@ func (h *handler) admitKey(x *exchange, r *http.Request, op *operation) error {
 	return by.Permit(op.Needs)
 }
 
-// admitLearner lets an app in that shows an access token (RFC 6750, section
-// 2.1). A token anywhere else than in the header is not looked at.
+// admitLearner admits an app that sends a valid access token (RFC 6750, section 2.1). A token
+// anywhere but in the header is ignored.
 func (h *handler) admitLearner(x *exchange, r *http.Request, op *operation) error {
 	token, err := bearerOf(r)
 	if err == nil && token == "" {
@@ -120,7 +120,7 @@ func bearerOf(r *http.Request) (string, error) {
 	return "", lyceum.Invalidf("the header Authorization must be sent once")
 }
 
-// refuse counts a request that is refused whatever the count says.
+// refuse counts a request that is rejected whether or not the limit is exceeded.
 func (h *handler) refuse(x *exchange, r *http.Request, err error) error {
 	if exceeded := h.limit(x, r); exceeded != nil {
 		return exceeded
@@ -130,7 +130,7 @@ func (h *handler) refuse(x *exchange, r *http.Request, err error) error {
 
 const noRoute = "no Route matched with those values"
 
-// limit counts the request by its school, or else by its address.
+// limit counts the request against its school, or otherwise its address.
 func (h *handler) limit(x *exchange, r *http.Request) error {
 	if school := x.school(); school != 0 {
 		return h.count(x, access.Bucket{School: school})
@@ -138,7 +138,7 @@ func (h *handler) limit(x *exchange, r *http.Request) error {
 	return h.count(x, access.BucketOf(wire.AddressOf(r)))
 }
 
-// count counts the request and puts the rate limit's headers on its answer.
+// count counts the request and sets the rate limit headers of its response.
 func (h *handler) count(x *exchange, bucket access.Bucket) error {
 	if !h.Limiter.Enabled() {
 		return nil

@@ -1,7 +1,7 @@
 package server_test
 
-// anyProductRows are derived from contract/v2/products.yaml. They come after the rows
-// that make products of every type, and find them by a name that they make.
+// anyProductRows are derived from contract/v2/products.yaml. They come after the rows that
+// create products of every type, and find those by the names in their own rows.
 var anyProductRows = slicesOf(
 	versionTwo("createProductCourse", asking{name: "to list", body: `{"name":"Lino cuts","description":"Ink and 100% paper","author_bio_id":1}`}),
 	downloads("createDigitalDownload", asking{name: "to list", body: `{"name":"Lino templates","is_published":true,"author_bio_id":2,"image_url":"https://files.example.com/lino.jpg"}`}),

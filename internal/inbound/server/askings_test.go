@@ -2,8 +2,8 @@ package server_test
 
 import "strings"
 
-// askings are rows derived from contract/*.yaml and docs/divergences.md. Those
-// that change something come after those that only read.
+// askings are rows derived from contract/*.yaml and docs/divergences.md. Those that change
+// something come after those that only read.
 var askings = slicesOf(
 	v1Courses, v1Lectures, v1People, v1Money, v1Learner, v2Rows, enrollmentRows, completionRows, completingRows,
 	v1Enrolling, v1Completing, v1UserChanges, v1LearnerChanges, v2Changes,
@@ -18,7 +18,7 @@ var askings = slicesOf(
 	anyProductRows,
 )
 
-// shopV2Rows are derived from contract/v2: what a school sells, and by what.
+// shopV2Rows are derived from contract/v2: pricing plans and coupons.
 var shopV2Rows = slicesOf(productPlanRows, productCouponRows)
 
 func slicesOf(lists ...[]asking) (all []asking) {
@@ -28,7 +28,7 @@ func slicesOf(lists ...[]asking) (all []asking) {
 	return all
 }
 
-// notNumber is what every id of a path and every page must not be.
+// notNumber are values that are invalid for every id in a path and every page.
 var notNumber = []string{"0", "-1", "abc", "01", "1.0", "2147483648", "%31x", "+1"}
 
 var v1Courses = slicesOf([]asking{
@@ -277,7 +277,7 @@ var v2Changes = []asking{
 	{face: "v2", op: "putCurrentUserCompletion", name: "not theirs", values: "course_id=4 lecture_id=11", status: 404, says: "there is no course 4"},
 }
 
-// badPaths asks with ids that are none.
+// badPaths returns requests with invalid ids.
 func badPaths(face, op, id, others string) (rows []asking) {
 	for _, value := range notNumber {
 		rows = append(rows, asking{
@@ -287,7 +287,7 @@ func badPaths(face, op, id, others string) (rows []asking) {
 	return rows
 }
 
-// bodyFor is a body that is right where one is read.
+// bodyFor returns a valid body for an operation that reads one.
 func bodyFor(op string) string {
 	switch op {
 	case "MarkLectureComplete":
@@ -300,7 +300,7 @@ func bodyFor(op string) string {
 	return ""
 }
 
-// badBodies asks with what is no good body for an operation that wants ids.
+// badBodies returns requests with invalid bodies for an operation that requires ids.
 func badBodies(face, op, values string, ids ...string) (rows []asking) {
 	row := func(name, body, says string, headers ...string) {
 		rows = append(rows, asking{face: face, op: op, name: name, values: values, body: body, headers: headers, status: 400, says: says})

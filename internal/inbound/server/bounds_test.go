@@ -14,13 +14,13 @@ import (
 	"github.com/lyceum-school/lyceum/internal/inbound/wire"
 )
 
-// ids are those of a classroom, and 1 where it has none. Webhook 4 is the first
-// one that is made there.
+// ids are those of a classroom, and 1 if it has none. Webhook 4 is the first one that is
+// created there.
 const ids = "section_id=1 attachment_id=101 course_id=1 lecture_id=11 video_id=103 quiz_id=107 user_id=2 pricing_plan_id=1 webhook_id=4 sale_id=1 transaction_id=1 order_id=1 dispute_id=1 affiliate_id=1 author_id=1 coupon_id=1 delivery_id=1 comment_id=1 digital_download_id=1 product_collection_id=1 membership_id=1 membership_tier_id=1 coaching_id=1 product_type=course product_id=1 bulk_job_id=1 attention_id=1"
 
-// TestParametersAreTheContracts: a value outside what the contract says of a
-// parameter is rejected with a sentence that names it, and its default is what
-// holds without it.
+// TestParametersAreTheContracts checks that a value which the contract does not allow for a
+// parameter is rejected with a message that names the parameter, and that omitting the
+// parameter is the same as sending its default.
 func TestParametersAreTheContracts(t *testing.T) {
 	k := newClass(t, newCampus(t))
 	k.eachOperation(func(face wire.Face, op wire.Operation, written *openapi3.Operation) {
@@ -32,14 +32,14 @@ func TestParametersAreTheContracts(t *testing.T) {
 			a := asking{face: face.Name(), op: op.ID, values: ids, body: ownBodies[op.ID]}
 			for _, value := range outside(ref.Value.Schema.Value) {
 				if op.ID == "listUsers" && name == "role" {
-					continue // whose role is another word: nobody
+					continue // an unknown role matches nobody
 				}
 				a.query = url.Values{name: {fmt.Sprint(value)}}.Encode()
 				k.wantRejected(t, a, name)
 			}
 			a.query = name + "=1&" + name + "=1"
 			k.wantRejected(t, a, name)
-			if normal := ref.Value.Schema.Value.Default; normal != nil && name != "per" { // per counts as 100 above that
+			if normal := ref.Value.Schema.Value.Default; normal != nil && name != "per" { // per is limited to 100
 				a.query = "user_id=2"
 				_, without := k.send(t, k.ours, a)
 				a.query += "&" + url.Values{name: {fmt.Sprint(normal)}}.Encode()
@@ -51,9 +51,9 @@ func TestParametersAreTheContracts(t *testing.T) {
 	})
 }
 
-// TestBodiesAreTheContracts: a body is rejected when a member is missing, is
-// not of its type, is out of its bounds, or is not in the contract where that
-// closes the body. The sentence names the member.
+// TestBodiesAreTheContracts checks that a body is rejected if a member is missing, has the
+// wrong type, is out of bounds, or is not in the contract where the contract allows no others.
+// The message names the member.
 func TestBodiesAreTheContracts(t *testing.T) {
 	k := newClass(t, newCampus(t))
 	k.send(t, k.ours, asking{face: "lyceum", op: "createWebhook", body: ownBodies["createWebhook"]})
@@ -96,7 +96,7 @@ func TestBodiesAreTheContracts(t *testing.T) {
 	})
 }
 
-// eachOperation visits what is served, with what the contract says of it.
+// eachOperation visits each served operation, together with its part of the contract.
 func (k *class) eachOperation(visit func(face wire.Face, op wire.Operation, written *openapi3.Operation)) {
 	for _, face := range k.options.Faces {
 		for _, op := range face.Operations() {
@@ -112,7 +112,7 @@ func (k *class) wantRejected(t *testing.T, a asking, name string) {
 	}
 }
 
-// outside are values that a schema does not have.
+// outside returns values that a schema does not allow.
 func outside(s *openapi3.Schema) (values []any) {
 	if len(s.Enum) > 0 {
 		return []any{"none of them"}

@@ -8,8 +8,8 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// A bulk job shows who has what: preparing, starting and cancelling one needs read
-// permission besides that to write.
+// A bulk job shows who has what: preparing, starting and cancelling one requires read
+// permission in addition to write permission.
 func TestBulkJobsNeedToRead(t *testing.T) {
 	s := newSite(t)
 	for _, tc := range []struct {
@@ -36,7 +36,7 @@ func TestBulkJobsNeedToRead(t *testing.T) {
 	}
 }
 
-// A list of users may be longer than other bodies.
+// A list of users may be larger than other bodies.
 func TestBulkJobOfManyUsers(t *testing.T) {
 	s := newSite(t)
 	key := "apiKey: " + s.issue(t, s.ours, lyceum.Read|lyceum.Write)

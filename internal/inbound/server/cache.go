@@ -14,45 +14,45 @@ import (
 const (
 	// maxCached is the largest response that is cached, in bytes.
 	maxCached = 64 << 10
-	// cacheOverhead is about what a cached response takes besides its text and its
-	// address, in bytes.
+	// cacheOverhead is roughly how much memory a cached response takes in addition to its text,
+	// tag, path and query, in bytes.
 	cacheOverhead = 256
 )
 
-// Cache keeps responses to the programs of schools for as long as nothing was
-// committed to the database and the clock shows the same second: until then
-// another response would be the same bytes. It is safe for concurrent use.
+// Cache stores responses to the programs of schools. A response is valid as long as nothing was
+// committed to the database and the clock shows the same second: until then, a new response
+// would consist of the same bytes. A Cache is safe for concurrent use.
 type Cache struct {
 	revision     func(lyceum.SchoolID) (r lyceum.Revision, known bool)
-	most         int // bytes
+	most         int // in bytes
 	now          func() time.Time
 	hits, misses atomic.Int64
 
 	mu       sync.RWMutex
-	database int64 // what all responses are of
+	database int64 // the state of the database that all cached responses are of
 	bytes    int
 	made     map[cacheKey]cached
 }
 
-// NewCache makes a cache of so many bytes for what is read from a store by a clock;
-// one of 0 bytes caches nothing.
+// NewCache returns a cache of at most the given number of bytes for responses that are read
+// from a store. A cache of 0 bytes caches nothing.
 func NewCache(store lyceum.Reader, most int64, now func() time.Time) *Cache {
 	return &Cache{revision: store.Revision, most: int(most), now: now, made: map[cacheKey]cached{}}
 }
 
-// CacheStats tells what a cache did, and how many bytes it has.
+// CacheStats are the hits and misses of a cache, and its size in bytes.
 type CacheStats struct{ Hits, Misses, Bytes int64 }
 
-// Stats returns what the cache did since it was made.
+// Stats returns the hits and misses of the cache since it was created, and its current size.
 func (c *Cache) Stats() CacheStats {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	return CacheStats{c.hits.Load(), c.misses.Load(), int64(c.bytes)}
 }
 
-// cacheKey is a request. Two keys of a school may be allowed to see different
-// things. The path is as it was sent: a slash that is encoded belongs to an id, and
-// such a path is of another operation.
+// cacheKey identifies a request. Two keys of a school may be allowed to see different things.
+// The path is as it was sent: an encoded slash belongs to an id, and such a path belongs to
+// another operation.
 type cacheKey struct {
 	school      lyceum.SchoolID
 	key         lyceum.APIKeyID
@@ -64,7 +64,7 @@ type cached struct {
 	body wire.Encoded
 }
 
-// cacheMoment is what a response is of.
+// cacheMoment is the state of the database and the second that a response was made for.
 type cacheMoment struct {
 	lyceum.Revision
 
@@ -73,14 +73,14 @@ type cacheMoment struct {
 
 // uncached is a request whose response is to be cached.
 type uncached struct {
-	cache *Cache // nil: it is not
+	cache *Cache // nil: the response is not to be cached
 	key   cacheKey
 	at    cacheMoment
 }
 
-// find returns the response to a request, or else what to keep it under once it
-// is made. That is of the moment before: whatever is committed meanwhile, nobody
-// is given it later.
+// find returns the cached response to a request. If there is none, it returns under what to
+// store the response once it is made: the moment is taken before the response is made, so that
+// a commit in the meantime makes the stored response stale.
 func (c *Cache) find(x *exchange, r *http.Request) (body wire.Body, otherwise uncached) {
 	if c == nil || c.most == 0 || !x.op.Cached || x.who.By.Key == 0 || x.body != nil && x.body != http.NoBody {
 		return nil, uncached{}
@@ -109,8 +109,8 @@ func (x *exchange) Keep(text []byte, tag string) {
 	}
 }
 
-// keep adds a response. It forgets all others when they are of another state of
-// the database, or take too much.
+// keep adds a response. It first drops all others if they are of an older state of the
+// database, or if the cache would become too large.
 func (c *Cache) keep(key cacheKey, made cached) {
 	size := made.size(key)
 	c.mu.Lock()

@@ -29,8 +29,8 @@ func cachedClass(t *testing.T, bytes int64) *class {
 	return k
 }
 
-// TestCache: the second of two requests is answered from the cache where the
-// answer would be the same, and by the rules everywhere else.
+// TestCache checks that the second of two requests is served from the cache if the response
+// would be the same, and by the rules otherwise.
 func TestCache(t *testing.T) {
 	k := cachedClass(t, 1<<20)
 	_, another, err := k.options.Keys.Create(t.Context(), lyceum.By{School: k.ours.id, Actor: "test"}, "another", lyceum.Read, access.NewEntropy())
@@ -50,7 +50,7 @@ func TestCache(t *testing.T) {
 		name    string
 		first   func() *http.Request
 		between func()
-		second  func() *http.Request // first, if nil
+		second  func() *http.Request // nil: the same as first
 		hit     bool
 		status  int
 		differs bool
@@ -103,7 +103,7 @@ func TestCache(t *testing.T) {
 	wantStatus(t, w, http.StatusUnauthorized)
 }
 
-// TestCacheIsBounded: it forgets rather than grow.
+// TestCacheIsBounded checks that the cache evicts instead of growing.
 func TestCacheIsBounded(t *testing.T) {
 	const most = 20_000
 	k := cachedClass(t, most)
@@ -115,7 +115,7 @@ func TestCacheIsBounded(t *testing.T) {
 	}
 }
 
-// TestCacheIsNeverBehind: who reads after a change was acknowledged reads it, and
+// TestCacheIsNeverBehind checks that a read after a change was acknowledged sees it, and that
 // nobody reads an older state than they have read before.
 func TestCacheIsNeverBehind(t *testing.T) {
 	k := cachedClass(t, 1<<20)

@@ -1,7 +1,7 @@
 package server_test
 
-// clockRows are derived from contract/lyceum/clock.yaml. The clock stands at
-// storetest.Begin, and nothing of the school depends on it.
+// clockRows are derived from contract/lyceum/clock.yaml. The clock is at storetest.Begin, and
+// nothing in the school depends on it.
 var clockRows = slicesOf(
 	own("showClock",
 		asking{name: "before a move", says: `"is_standing":true`},

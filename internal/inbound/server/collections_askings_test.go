@@ -1,12 +1,12 @@
 package server_test
 
-// collections makes rows of an operation on a product collection in version 2.
+// collections returns rows of an operation on a product collection in version 2.
 func collections(op string, rows ...asking) []asking {
 	return versionTwo(op+"ProductCollection", rows...)
 }
 
-// studioRows are derived from contract/v2/product_collections.yaml, in a
-// school with collections of the own face.
+// studioRows are derived from contract/v2/product_collections.yaml, in a school with
+// collections of the Lyceum face.
 var studioRows = slicesOf(
 	versionTwo("showCustomizations", asking{name: "none", says: `{"data":null}`}),
 	collections("create",

@@ -2,8 +2,8 @@ package server_test
 
 import "strings"
 
-// commentRows are derived from contract/v2/comments.yaml, after the first comment
-// was written and deleted: what is written here is 2, 3 and so on.
+// commentRows are derived from contract/v2/comments.yaml, after the first comment was written
+// and deleted: the comments written here are 2, 3 and so on.
 var commentRows = slicesOf(
 	ofV2("createLectureComment", "course_id=1 lecture_id=11",
 		asking{name: "as the owner", body: `{"body":"Wet <b>hands</b> ours"}`, golden: "v2/comment.json"},

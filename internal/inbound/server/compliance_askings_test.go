@@ -1,7 +1,7 @@
 package server_test
 
-// complianceRows are derived from contract/v2/compliance.yaml. Quiz 107 is in
-// lecture 11 of course 1, and half of it is right with the first answer alone.
+// complianceRows are derived from contract/v2/compliance.yaml. Quiz 107 is in lecture 11 of
+// course 1, and only half of it is right with the first answer.
 var complianceRows = slicesOf(
 	ofV2("showCompliance", "course_id=2",
 		asking{name: "of a course without requirements", says: `{"data":{"requirements":{"video_completion_enforced":false,"quiz_pass_required":false,"quiz_minimum_score":null,"quiz_maximum_retakes":null,"lecture_order_required":false,"certificate_eligible":false},"certificate_settings":{"auto_issue":true,"template_id":null}}}`},

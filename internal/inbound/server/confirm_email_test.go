@@ -24,7 +24,7 @@ import (
 // letter is an email that was sent.
 type letter struct{ to, text string }
 
-// post makes a classroom one whose server sends email.
+// post makes the server of a classroom one that sends email.
 func (k *class) post(t *testing.T) <-chan letter {
 	t.Helper()
 	sent := make(chan letter, 10)
@@ -55,8 +55,8 @@ func (k *class) post(t *testing.T) <-chan letter {
 	return sent
 }
 
-// wish lets Lena's app ask for another address, and returns the path of the link that
-// is sent to it.
+// wish makes Lena's app request another email address, and returns the path of the link that is
+// sent to it.
 func (k *class) wish(t *testing.T, sent <-chan letter, email string) string {
 	t.Helper()
 	w := k.patchMe(t, k.tokens[bearer{k.ours, lena, lyceum.V2}], `{"email":"`+email+`"}`)
@@ -81,8 +81,9 @@ func (k *class) patchMe(t *testing.T, token, body string) *httptest.ResponseReco
 	return w
 }
 
-// TestLearnersConfirmTheirAddress: the address that an app asks for takes effect when
-// the learner, signed in, confirms it; the old one is told, and sessions end.
+// TestLearnersConfirmTheirAddress checks that an address which an app requests takes effect
+// when the signed-in learner confirms it, that the old address is notified, and that sessions
+// end.
 func TestLearnersConfirmTheirAddress(t *testing.T) {
 	onBothEngines(t, func(t *testing.T, c *campus) {
 		k := newClass(t, c)
@@ -97,7 +98,7 @@ func TestLearnersConfirmTheirAddress(t *testing.T) {
 		if w := k.browse().get(link); w.Code != http.StatusSeeOther || !strings.HasPrefix(w.Header().Get("Location"), k.ours.path("sign_in")+"?next=") {
 			t.Errorf("who is not signed in gets %d to %q", w.Code, w.Header().Get("Location"))
 		}
-		wantStatus(t, b.get(first), http.StatusNotFound) // there is a later one
+		wantStatus(t, b.get(first), http.StatusNotFound) // there is a newer one
 		wantStatus(t, stranger.get(link), http.StatusNotFound)
 		wantStatus(t, stranger.post(link, url.Values{}), http.StatusNotFound)
 		wantStatus(t, k.browse().get(strings.Replace(link, "confirm_email", "set_password", 1)), http.StatusNotFound)
@@ -117,7 +118,7 @@ func TestLearnersConfirmTheirAddress(t *testing.T) {
 		}
 		again := k.browse()
 		again.signIn(t, k.ours, "lena.new@example.com")
-		if w = again.get(link); w.Code != http.StatusNotFound || !strings.Contains(w.Body.String(), "it was used") { // once is enough
+		if w = again.get(link); w.Code != http.StatusNotFound || !strings.Contains(w.Body.String(), "it was used") { // it works only once
 			t.Errorf("the used link is a %d: %s", w.Code, w.Body)
 		}
 		me := k.me(t, lyceum.V2, "Authorization: bearer "+k.tokens[bearer{k.ours, lena, lyceum.V2}])
@@ -127,8 +128,8 @@ func TestLearnersConfirmTheirAddress(t *testing.T) {
 	})
 }
 
-// TestConfirmedAddressesAreBounded: a link ends with time, an address that somebody
-// else has is not taken over, and links are not sent without end.
+// TestConfirmedAddressesAreBounded checks that a link expires, that an address of another user
+// is not taken over, and that the number of links is limited.
 func TestConfirmedAddressesAreBounded(t *testing.T) {
 	k := newClass(t, newCampus(t))
 	sent := k.post(t)
@@ -152,8 +153,8 @@ func TestConfirmedAddressesAreBounded(t *testing.T) {
 	wantStatus(t, b.get(taken), http.StatusNotFound)
 }
 
-// TestProfileWithoutReading: an app that may not read the profile gets back what it
-// sent and nothing else.
+// TestProfileWithoutReading checks that an app that may not read the profile gets back only
+// what it sent.
 func TestProfileWithoutReading(t *testing.T) {
 	k := newClass(t, newCampus(t))
 	sent := k.post(t)

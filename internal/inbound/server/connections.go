@@ -10,18 +10,17 @@ import (
 	"time"
 )
 
-// Connections is a listener that bounds how many of its connections are open at
-// once. At the bound a new connection takes the place of the one that has been
-// idle longest. While none is idle it waits for one that ends or becomes idle,
-// and those behind it wait in the operating system's queue. Only Serve knows
-// which connections are idle.
+// Connections is a listener that limits how many of its connections are open at the same time.
+// At the limit, a new connection replaces the one that has been idle longest. If none is idle,
+// it waits for one to end or become idle, and those behind it wait in the operating system's
+// queue. Only Serve reports which connections are idle.
 type Connections struct {
 	net.Listener
 
 	most int
 	log  *slog.Logger
 
-	room   chan struct{} // a connection ended or became idle; holds one signal
+	room   chan struct{} // signals that a connection ended or became idle; holds one signal
 	closed chan struct{}
 	once   sync.Once
 
@@ -29,31 +28,31 @@ type Connections struct {
 	open   int
 	full   int64
 	warned time.Time
-	idle   list.List // of *connection, the one that has been idle longest first
+	idle   list.List // of *connection, longest idle first
 }
 
-// LimitConnections bounds the connections of a listener.
+// LimitConnections limits the number of open connections of a listener.
 func LimitConnections(listener net.Listener, most int, log *slog.Logger) *Connections {
 	return &Connections{
 		Listener: listener, most: most, log: log, room: make(chan struct{}, 1), closed: make(chan struct{}),
 	}
 }
 
-// Open returns how many connections are open.
+// Open returns the number of open connections.
 func (l *Connections) Open() int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return int64(l.open)
 }
 
-// Full counts the connections that came while as many as may be were open.
+// Full returns how many connections arrived while the limit was reached.
 func (l *Connections) Full() int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.full
 }
 
-// Accept implements net.Listener. One goroutine calls it.
+// Accept implements net.Listener. It must be called by only one goroutine.
 func (l *Connections) Accept() (net.Conn, error) {
 	conn, err := l.Listener.Accept()
 	if err != nil {
@@ -63,7 +62,7 @@ func (l *Connections) Accept() (net.Conn, error) {
 		l.noteFull()
 		for !l.enter() {
 			if !l.closeIdle() && !l.wait() {
-				_ = conn.Close() // it was not answered
+				_ = conn.Close() // nothing was read from it yet
 				return nil, net.ErrClosed
 			}
 		}
@@ -87,8 +86,8 @@ func (l *Connections) enter() bool {
 	return true
 }
 
-// fullPause is how long the log is silent about the bound after it said that it
-// was reached.
+// fullPause is how long the log says nothing more about the limit after reporting that it was
+// reached.
 const fullPause = time.Minute
 
 func (l *Connections) noteFull() {
@@ -106,8 +105,8 @@ func (l *Connections) noteFull() {
 	}
 }
 
-// closeIdle closes the connection that has been idle longest, if one is. A
-// request that is on its way over it is lost, as at the end of the idle time.
+// closeIdle closes the connection that has been idle longest, if there is one. A request that
+// is just arriving on it is lost, as it would be at the end of the idle timeout.
 func (l *Connections) closeIdle() bool {
 	l.mu.Lock()
 	longest := l.idle.Front()
@@ -118,11 +117,11 @@ func (l *Connections) closeIdle() bool {
 	c := longest.Value.(*connection)
 	l.leave(c)
 	l.mu.Unlock()
-	_ = c.Conn.Close() // nothing was under way
+	_ = c.Conn.Close() // no request was in progress
 	return true
 }
 
-// wait returns false when the listener is closed.
+// wait reports false if the listener is closed.
 func (l *Connections) wait() bool {
 	select {
 	case <-l.room:
@@ -139,7 +138,7 @@ func (l *Connections) signal() {
 	}
 }
 
-// note keeps which connections are idle. It is an http.Server's ConnState.
+// note tracks which connections are idle. It is the ConnState of an http.Server.
 func (l *Connections) note(conn net.Conn, state http.ConnState) {
 	if secure, ok := conn.(*tls.Conn); ok {
 		conn = secure.NetConn()
@@ -157,7 +156,7 @@ func (l *Connections) note(conn net.Conn, state http.ConnState) {
 	}
 }
 
-// busy takes a connection out of the idle ones.
+// busy removes a connection from the idle ones.
 func (l *Connections) busy(c *connection) {
 	if c.place != nil {
 		l.idle.Remove(c.place)
@@ -165,7 +164,7 @@ func (l *Connections) busy(c *connection) {
 	}
 }
 
-// leave takes a connection out of the count.
+// leave removes a connection from the count.
 func (l *Connections) leave(c *connection) {
 	if !c.ended {
 		c.ended = true
@@ -175,12 +174,12 @@ func (l *Connections) leave(c *connection) {
 	}
 }
 
-// connection is one that counts until it is closed.
+// connection is a net.Conn that counts as open until it is closed.
 type connection struct {
 	net.Conn
 
 	of    *Connections
-	place *list.Element // among the idle ones; nil while it is not idle
+	place *list.Element // its place in the list of idle connections; nil while it is not idle
 	ended bool
 }
 

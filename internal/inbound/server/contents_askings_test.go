@@ -2,7 +2,7 @@ package server_test
 
 import "strings"
 
-// ofV2 makes rows of an operation of version 2 under some ids of its path.
+// ofV2 returns rows of an operation of version 2, with some ids for its path.
 func ofV2(op, values string, rows ...asking) []asking {
 	for i := range rows {
 		rows[i].face, rows[i].op = "v2", op

@@ -13,14 +13,14 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/access"
 )
 
-// row is what a face's table and its contract must say alike of an operation.
+// row is what a face's table and the contract must agree on for an operation.
 type row struct {
 	ID       string
 	Security openapi3.SecurityRequirements
 }
 
-// TestTablesOfOperationsAreTheContracts: what is served and what it asks for
-// is what the documents say.
+// TestTablesOfOperationsAreTheContracts checks that the served operations and the credentials
+// they require are those of the contract.
 func TestTablesOfOperationsAreTheContracts(t *testing.T) {
 	documents := map[string]contract.Document{}
 	for _, d := range contract.All() {
@@ -62,8 +62,8 @@ func TestTablesOfOperationsAreTheContracts(t *testing.T) {
 	}
 }
 
-// securityOf says in OpenAPI's words what an operation asks for. The scopes of
-// an access token are alternatives.
+// securityOf returns the security requirements of an operation as OpenAPI writes them. The
+// scopes of an access token are alternatives.
 func securityOf(op wire.Operation) openapi3.SecurityRequirements {
 	switch op.Credential {
 	case wire.Bearer:
@@ -83,8 +83,8 @@ func securityOf(op wire.Operation) openapi3.SecurityRequirements {
 	return openapi3.SecurityRequirements{{"apiKey": {}}}
 }
 
-// permissionFor gives what a key must be allowed: to read what is read, and to
-// write what is written.
+// permissionFor returns the permission that a key needs: read to read, and write to change
+// something.
 func permissionFor(op wire.Operation) lyceum.Permissions {
 	switch {
 	case op.Credential != wire.APIKey:

@@ -13,7 +13,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/access"
 )
 
-// The sentences of rejected keys.
+// The messages for rejected keys.
 const (
 	noKey   = "No API key found in request"
 	badKey  = "Invalid authentication credentials"
@@ -77,7 +77,7 @@ func TestF8APIKey(t *testing.T) {
 	})
 }
 
-// TestF8BearerKey: version 2 takes the key in the header Authorization, too.
+// TestF8BearerKey checks that version 2 also accepts the key in the Authorization header.
 func TestF8BearerKey(t *testing.T) {
 	c := newCampus(t)
 	for _, tc := range []struct {
@@ -106,7 +106,7 @@ func TestF8BearerKey(t *testing.T) {
 	}
 }
 
-// TestF8HeaderNameInAnyCase sends the name as it is spelled here.
+// TestF8HeaderNameInAnyCase sends the header name exactly as it is spelled here.
 func TestF8HeaderNameInAnyCase(t *testing.T) {
 	s := newSite(t)
 	listening := httptest.NewServer(s)
@@ -140,11 +140,11 @@ func TestF9SchoolsSeeTheirOwn(t *testing.T) {
 			t.Errorf("%s: %d sales, want %d", name, got, tc.want)
 		}
 	}
-	// Their answer is not taken for ours, not even by its tag.
+	// Responses of the other school are not treated as ours, not even by their ETag.
 	tag := s.list(t, s.key).Header().Get("ETag")
 	wantStatus(t, s.ask(t, http.MethodGet, "/v1/transactions", "apiKey: "+s.key, "If-None-Match: "+tag), http.StatusNotModified)
 	wantStatus(t, s.ask(t, http.MethodGet, "/v1/transactions", "apiKey: "+their, "If-None-Match: "+tag), http.StatusOK)
-	// Nor is anything told to who has no key.
+	// A client without a key learns nothing.
 	wantMessage(t, s.ask(t, http.MethodGet, "/v1/transactions", "If-None-Match: "+tag), http.StatusUnauthorized, noKey)
 	wantMessage(t, s.ask(t, http.MethodGet, "/v1/transactions?page=x"), http.StatusUnauthorized, noKey)
 }

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// deadline is the context of an answer that must be ready by a given time. Its
-// timer starts when something first waits on it: most answers never do, and a
-// timer costs them as much as their authentication.
+// deadline is the context of a response that must be ready by a given time. Its timer starts
+// only when something waits on it: most responses never do, and a timer costs as much as their
+// authentication.
 type deadline struct {
 	context.Context //nolint:containedctx // the context of the request
 
@@ -18,15 +18,15 @@ type deadline struct {
 	cancel context.CancelFunc
 }
 
-// ended is the context of an answer that was stopped before anything waited.
+// ended is the context of a response that was stopped before anything waited on it.
 var ended = func() context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	return ctx
 }()
 
-// newDeadline returns a context that ends with ctx, or after a while. It must
-// be stopped.
+// newDeadline returns a context that ends with ctx, or after the given duration. It must be
+// stopped.
 func newDeadline(ctx context.Context, after time.Duration) *deadline {
 	at := time.Now().Add(after)
 	if earlier, ok := ctx.Deadline(); ok && earlier.Before(at) {

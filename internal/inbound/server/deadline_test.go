@@ -15,7 +15,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/access"
 )
 
-// patient is a face with an operation whose data never comes.
+// patient is a face with an operation whose data never arrives.
 type patient struct{ wait time.Duration }
 
 func (patient) Name() string { return "patient" }
@@ -34,7 +34,7 @@ func (p patient) Operations() []wire.Operation {
 	}}
 }
 
-// What an operation waits for ends while the connection can still say so.
+// An operation gives up waiting while the connection can still report it.
 func TestR18_OperationsEndBeforeTheirConnection(t *testing.T) {
 	for name, wait := range map[string]time.Duration{"a usual one": 0, "one that waits for news": time.Minute} {
 		t.Run(name, func(t *testing.T) {

@@ -9,8 +9,8 @@ const (
 	theBread = "digital_download_id=2"
 )
 
-// downloadFileRows are derived from contract/v2/download_attachments.yaml, one after the
-// other in one school. downloadRows made the digital downloads 1 to 3 and archived 3.
+// downloadFileRows are derived from contract/v2/download_attachments.yaml, one after the other
+// in one school. downloadRows created the digital downloads 1 to 3 and archived 3.
 var downloadFileRows = slicesOf(
 	downloads("listDigitalDownloadAttachments",
 		asking{name: "none yet", values: download, says: `{"data":[],"meta":{"page":1,"per_page":20,"total_pages":0,"total_count":0}}`},

@@ -7,7 +7,7 @@ const (
 	download = "digital_download_id=1"
 )
 
-// downloads makes rows of an operation on digital downloads.
+// downloads returns rows of an operation on digital downloads.
 func downloads(op string, rows ...asking) []asking {
 	for i := range rows {
 		rows[i].face, rows[i].op = "v2", op
@@ -15,8 +15,8 @@ func downloads(op string, rows ...asking) []asking {
 	return rows
 }
 
-// downloadRows are derived from contract/v2, one after the other in one school,
-// which has no digital downloads at first.
+// downloadRows are derived from contract/v2, one after the other in one school, which has no
+// digital downloads at first.
 var downloadRows = slicesOf(
 	downloads("listDigitalDownloads",
 		asking{name: "none yet", says: `{"data":[],"meta":{"page":1,"per_page":20,"total_pages":0,"total_count":0}}`},

@@ -17,14 +17,14 @@ import (
 // elsewhereID is the id of what putElsewhere adds, as onlyID is of what onlyTheirs adds.
 const elsewhereID = 70_000
 
-// elsewhereOf is the id of what putElsewhere adds in place of what onlyTheirs adds.
+// elsewhereOf returns the id that putElsewhere uses instead of the given one of onlyTheirs.
 func elsewhereOf(theirs string) string {
 	id, _ := strconv.Atoi(theirs)
 	return strconv.Itoa(id - onlyID + elsewhereID)
 }
 
-// putElsewhere adds to a school what nobody has access to who has a token, and nothing of
-// which belongs to what a classroom has.
+// putElsewhere adds objects to a school that nobody with a token has access to, and that do not
+// belong to anything that a classroom has.
 func putElsewhere(t *testing.T, store lyceum.Store, school lyceum.SchoolID) {
 	t.Helper()
 	storetest.Write(t, store, school, func(tx lyceum.Tx) error {
@@ -52,11 +52,12 @@ func putElsewhere(t *testing.T, store lyceum.Store, school lyceum.SchoolID) {
 	})
 }
 
-// partsOf are the ids of what belongs to what is named before it in a path. Those of
-// users and products are not: they are there, whatever they have to do with it.
+// partsOf are the ids of objects that belong to the object before them in a path. Users and
+// products are not among them: they exist regardless of it.
 var partsOf = []string{"section_id", "lecture_id", "attachment_id", "quiz_id", "video_id", "comment_id", "pricing_plan_id"}
 
-// isElsewhere reports whether what putElsewhere adds must be unknown in the place of an id.
+// isElsewhere reports whether an object that putElsewhere adds must be unknown if its id is
+// used as id.
 func isElsewhere(op wire.Operation, id idName) bool {
 	part := strings.Contains(op.Path, "/{"+id.name+"}") && slices.Contains(partsOf, id.name) && strings.Count(op.Path, "_id}") > 1
 	switch id.in {
@@ -69,10 +70,9 @@ func isElsewhere(op wire.Operation, id idName) bool {
 	return false
 }
 
-// TestF9_WhatIsElsewhereIsUnknown: a lecture of another course, a purchase of another
-// learner and their like get the answer that an id of nobody gets, or from an API key one
-// with its status. Each request that the contract describes is sent with each such id
-// replaced by both.
+// TestF9_WhatIsElsewhereIsUnknown checks that a lecture of another course, a purchase of
+// another learner and so on get the same response as an unknown id; for an API key, one with
+// the same status. Each request in the contract is sent with each such id replaced by both.
 func TestF9_WhatIsElsewhereIsUnknown(t *testing.T) {
 	onBothEngines(t, func(t *testing.T, c *campus) {
 		k := newClass(t, c)
@@ -95,7 +95,7 @@ func TestF9_WhatIsElsewhereIsUnknown(t *testing.T) {
 				m.pair.theirs = elsewhereOf(m.pair.theirs)
 				elsewhere, unknown := k.tries(t, k.ours, m)
 				same := elsewhere == unknown
-				if op.Credential == wire.APIKey { // which may know all of them, and be told so
+				if op.Credential == wire.APIKey { // which may know about all of them, and be told so
 					same = elsewhere[:3] == unknown[:3] && !strings.Contains(elsewhere, "Elsewhere")
 				}
 				if !same {
@@ -108,8 +108,8 @@ func TestF9_WhatIsElsewhereIsUnknown(t *testing.T) {
 	})
 }
 
-// wantAllTried: every id of a path that must be unknown elsewhere was tried, and of every
-// path with two ids it is said whether the second belongs to the first.
+// wantAllTried checks that every id in a path that must be unknown elsewhere was tried, and
+// that for every path with two ids it is defined whether the second belongs to the first.
 func wantAllTried(t *testing.T, k *class, tried map[string]bool) {
 	t.Helper()
 	for _, face := range k.options.Faces {
@@ -147,8 +147,8 @@ func award(tx lyceum.Tx, user lyceum.UserID, id int32) error {
 	return errors.Join(sellerErr, receiptErr, accessErr, progressErr)
 }
 
-// TestF9_PagesOfAnAccount: what another learner has, or one with the same id in another
-// school, is on the pages of an account what nobody has.
+// TestF9_PagesOfAnAccount checks that on the pages of an account, objects of another learner,
+// or with the same id in another school, look as if they did not exist.
 func TestF9_PagesOfAnAccount(t *testing.T) {
 	k := newClass(t, newCampus(t))
 	onlyTheirs(t, k.store, k.theirs.id)

@@ -2,8 +2,8 @@ package server_test
 
 import "strings"
 
-// emailRows are derived from contract/lyceum/email_templates.yaml, one after the other:
-// the first secret is 1.
+// emailRows are derived from contract/lyceum/email_templates.yaml, one after the other: the
+// first secret is 1.
 var emailRows = slicesOf(
 	own("listEmails",
 		asking{name: "of a server without a mail server", says: `{"emails":[],"meta":{"page":1,"per_page":25,"total_pages":0,"total_count":0}}`},

@@ -8,9 +8,9 @@ const (
 	finishedSay = `"status":"completed","enrolled_at":"2024-01-05T12:00:00Z","expires_at":null,"created_at":"2024-01-05T12:00:00Z","updated_at":"2024-01-09T12:00:00Z","progress":{"percent_complete":100,"completed_at":"2024-01-09T12:00:00Z"}`
 )
 
-// enrollmentRows are derived from contract/v2/course_enrollments.yaml and read what
-// a classroom has: in course 1 users 4 (until day 400), 5 (completed), 3 (expired on
-// day 8) and 2, and user 4 before.
+// enrollmentRows are derived from contract/v2/course_enrollments.yaml and read what a classroom
+// has: in course 1, users 4 (until day 400), 5 (completed), 3 (expired on day 8) and 2, and
+// user 4 before.
 var enrollmentRows = slicesOf(
 	versionTwo("listCourseEnrollments",
 		asking{name: "newest first", values: "course_id=1", golden: "v2/course_enrollments.json"},
@@ -186,7 +186,7 @@ const (
 	theDrafts = "digital_download_id=" + draftsID
 )
 
-// weavingID is the course that memberRows create, textilesID the collection.
+// weavingID is the course that memberRows create, and textilesID the collection.
 const (
 	weavingID   = "10"
 	weavingOf   = "course_id=" + weavingID + " user_id="

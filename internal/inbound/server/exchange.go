@@ -17,7 +17,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/access"
 )
 
-// requestID takes over the caller's own id when it is harmless in a log.
+// requestID returns the caller's own request id if it is harmless in a log, otherwise a new
+// one.
 func requestID(r *http.Request) string {
 	given := r.Header.Get("X-Request-Id")
 	if given == "" || len(given) > 64 {
@@ -31,8 +32,7 @@ func requestID(r *http.Request) string {
 	return given
 }
 
-// exchange is one request on its way; it notes what the log and the metrics
-// want to know.
+// exchange is one request in progress. It records what the log and the metrics need.
 type exchange struct {
 	http.ResponseWriter
 	begin  time.Time
@@ -42,34 +42,32 @@ type exchange struct {
 	who    wire.Principal
 	status int
 	bytes  int64
-	wrong  *lyceum.Error // what the response says is wrong
+	wrong  *lyceum.Error // the error in the response
 	held   held
-	body   io.ReadCloser // of the request, without a bound
+	body   io.ReadCloser // of the request, without a size limit
 
 	uncached uncached
 
-	local   *Local   // whose pages may read the answer; nil: all may
-	origins []string // of the page that asked
+	local   *Local   // whose pages may read the response; nil: all pages may
+	origins []string // of the requesting page
 }
 
-// held is the memory of an answer on its way, and the context that it is made
-// in.
+// held is the memory of a response in progress, and the context in which it is made.
 type held struct {
 	context.Context //nolint:containedctx // it is the context of the exchange itself
 
 	claim  access.Claim
-	rows   int64 // bytes of what was read for the answer
-	turns  bool  // it is made in a turn
-	change bool  // what was asked changes something, and is not refused for its answer
-	entry  int64 // of the journal, the last that the request made
+	rows   int64 // bytes read for the response
+	turns  bool  // the response is made in a turn
+	change bool  // the request changes something, and must not be rejected because of its response
+	entry  int64 // the last journal entry that the request wrote
 }
 
 const (
-	// uncounted is how many bytes may be read for an answer before it asks for
-	// memory.
+	// uncounted is how many bytes may be read for a response before it has to reserve memory.
 	uncounted = 256 << 10
-	// loadStep is the memory in bytes that it then asks for at a time: as much as
-	// most large answers want, so that a school has few of them made at once.
+	// loadStep is the memory it then reserves at a time, in bytes. It is as much as most large
+	// responses need, so that a school makes only a few of them at the same time.
 	loadStep = 8 << 20
 )
 
@@ -82,8 +80,8 @@ func (h *held) Value(key any) any {
 	return h.Context.Value(key)
 }
 
-// Allow implements lyceum.Allowance. It does not wait: who asks may be holding
-// a connection to the database, which others want.
+// Allow implements lyceum.Allowance. It does not wait, because the caller may be holding a
+// database connection that others need.
 func (h *held) Allow(_ context.Context, bytes int) error {
 	h.rows += int64(bytes)
 	switch {
@@ -103,11 +101,11 @@ func (h *held) Pause() { h.claim.Pause() }
 
 func (h *held) Resume() error { return h.claim.Turn(h) }
 
-// steps are the bytes to hold for what was read.
+// steps returns the memory to reserve for what was read, rounded up to whole steps.
 func (h *held) steps() int64 { return (h.rows + loadStep - 1) / loadStep * loadStep }
 
-// serve makes the body of an answer. When the rows that it read found no room,
-// or want a turn, it waits for that and reads them again.
+// serve makes the body of a response. If there is no room for the rows it reads, or it needs a
+// turn, serve waits for that and reads them again.
 func (x *exchange) serve(r *http.Request) (wire.Body, error) {
 	h := &x.held
 	for {
@@ -120,7 +118,7 @@ func (x *exchange) serve(r *http.Request) (wire.Body, error) {
 		if !errors.Is(err, access.ErrNoRoom) {
 			return body, err
 		}
-		h.claim.EndTurn() // who waits for room makes nothing
+		h.claim.EndTurn() // nothing is made while waiting for room
 		wanted := h.steps()
 		h.rows = 0
 		h.claim.Set(0)
@@ -130,7 +128,7 @@ func (x *exchange) serve(r *http.Request) (wire.Body, error) {
 	}
 }
 
-// Hold implements wire.Holder: what was read is an answer now.
+// Hold implements wire.Holder. The rows that were read have become the text of the response.
 func (x *exchange) Hold(ctx context.Context, bytes int) error {
 	x.held.rows = 0
 	if x.held.change {
@@ -142,8 +140,8 @@ func (x *exchange) Hold(ctx context.Context, bytes int) error {
 
 func (x *exchange) Count(bytes int) { x.held.claim.Set(int64(bytes)) }
 
-// WriteHeader implements http.ResponseWriter. The answer is made: how long the
-// client takes to read it is nobody else's loss.
+// WriteHeader implements http.ResponseWriter. The response is made, so its turn ends: a client
+// that reads slowly must not hold up others.
 func (x *exchange) WriteHeader(status int) {
 	x.held.claim.EndTurn()
 	if x.status == 0 {
@@ -166,7 +164,7 @@ func (x *exchange) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// ReadFrom implements io.ReaderFrom, so that the system sends files.
+// ReadFrom implements io.ReaderFrom, so that the operating system can send files directly.
 func (x *exchange) ReadFrom(from io.Reader) (int64, error) {
 	if x.status == 0 {
 		x.WriteHeader(http.StatusOK)
@@ -176,10 +174,10 @@ func (x *exchange) ReadFrom(from io.Reader) (int64, error) {
 	return n, err
 }
 
-// Unwrap serves http.ResponseController.
+// Unwrap is for http.ResponseController.
 func (x *exchange) Unwrap() http.ResponseWriter { return x.ResponseWriter }
 
-// finish answers for a handler that panicked, counts and logs.
+// finish responds if the handler panicked, and counts and logs the request.
 func (h *handler) finish(x *exchange, r *http.Request) {
 	if reason := recover(); reason != nil {
 		if err, ok := reason.(error); ok && errors.Is(err, http.ErrAbortHandler) {
@@ -209,7 +207,7 @@ func (h *handler) finish(x *exchange, r *http.Request) {
 	}
 }
 
-// left notes that nobody has read the answer.
+// left records that the client did not read the response.
 func (x *exchange) left() {
 	x.status = wire.StatusGone
 	if x.wrong != nil {
@@ -219,12 +217,12 @@ func (x *exchange) left() {
 	}
 }
 
-// school is the school that the credential led to, or 0.
+// school returns the school of the credential, or 0.
 func (x *exchange) school() lyceum.SchoolID { return x.who.By.School }
 
-// pattern names the route for the log: never the path itself, which may hold
-// what a stranger typed. A page has patterns of its own below those that lead
-// to it.
+// pattern returns the route for the log, never the path itself, which may contain anything a
+// client typed. Pages have more specific patterns of their own below the one they are mounted
+// at.
 func (x *exchange) pattern(r *http.Request) string {
 	pattern := r.Pattern
 	switch {
@@ -233,7 +231,7 @@ func (x *exchange) pattern(r *http.Request) string {
 	case x.route != nil && (pattern == "" || pattern == "/"):
 		pattern = x.route.pattern
 	}
-	if _, path, found := strings.Cut(pattern, " "); found { // a method stands before it
+	if _, path, found := strings.Cut(pattern, " "); found { // without the method
 		pattern = path
 	}
 	if pattern == "" || pattern == "/" {

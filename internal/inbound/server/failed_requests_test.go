@@ -15,7 +15,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/access"
 )
 
-// failures are the failed requests that a school has, after what was added is stored.
+// failures stores pending failed requests, and returns those of a school.
 func (s *site) failures(t *testing.T, school lyceum.SchoolID, id string) []lyceum.FailedRequest {
 	t.Helper()
 	if err := s.options.Failures.Keep(t.Context()); err != nil {
@@ -31,8 +31,8 @@ func (s *site) failures(t *testing.T, school lyceum.SchoolID, id string) []lyceu
 
 func keepsFailures(s *site, o *server.Options) { o.Failures = access.NewFailures(s.store, s.clock.Now) }
 
-// A request that failed is found by its id, with what was wrong and nothing that was
-// sent: neither a secret nor an address nor a value of the query.
+// A failed request is found by its id, with what was wrong and nothing that was sent: no
+// secret, address or query value.
 func TestR60FailedRequests(t *testing.T) {
 	s := newSite(t, keepsFailures)
 	write := s.issue(t, s.ours, lyceum.Read|lyceum.Write)
@@ -57,7 +57,7 @@ func TestR60FailedRequests(t *testing.T) {
 		id := fmt.Sprintf("asked-%d", i)
 		w := s.do(request(tc.method, tc.target, strings.NewReader(tc.body), "apiKey: "+tc.key, "X-Request-Id: "+id, "Content-Type: application/json"))
 		found := s.failures(t, s.ours, id)
-		if tc.status == 405 { // nobody's: the key is not looked at
+		if tc.status == 405 { // it has no school: the key is not checked
 			if len(found) != 0 {
 				t.Errorf("%s %s is kept: %+v", tc.method, tc.target, found)
 			}
@@ -81,8 +81,8 @@ func TestR60FailedRequests(t *testing.T) {
 	secrets.wantAbsent(t, "what is kept", fmt.Sprintf("%+v", all))
 }
 
-// A client that closes its connection is no failure of the server: nobody is warned of
-// it, and it is counted as what it is. Where the server ends a request, it is one.
+// A client that closes its connection is not a server error: there is no warning, and it is
+// counted as what it is. A request that the server ends is an error.
 func TestClientsThatLeave(t *testing.T) {
 	ended := errors.New("ended by the server")
 	for name, tc := range map[string]struct {
@@ -96,7 +96,7 @@ func TestClientsThatLeave(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := newSite(t, keepsFailures)
 			write := s.issue(t, s.ours, lyceum.Read|lyceum.Write)
-			s.list(t, write) // so that the key is known
+			s.list(t, write) // so that the key is cached
 			ctx, cancel := context.WithCancelCause(t.Context())
 			cancel(tc.cause)
 			w := s.do(request(http.MethodPost, "/v1/users", strings.NewReader(`{"email":"left@example.com"}`), "apiKey: "+write,

@@ -12,8 +12,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/access"
 )
 
-// sendFailure tells the caller what may be told, in the words of the face, and
-// the log the rest. A status of 0 is the face's own for the kind.
+// sendFailure sends the public part of an error in the format of the face, and logs the rest.
+// If status is 0, the face's own status for the kind of error is used.
 func (h *handler) sendFailure(x *exchange, r *http.Request, err error, status int) {
 	if large, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		err = lyceum.Errorf(lyceum.TooLarge, "the request body is larger than %d bytes", large.Limit)
@@ -43,7 +43,7 @@ func (h *handler) sendFailure(x *exchange, r *http.Request, err error, status in
 	}
 }
 
-// failed is what is kept of a request that failed.
+// failed returns what is stored of a failed request.
 func (x *exchange) failed(r *http.Request, took time.Duration) lyceum.FailedRequest {
 	f := lyceum.FailedRequest{
 		RequestID: x.id, Method: r.Method, Path: x.kindOfPath(r), Status: int32(x.status), // #nosec G115 -- below 600
@@ -55,11 +55,11 @@ func (x *exchange) failed(r *http.Request, took time.Duration) lyceum.FailedRequ
 	return f
 }
 
-// maxPathNumber is the longest number of a path that is kept, in figures.
+// maxPathNumber is the length of the longest number in a path that is stored, in digits.
 const maxPathNumber = 20
 
-// kindOfPath is the path of a request with the names of its parts instead of what was
-// typed for them, unless it is a number.
+// kindOfPath returns the path of a request with the names of its parameters instead of their
+// values, except for numbers.
 func (x *exchange) kindOfPath(r *http.Request) string {
 	pattern := x.pattern(r)
 	names, given := strings.Split(pattern, "/"), strings.Split(r.URL.Path, "/")
@@ -78,8 +78,8 @@ func isNumber(text string) bool {
 	return text != "" && !strings.ContainsFunc(text, func(r rune) bool { return r < '0' || r > '9' })
 }
 
-// roomLacked returns what the log says of an answer that found no room: how much
-// it wanted, and the setting that gives more.
+// roomLacked returns the log attributes for a response that found no room: how much it needed,
+// and the setting that provides more.
 func roomLacked(err error) []any {
 	e, ok := errors.AsType[*access.RoomError](err)
 	if !ok {
@@ -92,8 +92,7 @@ func roomLacked(err error) []any {
 	return []any{"school", e.School, "wanted_bytes", e.Wanted, "bound_bytes", e.Bound, "setting", setting}
 }
 
-// failure puts an error into the words of the operation, of the face, or of
-// neither.
+// failure renders an error in the format of the operation, of the face, or of neither.
 func (x *exchange) failure(e *lyceum.Error) (status int, challenge string, body wire.Body) {
 	switch {
 	case x.op != nil && x.op.Fail != nil:
@@ -108,7 +107,7 @@ func (x *exchange) failure(e *lyceum.Error) (status int, challenge string, body 
 	return status, "", body
 }
 
-// plainFailure is the error of an address that belongs to no face.
+// plainFailure renders an error for an address that belongs to no face.
 func plainFailure(e *lyceum.Error) (int, wire.Body) {
 	return wire.Status(e.Kind), wire.JSON{Value: map[string]string{"message": e.Detail}}
 }

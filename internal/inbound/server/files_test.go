@@ -15,7 +15,7 @@ import (
 	kept "github.com/lyceum-school/lyceum/internal/storage/files"
 )
 
-// A file is larger than any other body, and the log does not name it.
+// A file may be larger than any other body, and is not named in the log.
 func TestFilesThroughTheServer(t *testing.T) {
 	var lessons *learning.Service
 	s := newSite(t, logged, func(s *site, o *server.Options) {

@@ -45,11 +45,11 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// TestMain fails when a goroutine of the server outlives the tests.
+// TestMain fails if a goroutine of the server outlives the tests.
 func TestMain(m *testing.M) {
 	code := m.Run()
 	var left string
-	for range 100_000 { // those that were told to end may want a moment
+	for range 100_000 { // goroutines that are ending may need a moment
 		if left = leftovers(); left == "" {
 			break
 		}
@@ -74,7 +74,7 @@ func leftovers() string {
 	return strings.Join(left, "\n\n")
 }
 
-// logbook is what a server logs.
+// logbook collects what a server logs.
 type logbook struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -92,7 +92,7 @@ func (l *logbook) String() string {
 	return l.text.String()
 }
 
-// lines gives the lines with a message.
+// lines returns the lines with a message.
 func (l *logbook) lines(t *testing.T, message string) (found []map[string]any) {
 	t.Helper()
 	for text := range strings.Lines(l.String()) {
@@ -107,8 +107,7 @@ func (l *logbook) lines(t *testing.T, message string) (found []map[string]any) {
 	return found
 }
 
-// site is a server of two schools with all that stands behind it. Ours has 30
-// sales, theirs 3.
+// site is a server of two schools with everything it depends on. Ours has 30 sales, theirs 3.
 type site struct {
 	http.Handler
 	options server.Options
@@ -118,7 +117,7 @@ type site struct {
 	log     *logbook
 	ours    lyceum.SchoolID
 	theirs  lyceum.SchoolID
-	key     string // of ours, to read
+	key     string // a key of ours with read permission
 }
 
 const (
@@ -126,7 +125,7 @@ const (
 	theirSales = 3
 )
 
-// rulesOver gives what the v1 face calls.
+// rulesOver returns the rules that the v1 face calls.
 func rulesOver(store lyceum.Store, now func() time.Time) apiv1.Rules {
 	return apiv1.Rules{
 		Sales: sales.New(store, now, learning.New(store, now), people.New(store, now)), Learning: learning.New(store, now).SignLinks(lyceum.NewKeyring(lyceum.SecretKey{}), "https://school.example.com").KeepFiles(files.NewFolder(filepath.Join(os.TempDir(), "no-files"))), People: people.New(store, now), Events: events.New(store, now, webhookOptions()),
@@ -134,14 +133,15 @@ func rulesOver(store lyceum.Store, now func() time.Time) apiv1.Rules {
 	}
 }
 
-// templatesOver are the templates of schools whose server sends emails so.
+// templatesOver returns the email templates of schools on a server that sends with the given
+// function.
 func templatesOver(store lyceum.Store, now func() time.Time, send templates.Send) *templates.Service {
 	return templates.New(store, now, templates.Options{
 		Ring: lyceum.NewKeyring(lyceum.SecretKey{}), Log: slog.New(slog.DiscardHandler), Send: send,
 	})
 }
 
-// doorsOver are the doors of version 2; nobody is told of anything.
+// doorsOver returns the doors of version 2; nobody is notified of anything.
 func doorsOver(store lyceum.Store, now func() time.Time, tokens *access.OAuth) people.Doors {
 	accounts := access.NewAccounts(store, now, tokens, nil)
 	return people.Doors{
@@ -150,7 +150,7 @@ func doorsOver(store lyceum.Store, now func() time.Time, tokens *access.OAuth) p
 	}
 }
 
-// webhookOptions let webhooks be sent to the own machine.
+// webhookOptions allow webhooks on the local machine.
 func webhookOptions() events.Options {
 	return events.Options{
 		Ring: lyceum.NewKeyring(lyceum.SecretKey{}), CheckURL: webhook.New(webhook.Options{Loopback: true}).CheckURL,
@@ -158,7 +158,7 @@ func webhookOptions() events.Options {
 	}
 }
 
-// facesOver gives every face there is: v1, v2 and Lyceum's own.
+// facesOver returns all faces: v1, v2 and the Lyceum face.
 func facesOver(store lyceum.Store, now func() time.Time, tokens *access.OAuth) []wire.Face {
 	rules := rulesOver(store, now)
 	return []wire.Face{
@@ -175,7 +175,7 @@ func facesOver(store lyceum.Store, now func() time.Time, tokens *access.OAuth) [
 	}
 }
 
-// movableClock is a clock of its own, on which nothing happens.
+// movableClock returns a separate clock, on which nothing happens.
 func movableClock(store lyceum.Store) *clock.Service {
 	nothing := func(context.Context, lyceum.SchoolID) error { return nil }
 	return clock.New(clock.Standing(time.Now, storetest.Begin), clock.Options{
@@ -189,12 +189,12 @@ func movableClock(store lyceum.Store) *clock.Service {
 	})
 }
 
-// referencePages are made once, because they are many.
+// referencePages are rendered only once, because there are many.
 var referencePages = sync.OnceValues(func() (http.Handler, error) {
 	return reference.Handler(reference.Options{Documents: contract.All()})
 })
 
-// newSite makes a site that lets change set its options.
+// newSite creates a site; change can modify its options.
 func newSite(t *testing.T, change ...func(*site, *server.Options)) *site {
 	t.Helper()
 	s := &site{dir: t.TempDir(), clock: storetest.NewClock(storetest.Begin), log: &logbook{}}
@@ -253,7 +253,7 @@ func (s *site) issue(t *testing.T, school lyceum.SchoolID, p lyceum.Permissions)
 	return text
 }
 
-// request makes a request with the headers given, as "Name: value".
+// request returns a request with the given headers, as "Name: value".
 func request(method, target string, body io.Reader, headers ...string) *http.Request {
 	r := httptest.NewRequest(method, target, body)
 	for _, line := range headers {
@@ -269,7 +269,7 @@ func (s *site) do(r *http.Request) *httptest.ResponseRecorder {
 	return w
 }
 
-// ask asks for something of v1 and holds the answer to the contract.
+// ask sends a request to v1 and compares the response with the contract.
 func (s *site) ask(t testing.TB, method, target string, headers ...string) *httptest.ResponseRecorder {
 	t.Helper()
 	w := s.do(request(method, target, nil, headers...))
@@ -277,7 +277,7 @@ func (s *site) ask(t testing.TB, method, target string, headers ...string) *http
 	return w
 }
 
-// list asks for the sales with a key.
+// list requests the sales with a key.
 func (s *site) list(t testing.TB, key string) *httptest.ResponseRecorder {
 	t.Helper()
 	return s.ask(t, http.MethodGet, "/v1/transactions", "apiKey: "+key)
@@ -291,8 +291,8 @@ var listTransactions = sync.OnceValues(func() (*openapi3.Operation, error) {
 	return document.Paths.Value("/v1/transactions").Get, nil
 })
 
-// wantContractual holds an answer to the contract: its status, its body and
-// its headers. The five of the rate limit stand there when there is a limit.
+// wantContractual compares the status, body and headers of a response with the contract. The
+// five headers of the rate limit are present if there is a limit.
 func (s *site) wantContractual(t testing.TB, w *httptest.ResponseRecorder) {
 	t.Helper()
 	operation, err := listTransactions()
@@ -349,8 +349,8 @@ func wantStatus(t testing.TB, w *httptest.ResponseRecorder, want int) {
 	}
 }
 
-// wantMessage holds an answer to a status and the one sentence of its body; a
-// key that is missing or wrong is answered with the request's id besides.
+// wantMessage compares a response with a status and the only message in its body. For a missing
+// or wrong key, the body also has the request id.
 func wantMessage(t testing.TB, w *httptest.ResponseRecorder, status int, message string) {
 	t.Helper()
 	body := map[string]string{"message": message}
@@ -380,7 +380,7 @@ func totalOf(t testing.TB, w *httptest.ResponseRecorder) int {
 	return list.Meta.Total
 }
 
-// files gives what the store has on disk.
+// files returns the contents of the store's files.
 func (s *site) files(t *testing.T) map[string]string {
 	t.Helper()
 	names, err := filepath.Glob(filepath.Join(s.dir, "*"))
@@ -398,8 +398,8 @@ func (s *site) files(t *testing.T) map[string]string {
 	return contents
 }
 
-// testFace is a second face, whose operations do what those of v1 hardly ever
-// do. Its errors are v1's.
+// testFace is a second face, whose operations do what those of v1 hardly ever do. Its errors
+// are those of v1.
 type testFace struct {
 	*apiv1.Face
 	operations []wire.Operation

@@ -22,18 +22,19 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/learning"
 )
 
-// What onlyTheirs adds has the id onlyID, and attachments one that is a hundred larger:
-// a text, a quiz and a video. Nobody has what unknownID and those behind it name.
+// Objects that onlyTheirs adds have the id onlyID, and attachments (a text, a quiz and a video)
+// one that is larger by a hundred. No object has the id unknownID or a larger one.
 const (
 	onlyID    = 50_000
 	unknownID = 60_000
 )
 
-// idPair is an id that somebody else has, the other school unless said otherwise, and one
-// that nobody has.
+// idPair is an id of somebody else (of the other school, unless stated otherwise), and an id
+// that does not exist.
 type idPair struct{ theirs, unknown string }
 
-// foreignID returns the ids for a name in a path, a query or a body, if it is one of ids.
+// foreignID returns the ids to try for a name in a path, query or body, if it is the name of an
+// id.
 func foreignID(name string) (idPair, bool) {
 	more := 0
 	switch name {
@@ -43,8 +44,8 @@ func foreignID(name string) (idPair, bool) {
 		more = 101
 	case "video_id":
 		more = 102
-	case "certificate_page_id", "template_id", // are numbers of the school's own choice
-		"client_id", "request_id", "upload_id", "session_id": // are no numbers
+	case "certificate_page_id", "template_id", // are numbers that the school chooses
+		"client_id", "request_id", "upload_id", "session_id": // are not numbers
 		return idPair{}, false
 	}
 	is := name == "id" || strings.HasSuffix(name, "_id") || strings.HasSuffix(name, "_ids")
@@ -59,7 +60,7 @@ func isOnlyTheirs(text string) bool {
 	})
 }
 
-// mutant is a request with one of its ids replaced, by an id of each of a pair.
+// mutant is a request in which one id is replaced by each id of a pair.
 type mutant struct {
 	idName
 
@@ -67,8 +68,8 @@ type mutant struct {
 	with func(id string) asking
 }
 
-// mutants returns the requests that are a row but for one id. Ids that the contract has
-// and the row has not are added.
+// mutants returns the requests that differ from a row in one id. Ids that are in the contract
+// but not in the row are added.
 func mutants(a asking, contracted []idName) (all []mutant) {
 	add := func(name string, in place, with func(asking, string) asking) {
 		if pair, is := foreignID(name); is {
@@ -113,7 +114,7 @@ func mutants(a asking, contracted []idName) (all []mutant) {
 	return all
 }
 
-// withMember is a body with one more member.
+// withMember returns a body with one more member.
 func withMember(body, name, id string) string {
 	var members map[string]json.RawMessage
 	if json.Unmarshal([]byte(body), &members) != nil {
@@ -130,7 +131,7 @@ func idsOf(body string) (names []string) {
 	return names
 }
 
-// withID is a body in which the nth id is another.
+// withID returns a body with its nth id replaced.
 func withID(body string, n int, id string) string {
 	return eachID(body, func(_ string, set func(json.Number)) {
 		if n == 0 {
@@ -140,7 +141,7 @@ func withID(body string, n int, id string) string {
 	})
 }
 
-// eachID calls visit for each id in a body, and returns what the body became.
+// eachID calls visit for each id in a body, and returns the modified body.
 func eachID(body string, visit func(name string, set func(json.Number))) string {
 	var value any
 	decoder := json.NewDecoder(strings.NewReader(body))
@@ -182,10 +183,10 @@ const (
 	inPath place = iota
 	inQuery
 	inBody
-	within // an object of the body
+	within // in an object of the body
 )
 
-// idNames are the ids in the requests of each operation, by its face and its name.
+// idNames returns the ids in the requests of each operation, by its face and name.
 func idNames(t *testing.T) map[string][]idName {
 	t.Helper()
 	all := map[string][]idName{}
@@ -228,11 +229,11 @@ func addProperties(names map[idName]bool, s *openapi3.Schema, in place) {
 	}
 }
 
-// TestF9_AnotherSchoolsIDIsAnUnknownOne: nobody learns what another school has by
-// trying its ids, and nothing there changes. Each request that the contract describes
-// is sent with each of its ids replaced: by one of the other school, and by one of
-// nobody, which must get the same answer. Sent as it is, it gets what it gets when the
-// other school has nothing alike.
+// TestF9_AnotherSchoolsIDIsAnUnknownOne checks that nobody learns what another school has by
+// trying its ids, and that nothing changes there. Each request in the contract is sent with
+// each of its ids replaced by one of the other school and by one that does not exist; both must
+// get the same response. The unmodified request gets the same response as if the other school
+// had nothing similar.
 func TestF9_AnotherSchoolsIDIsAnUnknownOne(t *testing.T) {
 	onBothEngines(t, func(t *testing.T, c *campus) {
 		k := newClass(t, c)
@@ -267,17 +268,16 @@ func TestF9_AnotherSchoolsIDIsAnUnknownOne(t *testing.T) {
 	})
 }
 
-// valid reports whether a request is as the contract wants it, whatever else is in its
-// way.
+// valid reports whether a request conforms to the contract, whatever else prevents it.
 func valid(a asking) bool {
 	return a.status < http.StatusMultipleChoices || a.status == http.StatusConflict
 }
 
 var madeID = regexp.MustCompile(`"id":\d+`)
 
-// askFirst asks the other school what ours is going to be asked, so that it has
-// something with the ids, codes, references and keys that ours gets. What is about the
-// one school of a sandbox is left out.
+// askFirst sends the other school the requests that ours is going to get, so that it has
+// objects with the ids, codes, references and keys that ours gets. Operations about the only
+// school of a sandbox are left out.
 func (k *class) askFirst(t *testing.T) {
 	t.Helper()
 	for _, a := range askings {
@@ -289,8 +289,8 @@ func (k *class) askFirst(t *testing.T) {
 	}
 }
 
-// tries sends a request with each id of a pair and returns what is answered. An answer
-// does not tell which of the two it was.
+// tries sends a request with each id of a pair and returns the responses, with the ids replaced
+// so that they can be compared.
 func (k *class) tries(t *testing.T, p *campusSchool, m mutant) (theirs, unknown string) {
 	t.Helper()
 	answer := func(id string) string {
@@ -310,8 +310,8 @@ func (k *class) tries(t *testing.T, p *campusSchool, m mutant) (theirs, unknown 
 	return strings.ReplaceAll(theirs, m.pair.theirs, m.pair.unknown), unknown
 }
 
-// wantTried: every id that the contract has was tried, and the other school has
-// something of each kind, which it finds by the ids that were tried.
+// wantTried checks that every id in the contract was tried, and that the other school has an
+// object of each kind, which it finds by the ids that were tried.
 func (k *class) wantTried(t *testing.T, contracted map[string][]idName, tried map[string]bool) {
 	t.Helper()
 	for op, ids := range contracted {
@@ -322,7 +322,7 @@ func (k *class) wantTried(t *testing.T, contracted map[string][]idName, tried ma
 		}
 	}
 	has := map[string]bool{}
-	for _, deleting := range []bool{false, true} { // what is deleted is not found
+	for _, deleting := range []bool{false, true} { // deleted objects are not found
 		for _, a := range askings {
 			if !valid(a) || a.user != 0 || deleting != (k.operation(a).Method == http.MethodDelete) {
 				continue
@@ -365,7 +365,7 @@ func (k *class) rowsOf(t *testing.T, school lyceum.SchoolID) map[string][]string
 	return all
 }
 
-// rows returns the rows that a query finds, each as a text.
+// rows returns the rows of a query, each as a string.
 func rows(t *testing.T, db *sql.DB, query string) (all []string) {
 	t.Helper()
 	found, err := db.QueryContext(t.Context(), query)

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Browsers get pages, programs what the contract has, at addresses that belong
-// to no operation.
+// At addresses that belong to no operation, browsers get pages, and programs get what the
+// contract specifies.
 func TestFront(t *testing.T) {
 	s := newSite(t)
 	const browser = "Accept: text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
@@ -25,7 +25,7 @@ func TestFront(t *testing.T) {
 		{"GET", "/nowhere/../x", browser, 404, page, "Page not found"},
 		{"POST", "/nowhere", browser, 404, json, noRoute},
 		{"POST", "/", browser, 404, json, noRoute},
-		{"GET", "/v1/nowhere", browser, 404, json, noRoute}, // an address of the contract
+		{"GET", "/v1/nowhere", browser, 404, json, noRoute}, // an address in the contract
 		{"GET", "/favicon.ico", "Accept: image/*", 200, "image/x-icon", "\x89PNG"},
 		{"GET", "/robots.txt", "Accept: */*", 200, "text/plain; charset=utf-8", "User-agent: *\nDisallow: /\n"},
 		{"POST", "/robots.txt", "Accept: */*", 404, json, noRoute},

@@ -10,8 +10,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// TestEnrollmentsStandOnOnePage: a program that reads the first page alone, as
-// access gates do, finds everybody who is enrolled.
+// TestEnrollmentsStandOnOnePage checks that a program that only reads the first page, as access
+// gates do, finds everybody who is enrolled.
 func TestEnrollmentsStandOnOnePage(t *testing.T) {
 	const enrolled = 154
 	onBothEngines(t, func(t *testing.T, c *campus) {
@@ -37,7 +37,7 @@ func TestEnrollmentsStandOnOnePage(t *testing.T) {
 			{"?page=2", 0, 2, 0, 0, 10_000, 1},
 			{"?per=100", 100, 1, 1, 100, 100, 2},
 			{"?per=100&page=2", 54, 2, 101, 154, 100, 2},
-			{"?per=10000", 100, 1, 1, 100, 100, 2}, // given, per is at most 100
+			{"?per=10000", 100, 1, 1, 100, 100, 2}, // if per is sent, it is at most 100
 		} {
 			w := k.do(request(http.MethodGet, "/v1/courses/4/enrollments"+tc.query, nil, "apiKey: "+k.ours.key))
 			wantStatus(t, w, http.StatusOK)

@@ -13,58 +13,57 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/access"
 )
 
-// Options are what a handler is made of.
+// Options configure a handler.
 type Options struct {
 	Faces     []wire.Face
 	Keys      *access.Keys
 	OAuth     *access.OAuth
 	Limiter   *access.Limiter
-	Failures  *access.Failures // keeps requests that failed; nil keeps none
-	Load      *access.Load     // nil is the usual one
+	Failures  *access.Failures // stores failed requests; nil stores none
+	Load      *access.Load     // nil means the default limits
 	Cache     *Cache           // nil caches nothing
 	Reference http.Handler     // the pages at /docs and the documents at /openapi
-	// Pages are the pages for people by the patterns of their paths.
+	// Pages are the HTML pages by their path patterns.
 	Pages map[string]http.Handler
-	// Uploads are the largest bodies, in bytes, of the pages that read more than
-	// others, by the same patterns.
+	// Uploads are the largest bodies, in bytes, of pages that accept more than the others, by
+	// the same patterns.
 	Uploads map[string]int64
-	// Files are the handlers that take and send files, by the patterns of their
-	// paths. They bound the size of a body and the time themselves.
+	// Files are the handlers that receive and send files, by their path patterns. They limit
+	// the body size and the time themselves.
 	Files map[string]http.Handler
-	// Nothing is the page for addresses at which there is nothing; nil answers
-	// browsers as programs.
+	// Nothing is the page for addresses that do not exist; if it is nil, browsers get the same
+	// response as programs.
 	Nothing http.Handler
-	// Journal numbers what changes; nil does not.
+	// Journal numbers changes; nil disables the Journal-Entry header.
 	Journal Journal
-	// Ready tells whether requests can be answered.
+	// Ready returns an error if requests cannot be served.
 	Ready   func(context.Context) error
 	Metrics *Metrics
-	// MetricsToken lets its bearer read /metrics; without one /metrics is not
-	// answered here.
+	// MetricsToken is the bearer token for /metrics; without one, /metrics is not served here.
 	MetricsToken string
-	// HTTPS tells that the server is reached by https alone.
+	// HTTPS says that the server is only reached by https.
 	HTTPS bool
-	// Local keeps the server to its own machine; nil serves everybody.
+	// Local restricts the server to its own machine; nil serves everybody.
 	Local     *Local
 	Log       *slog.Logger
 	AccessLog bool
-	// Proxies are believed when they say where a request came from.
+	// Proxies are trusted to say where a request came from.
 	Proxies Proxies
 }
 
-// maxBody is the largest request body that is read, in bytes, unless an operation
-// or a page takes more.
+// maxBody is the largest request body that is read, in bytes, unless an operation or a page
+// accepts more.
 const maxBody = 64 << 10
 
-// handler is what every request passes.
+// handler handles every request.
 type handler struct {
 	Options
 	mux    *http.ServeMux
 	routes map[string]*route // by path pattern
-	hint   sync.Once         // that a proxy is not trusted
+	hint   sync.Once         // warns once about an untrusted proxy
 }
 
-// Handler answers all requests of a server.
+// Handler returns the handler of all requests to a server.
 func Handler(o Options) http.Handler {
 	if o.Load == nil {
 		o.Load = access.NewLoad(access.LoadLimits{Process: access.UsualLoad, School: access.UsualSchoolLoad})
@@ -79,7 +78,7 @@ func Handler(o Options) http.Handler {
 			until := newDeadline(r.Context(), answerTimeout)
 			defer until.stop()
 			inside := r.WithContext(until)
-			defer func() { r.Pattern = inside.Pattern }() // the log names the page
+			defer func() { r.Pattern = inside.Pattern }() // so that the log names the page
 			pages.ServeHTTP(x, inside)
 		})
 	}
@@ -101,10 +100,10 @@ func Handler(o Options) http.Handler {
 	return h
 }
 
-// page registers what answers a pattern.
+// page registers the handler of a pattern.
 func (h *handler) page(pattern string, answer func(*exchange, *http.Request)) {
 	to := &route{pattern: pattern}
-	if _, path, found := strings.Cut(pattern, " "); found { // a method stands before it
+	if _, path, found := strings.Cut(pattern, " "); found { // without the method
 		to.pattern = path
 	}
 	h.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
@@ -143,15 +142,14 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.mux.ServeHTTP(x, r)
 }
 
-// limitBody bounds how much of the body is read, in bytes; 0 leaves the bound that
-// there is.
+// limitBody limits how much of the body is read, in bytes; 0 keeps the current limit.
 func (x *exchange) limitBody(r *http.Request, most int64) {
 	if most > 0 && x.body != nil && x.body != http.NoBody {
 		r.Body = http.MaxBytesReader(x.ResponseWriter, x.body, most)
 	}
 }
 
-// Values of headers that never change, made once.
+// Header values that never change, allocated once.
 var (
 	nosniff  = []string{"nosniff"}
 	referrer = []string{"strict-origin-when-cross-origin"}
@@ -163,8 +161,8 @@ var (
 	noCache = []string{"no-cache"} // for caches from before Cache-Control (RFC 6749, section 5.1)
 )
 
-// cleanPath makes a double slash a single one, and tells whether the path is
-// one that could be routed: the mux would redirect the others.
+// cleanPath turns double slashes into single ones, and reports whether the path can be routed.
+// The mux would redirect other paths.
 func cleanPath(r *http.Request) bool {
 	p := r.URL.Path
 	if strings.Contains(p, "//") {

@@ -30,7 +30,7 @@ func TestRoutes(t *testing.T) {
 		{"/v1//transactions", 200},
 		{"///v1////transactions", 200},
 		{"/v1//transactions?per=5", 200},
-		{"/%761/transactions", 200}, // an escaped letter is the letter
+		{"/%761/transactions", 200}, // an escaped letter means the letter
 
 		{"/v1", 404},
 		{"/v1/", 404},
@@ -82,12 +82,12 @@ func TestWrongMethods(t *testing.T) {
 		if allow := w.Header().Get("Allow"); allow != "GET, HEAD" {
 			t.Errorf("%s: Allow is %q", method, allow)
 		}
-		// Where there is no address there is no method either.
+		// For an unknown path, the method does not matter.
 		wantMessage(t, s.ask(t, method, "/v1/unknown", "apiKey: "+s.key), http.StatusNotFound, noRoute)
 	}
 }
 
-// TestHeadersOfEveryAnswer: those that programs know, and what browsers need.
+// TestHeadersOfEveryAnswer checks the headers that programs use, and those that browsers need.
 func TestHeadersOfEveryAnswer(t *testing.T) {
 	s := newSite(t, limited(6))
 	writeOnly := s.issue(t, s.ours, lyceum.Write)
@@ -155,7 +155,7 @@ func TestHTTPSIsRemembered(t *testing.T) {
 func TestPreflight(t *testing.T) {
 	s := newSite(t, limited(2))
 	asked := []string{"Origin: https://app.example.com", "Access-Control-Request-Method: GET", "Access-Control-Request-Headers: apikey"}
-	for range 5 { // it costs nothing of the limit
+	for range 5 { // it does not count against the limit
 		w := s.do(request(http.MethodOptions, "/v1/transactions", nil, asked...))
 		wantStatus(t, w, http.StatusNoContent)
 		header := w.Header()
@@ -290,7 +290,7 @@ func TestPanicIsAnswered(t *testing.T) {
 	wantStatus(t, s.list(t, s.key), http.StatusOK)
 }
 
-// TestAbortIsLeftToTheServer: http.ErrAbortHandler is how a handler cuts a
+// TestAbortIsLeftToTheServer checks http.ErrAbortHandler, with which a handler closes a
 // connection.
 func TestAbortIsLeftToTheServer(t *testing.T) {
 	s := newSite(t, with("abort", http.MethodGet, func(context.Context, wire.Principal, *http.Request) (wire.Body, error) {
@@ -316,7 +316,7 @@ func TestInternalErrorsLeakNothing(t *testing.T) {
 		t.Errorf("log:\n%s", s.log)
 	}
 
-	// Nor when the error says itself that it is internal.
+	// Not even if the error itself says that it is internal.
 	s = newSite(t, with("fail", http.MethodGet, failing(&lyceum.Error{Kind: lyceum.Internal, Detail: secret, Fields: []lyceum.FieldError{{Field: "dsn", Message: secret}}})))
 	wantMessage(t, s.do(request(http.MethodGet, "/test/fail", nil, "apiKey: "+s.key)), http.StatusInternalServerError, internal)
 }
@@ -460,7 +460,7 @@ func TestLargeBodies(t *testing.T) {
 	for _, n := range []int{64<<10 + 1, 1 << 20} {
 		wantMessage(t, post(n), http.StatusRequestEntityTooLarge, "the request body is larger than 65536 bytes")
 	}
-	// Where no body is read, none is too large.
+	// If no body is read, none is too large.
 	w := s.do(request(http.MethodGet, "/v1/transactions", bytes.NewReader(make([]byte, 65<<10)), "apiKey: "+s.key))
 	if total := totalOf(t, w); total != ourSales {
 		t.Errorf("%d sales", total)

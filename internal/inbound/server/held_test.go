@@ -20,8 +20,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// till is a server over PostgreSQL to which sales are told by the network, and
-// another connection to its database.
+// till is a server on PostgreSQL that receives sales over the network, with another connection
+// to its database.
 type till struct {
 	base, key string
 	store     *sqlstore.Store
@@ -84,15 +84,15 @@ func openTill(t *testing.T) *till {
 	return s
 }
 
-// sell tells of a sale, under a key under which it happens once.
+// sell reports a sale, with an Idempotency-Key.
 func (s *till) sell(t *testing.T, n int) (answer *http.Response, message string) {
 	t.Helper()
 	return s.ask(t, http.MethodPost, "/lyceum/v1/sales", `{"user_id": 1, "pricing_plan_id": 1}`,
 		"apiKey: "+s.key, "Content-Type: application/json", fmt.Sprintf("Idempotency-Key: sale %d", n))
 }
 
-// sold tells of a sale until the server has the time for it, which a busy machine may
-// not give it at once.
+// sold reports a sale until the server has time for it, which may take a while on a busy
+// machine.
 func (s *till) sold(t *testing.T, n int) {
 	t.Helper()
 	var answer *http.Response
@@ -106,8 +106,8 @@ func (s *till) sold(t *testing.T, n int) {
 	}
 }
 
-// refusal is what a response says. It is decoded once before any goroutine does: the race
-// detector does not see that encoding/json shares what it has learned of a type with care.
+// refusal is the content of an error response. It is decoded once before any goroutine does so,
+// because the race detector does not see that encoding/json synchronises its type cache.
 type refusal struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
@@ -137,7 +137,7 @@ func (s *till) ask(t *testing.T, method, path, body string, headers ...string) (
 		t.Error(err)
 	}
 	var said refusal
-	_ = json.Unmarshal(text, &said) // a text of another kind says nothing
+	_ = json.Unmarshal(text, &said) // other text leaves it empty
 	return answer, said.Message + " [" + said.Code + "]"
 }
 
@@ -157,9 +157,9 @@ func (s *till) sales(t *testing.T) (n int) {
 	return n
 }
 
-// TestR22_HeldLock: while another connection holds a lock in PostgreSQL, every
-// sale is answered with 503, a time to try again and what became of it, and the
-// server is not ready. Each happens once when it is repeated with its key.
+// TestR22_HeldLock checks that, while another connection holds a lock in PostgreSQL, every sale
+// gets a 503 with a Retry-After and its outcome, and the server is not ready. Each sale happens
+// once when it is retried with its key.
 func TestR22_HeldLock(t *testing.T) {
 	const buyers = 12
 	s := openTill(t)
@@ -199,8 +199,8 @@ func TestR22_HeldLock(t *testing.T) {
 	}
 }
 
-// TestR22_LostCommit: a sale whose commit was not answered is told as what it
-// is, and can be repeated with its key.
+// TestR22_LostCommit checks that a sale whose commit was not confirmed is reported as such, and
+// can be retried with its key.
 func TestR22_LostCommit(t *testing.T) {
 	s := openTill(t)
 	s.deed(t, `CREATE FUNCTION lose() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_terminate_backend(pg_backend_pid()); RETURN NULL; END $$`)

@@ -8,9 +8,9 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// TestR47_IdempotencyKeysBelongToAnAPIKey: who has another API key of the
-// school, and knows or guesses the Idempotency-Key of a request and its body,
-// is not told what that request was answered, and makes a request of its own.
+// TestR47_IdempotencyKeysBelongToAnAPIKey checks that the holder of another API key of the
+// school, who knows or guesses the Idempotency-Key of a request and its body, does not get its
+// response, but makes a separate request.
 func TestR47_IdempotencyKeysBelongToAnAPIKey(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)

@@ -15,7 +15,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// everyID fills the variables of a path with what a classroom has.
+// everyID fills the parameters of a path with the ids of a classroom.
 var everyID = strings.Join([]string{
 	"section_id=1",
 	"attachment_id=101",
@@ -51,7 +51,7 @@ var everyID = strings.Join([]string{
 	"session_id=0e37df36-f698-4d10-8b6d-4a2b5f0d3c11",
 }, " ")
 
-// candidates are ids that a classroom has. paths adds those that only the other
+// candidates are ids that a classroom has. The function paths adds those that only the other
 // school has.
 var candidates = map[string][]string{
 	"section_id": {"1", "2", "3"}, "attachment_id": {"101", "103", "107"}, "course_id": {"1", "2", "3", "4"}, "lecture_id": {"11", "14", "15", "21", "31"}, "video_id": {"103", "121"}, "quiz_id": {"107", "120"},
@@ -61,7 +61,7 @@ var candidates = map[string][]string{
 	"coupon_id": {"1"}, "affiliate_id": {"1"}, "author_id": {"1", "2"}, "attention_id": {"1"}, "bulk_job_id": {"1"}, "product_type": {"course"}, "product_types": {"courses"}, "email_name": {"account_changed"}, "template_secret_id": {"1"}, "session_id": {"0e37df36-f698-4d10-8b6d-4a2b5f0d3c11"},
 }
 
-// paths gives every way to fill a pattern.
+// paths returns every way to fill in a pattern.
 func paths(pattern string) []string {
 	open := strings.IndexByte(pattern, '{')
 	if open < 0 {
@@ -79,8 +79,8 @@ func paths(pattern string) []string {
 	return all
 }
 
-// sellOnce saves a sale to Mira, its transaction with a dispute, an order and a
-// product of every kind, all with one id.
+// sellOnce saves a sale to Mira, its transaction with a dispute, an order and a product of
+// every kind, all with one id.
 func sellOnce(tx lyceum.Tx, id int32) error {
 	x := lyceum.Transaction{
 		ID: lyceum.TransactionID(id), UserID: mira, PricingPlanID: 1, SaleID: lyceum.SaleID(id), CreatedAt: storetest.Day(1), PurchasedAt: storetest.Day(1),
@@ -114,8 +114,8 @@ func sellOnce(tx lyceum.Tx, id int32) error {
 	return errors.Join(jobErr, partErr, failureErr, warningErr, downloadErr, fileErr, couponErr, affiliateErr, authorErr, saleErr, moneyErr, disputeErr, stepErr, orderErr, bundleOnce(tx, id))
 }
 
-// bundleOnce saves a collection and a tier, each with a course in it, and a
-// coaching product, all with one id.
+// bundleOnce saves a collection and a tier, each with a course in it, and a coaching product,
+// all with one id.
 func bundleOnce(tx lyceum.Tx, id int32) error {
 	at, course := storetest.Day(1), lyceum.Product{Kind: lyceum.CourseKind, ID: 1}
 	_, collectionErr := tx.ProductCollections.Save(tx, lyceum.ProductCollection{ID: lyceum.ProductCollectionID(id), Name: "Plan", IsPublished: true, CreatedAt: at, UpdatedAt: at})
@@ -127,8 +127,8 @@ func bundleOnce(tx lyceum.Tx, id int32) error {
 	return errors.Join(collectionErr, productErr, membershipErr, tierErr, inTierErr, coachingErr)
 }
 
-// onlyTheirs adds to a classroom what has ids that no other school has. What belongs to
-// something belongs to what both schools have.
+// onlyTheirs adds objects to a classroom with ids that no other school has. Parts belong to
+// objects that both schools have.
 func onlyTheirs(t *testing.T, store lyceum.Store, school lyceum.SchoolID) {
 	t.Helper()
 	storetest.Crowd(t, store, school, 1, onlyID, 1)
@@ -154,9 +154,9 @@ func onlyTheirs(t *testing.T, store lyceum.Store, school lyceum.SchoolID) {
 	})
 }
 
-// TestF9_NothingLeaks asks for every operation of every face, with every id
-// there is, as both schools and as two learners of each. The table of
-// operations says what there is, so that a new one is asked for too.
+// TestF9_NothingLeaks calls every operation of every face with every existing id, as both
+// schools and as two learners of each. It iterates over the tables of operations, so that a new
+// operation is covered, too.
 func TestF9_NothingLeaks(t *testing.T) {
 	onBothEngines(t, func(t *testing.T, c *campus) {
 		k := newClass(t, c)
@@ -187,7 +187,8 @@ func TestF9_NothingLeaks(t *testing.T) {
 	})
 }
 
-// asks sends one request and holds what comes back to its school and learner.
+// asks sends one request and checks that the response only contains data of its school and
+// learner.
 func (k *class) asks(t *testing.T, p *campusSchool, user lyceum.UserID, op wire.Operation, path string) int {
 	t.Helper()
 	header := "apiKey: " + p.key
@@ -214,7 +215,7 @@ func (k *class) asks(t *testing.T, p *campusSchool, user lyceum.UserID, op wire.
 	return w.Code
 }
 
-// holdToLearner looks for what a learner must not see.
+// holdToLearner checks that a text contains nothing that a learner must not see.
 func (k *class) holdToLearner(t *testing.T, user lyceum.UserID, path, text string) {
 	t.Helper()
 	hidden := []string{"Welding", "Drafts", "Glaze", "Ash ", "Pia", "Olu", "Empty", `"correct_answers":["`}
@@ -230,8 +231,8 @@ func (k *class) holdToLearner(t *testing.T, user lyceum.UserID, path, text strin
 	}
 }
 
-// TestF9_AnotherSchoolsTokensAreUnknown: the token endpoints of one school's
-// app know nothing of another's.
+// TestF9_AnotherSchoolsTokensAreUnknown checks that the token endpoints do not accept tokens of
+// another school for an app.
 func TestF9_AnotherSchoolsTokensAreUnknown(t *testing.T) {
 	c := newCampus(t)
 	theirs := c.tokens(t, c.theirs, lyceum.V1)
@@ -249,8 +250,8 @@ func TestF9_AnotherSchoolsTokensAreUnknown(t *testing.T) {
 	wantStatus(t, c.me(t, lyceum.V1, "Authorization: bearer "+theirs.AccessToken), http.StatusOK)
 }
 
-// TestF6_ScopesOfEveryOperation asks for every operation of apps with each
-// scope alone, and with two: a token opens what the table says and nothing else.
+// TestF6_ScopesOfEveryOperation calls every operation of apps with each single scope, and with
+// two: a token allows what the table says and nothing else.
 func TestF6_ScopesOfEveryOperation(t *testing.T) {
 	k := newClass(t, newCampus(t))
 	learnersShelf(t, k)

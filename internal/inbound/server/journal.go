@@ -9,18 +9,18 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Journal numbers the changes of schools. lyceum.Store is one.
+// Journal numbers the changes of schools. A lyceum.Store is one.
 type Journal interface {
 	Reach(ctx context.Context, school lyceum.SchoolID, entry int64) error
 	LastEntries(ctx context.Context, schools []lyceum.SchoolID) (lyceum.JournalEnds, error)
 }
 
-// journalEntry is the header with which an answer says what a caller must bring to see
-// what they have changed, whichever process answers next.
+// journalEntry is the header of a response that callers send back to see what they have
+// changed, whichever process handles their next request.
 const journalEntry = "Journal-Entry"
 
-// reach waits for the entry that a request brings, and returns its number; 0: it brings
-// none.
+// reach waits for the journal entry that a request names, and returns its number, or 0 if it
+// names none.
 func (h *handler) reach(x *exchange, r *http.Request) (entry int64, err error) {
 	values := r.Header[journalEntry]
 	switch {
@@ -39,14 +39,15 @@ func (h *handler) reach(x *exchange, r *http.Request) (entry int64, err error) {
 // Wrote implements lyceum.Wrote.
 func (h *held) Wrote(entry int64) { h.entry = max(h.entry, entry) }
 
-// noteEntry says in the answer to a change what must be seen to see it. A change that
-// had nothing to change may rely on one that somebody else has just made.
+// noteEntry sets the header of the response to a change: the entry that must be visible to see
+// it. A request that had nothing to change may depend on a change that somebody else has just
+// made.
 func (h *handler) noteEntry(x *exchange) {
 	school := x.school()
 	if x.held.change && x.held.entry == 0 && school != 0 && h.Journal != nil {
 		ends, err := h.Journal.LastEntries(&x.held, []lyceum.SchoolID{school})
 		if err != nil {
-			return // the change was made: it is not refused for this
+			return // the change was made, so the request must not fail
 		}
 		x.held.entry = ends.Last[school].Number
 	}

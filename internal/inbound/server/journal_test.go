@@ -17,7 +17,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// entryOf is the number that the answer to a change has; 0: it has none.
+// entryOf returns the Journal-Entry of the response to a change, or 0 if it has none.
 func entryOf(t *testing.T, w *httptest.ResponseRecorder) int64 {
 	t.Helper()
 	text := w.Header().Get("Journal-Entry")
@@ -40,8 +40,8 @@ func (s *site) lastEntry(t *testing.T) int64 {
 	return ends.Last[s.ours].Number
 }
 
-// TestJournalEntry: answers to changes have the number of the last entry, also where
-// nothing had to change, and requests may bring it.
+// TestJournalEntry checks that responses to changes have the number of the last entry, even if
+// nothing had to change, and that requests may send it.
 func TestJournalEntry(t *testing.T) {
 	s := newSite(t)
 	key := "apiKey: " + s.issue(t, s.ours, lyceum.Read|lyceum.Write)
@@ -92,7 +92,7 @@ func TestJournalEntry(t *testing.T) {
 	wantStatus(t, s.do(request(http.MethodGet, "/v1/transactions", nil, "apiKey: wrong", "Journal-Entry: x")), http.StatusUnauthorized)
 }
 
-// processOn is one of the processes that serve a PostgreSQL database.
+// processOn returns one of the processes that serve a PostgreSQL database.
 func processOn(t *testing.T, place string) *site {
 	t.Helper()
 	kept, err := sqlstore.OpenPostgres(t.Context(), place, sqlstore.Options{})
@@ -112,8 +112,8 @@ func processOn(t *testing.T, place string) *site {
 	return s
 }
 
-// TestReadYourWritesAtAnotherProcess: who brings the number of a change to another
-// process is shown the change, and a key that it revoked is good no longer.
+// TestReadYourWritesAtAnotherProcess checks that a client that sends the number of a change to
+// another process sees the change, and that a key which it revoked is no longer valid.
 func TestReadYourWritesAtAnotherProcess(t *testing.T) {
 	t.Parallel()
 	place := storetest.Postgres(t)
@@ -163,7 +163,7 @@ func TestReadYourWritesAtAnotherProcess(t *testing.T) {
 	if err := first.options.Keys.Revoke(t.Context(), lyceum.By{School: school, Actor: "test"}, made.ID); err != nil {
 		t.Fatal(err)
 	}
-	wantStatus(t, second.do(request(http.MethodGet, "/v1/courses", nil, key)), http.StatusOK) // believed for five seconds
+	wantStatus(t, second.do(request(http.MethodGet, "/v1/courses", nil, key)), http.StatusOK) // still cached, for five seconds
 	entry := "Journal-Entry: " + strconv.FormatInt(first.lastEntry(t), 10)
 	wantMessage(t, second.do(request(http.MethodGet, "/v1/courses", nil, key, entry)), http.StatusUnauthorized,
 		"Invalid authentication credentials")

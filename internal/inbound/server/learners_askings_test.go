@@ -15,7 +15,7 @@ const (
 	noah lyceum.UserID = 701
 )
 
-// lenasIDs fill the variables of a path with what Lena has.
+// lenasIDs fill the parameters of a path with the ids of what Lena has.
 const lenasIDs = "course_id=1 lecture_id=11 attachment_id=101 video_id=103 quiz_id=107 digital_download_id=701 " +
 	"product_collection_id=701 membership_id=701 purchase_id=701 transaction_id=701 comment_id=700"
 
@@ -25,7 +25,7 @@ var lenasComment = lyceum.Comment{
 	UpdatedAt: storetest.Day(9),
 }
 
-// mine makes rows of an operation that Lena's app asks for.
+// mine returns rows of an operation that Lena's app calls.
 func mine(op string, rows ...asking) []asking {
 	for i := range rows {
 		if rows[i].face, rows[i].op = "v2", op; rows[i].user == 0 {
@@ -126,8 +126,8 @@ var learnerRows = slicesOf(
 	), badPaths("v2", "showCurrentUserTransaction", "transaction_id", ""),
 )
 
-// learnerContentsRows are derived from contract/v2/lectures.yaml and completions.yaml.
-// Lena has course 1 since learnerRows.
+// learnerContentsRows are derived from contract/v2/lectures.yaml and completions.yaml. Lena has
+// had course 1 since learnerRows.
 var learnerContentsRows = slicesOf(
 	mine("listCurrentUserAttachments",
 		asking{name: "in order", prepare: hideAttachments, values: "course_id=1 lecture_id=11", query: "per_page=3", golden: "v2/my_attachments.json"},
@@ -166,8 +166,8 @@ var learnerContentsRows = slicesOf(
 	own("listChanges", asking{name: "of what was taken back", query: "types=lecture_progress.deleted&limit=100", says: `"type":"lecture_progress.deleted"`}),
 )
 
-// profileRows are derived from contract/v2/current_user.yaml. The servers of these
-// tests cannot send email; TestLearnersConfirmTheirAddress is about those that can.
+// profileRows are derived from contract/v2/current_user.yaml. The servers of these tests cannot
+// send email; TestLearnersConfirmTheirAddress covers those that can.
 var profileRows = slicesOf(
 	mine("updateCurrentUser",
 		asking{name: "no body", golden: "v2/my_profile.json"},
@@ -188,8 +188,7 @@ var profileRows = slicesOf(
 	own("listChanges", asking{name: "of a profile", query: "types=user.updated&limit=100", says: `"event":"User.subscribe_to_marketing_emails"`}),
 )
 
-// hideAttachments makes the video of lecture 12 and the text of lecture 31 ones that
-// learners do not see.
+// hideAttachments hides the video of lecture 12 and the text of lecture 31 from learners.
 func hideAttachments(t *testing.T, k *class) {
 	storetest.Write(t, k.store, k.ours.id, func(tx lyceum.Tx) error {
 		for _, id := range []lyceum.AttachmentID{121, 122} {
@@ -206,8 +205,8 @@ func hideAttachments(t *testing.T, k *class) {
 	})
 }
 
-// learnersShelf gives Lena products of every type, some of them over, not published or
-// blocked. Noah only bought.
+// learnersShelf gives Lena products of every type, some of them expired, not published or
+// blocked. Noah has only bought.
 func learnersShelf(t *testing.T, k *class) {
 	at := storetest.Day
 	say, once := lyceum.Some[string], lyceum.OneTimePayment
@@ -260,7 +259,7 @@ func learnersShelf(t *testing.T, k *class) {
 	k.authorize(t, k.ours, noah, "noah@example.com", lyceum.V2)
 }
 
-// shelve says what is in collections and tiers, and what Lena has.
+// shelve fills collections and tiers, and gives Lena her products.
 func shelve(
 	tx lyceum.Tx, product func(lyceum.ProductKind, int32) lyceum.Product, course func(int32) lyceum.Product,
 ) error {
@@ -299,7 +298,7 @@ func shelve(
 	return errors.Join(all...)
 }
 
-// sellShelf saves the purchases 701 to 703 of Lena, the last refunded, and 704 of Noah.
+// sellShelf saves the purchases 701 to 703 of Lena, the last one refunded, and 704 of Noah.
 func sellShelf(tx lyceum.Tx) error {
 	at, all := storetest.Day, []error{}
 	for n, x := range []lyceum.Transaction{

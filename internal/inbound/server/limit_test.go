@@ -16,8 +16,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/access"
 )
 
-// flood sends n requests at once, with one key after the other, and gives what
-// the accepted ones said was left, ascending.
+// flood sends n requests concurrently, alternating between the keys, and returns the remaining
+// counts of the accepted ones, in ascending order.
 func (s *site) flood(t *testing.T, n int, keys ...string) (left []int) {
 	t.Helper()
 	answers := make([]*httptest.ResponseRecorder, n)
@@ -62,7 +62,7 @@ func countdown(t *testing.T, left []int, want int) {
 func TestR21OneHundredOfTwoHundred(t *testing.T) {
 	s := newSite(t, limited(100))
 	second, their := s.issue(t, s.ours, lyceum.Read|lyceum.Write), s.issue(t, s.theirs, lyceum.Read)
-	// A school's keys share its limit.
+	// All keys of a school share its limit.
 	countdown(t, s.flood(t, 200, s.key, second), 100)
 	countdown(t, s.flood(t, 20, s.key), 0)
 	if left := s.flood(t, 1, their); !slices.Equal(left, []int{99}) {
@@ -70,12 +70,12 @@ func TestR21OneHundredOfTwoHundred(t *testing.T) {
 	}
 	s.clock.Pass(time.Minute)
 	countdown(t, s.flood(t, 200, s.key), 100)
-	s.clock.Pass(-time.Minute) // a clock set back does not give the minute again
+	s.clock.Pass(-time.Minute) // setting the clock back does not start the minute again
 	countdown(t, s.flood(t, 20, s.key), 0)
 }
 
-// restarted is a second process on the same store: what was counted and not
-// kept is lost with the first.
+// restarted is a second process on the same store: counts that were not saved are lost with the
+// first.
 func (s *site) restarted(t *testing.T, perMinute int64) *site {
 	t.Helper()
 	again := *s
@@ -93,7 +93,7 @@ func (s *site) books() *access.Bookkeeper {
 	return &access.Bookkeeper{Store: s.store, Keys: s.options.Keys, OAuth: s.options.OAuth, Limiter: s.options.Limiter, Log: slog.New(slog.DiscardHandler)}
 }
 
-// stop keeps the books a last time, as a process does when it ends.
+// stop saves the usage data a last time, as a process does when it ends.
 func (s *site) stop(t *testing.T) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -148,7 +148,8 @@ func TestR21HeadersCountDown(t *testing.T) {
 	}
 }
 
-// TestR21EveryAnswerCounts: also those that are refused for another reason.
+// TestR21EveryAnswerCounts checks that requests also count if they are rejected for another
+// reason.
 func TestR21EveryAnswerCounts(t *testing.T) {
 	s := newSite(t, limited(100))
 	writeOnly := s.issue(t, s.ours, lyceum.Write)
@@ -217,7 +218,7 @@ func TestR21WhoeverHasNoKeyIsCountedByAddress(t *testing.T) {
 func TestNoLimitNoHeaders(t *testing.T) {
 	s := newSite(t, limited(0))
 	for range 50 {
-		s.list(t, s.key) // wantContractual refuses the headers
+		s.list(t, s.key) // wantContractual rejects the headers
 	}
 	for target, status := range map[string]int{"/v1/transactions": 401, "/v1/unknown": 404} {
 		wantStatus(t, s.ask(t, http.MethodGet, target), status)

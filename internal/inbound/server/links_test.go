@@ -20,7 +20,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// heldLink is a link to a file that somebody got.
+// heldLink is a link to a file, and who got it.
 type heldLink struct {
 	of     *campusSchool
 	holder string // user=ID or key=ID, as in its query
@@ -28,9 +28,9 @@ type heldLink struct {
 
 const filesAt = "https://school.example.com"
 
-// keepFiles gives both schools of a class the same: a PDF and a video in lecture 11, a
-// PDF in lecture 31, which both learners see, one in a digital download that Mira has,
-// and a picture of it. Each says whose it is.
+// keepFiles gives both schools of a class the same files: a PDF and a video in lecture 11, a
+// PDF in lecture 31, which both learners can see, one in a digital download that Mira has, and
+// its picture. Each file says which school it belongs to.
 func keepFiles(t *testing.T, k *class) {
 	t.Helper()
 	lessons := learning.New(k.store, k.clock.Now).SignLinks(lyceum.NewKeyring(lyceum.SecretKey{}), filesAt).
@@ -72,7 +72,7 @@ func keepFiles(t *testing.T, k *class) {
 	}
 }
 
-// mark is what the files of a school say.
+// mark returns the content of the files of a school.
 func (k *class) mark(p *campusSchool) string {
 	if p == k.ours {
 		return "this is ours"
@@ -80,8 +80,8 @@ func (k *class) mark(p *campusSchool) string {
 	return "this is of the other school"
 }
 
-// sendFile uploads a file and returns the path of its permanent address. The address
-// that took it takes no file of anybody else.
+// sendFile uploads a file and returns the path of its permanent address. It checks that the
+// upload URL does not accept a file for anybody else.
 func (k *class) sendFile(t *testing.T, lessons *learning.Service, p *campusSchool, q learning.NewUpload, content string) string {
 	t.Helper()
 	ask := func() (learning.UploadTicket, string) {
@@ -103,7 +103,7 @@ func (k *class) sendFile(t *testing.T, lessons *learning.Service, p *campusSchoo
 	return lyceum.UploadPath(p.id, ticket.UUID, ticket.Extension)
 }
 
-// resigned is an address with the signature of another.
+// resigned returns an address with the signature of another.
 func resigned(t *testing.T, address, other string) string {
 	t.Helper()
 	return strings.Split(address, "&signature=")[0] + "&signature=" + signatureOf(t, other)
@@ -120,8 +120,8 @@ func signatureOf(t *testing.T, address string) string {
 
 var linkInText = regexp.MustCompile(`https://school\.example\.com(/files/[^"\s]+)`)
 
-// noteLinks notes the addresses of files in an answer: a learner gets links alone,
-// except to pictures. A holder that is empty is an API key.
+// noteLinks collects the file addresses in a response, and checks that a learner only gets
+// links, except for pictures. An empty holder means an API key.
 func (k *class) noteLinks(t *testing.T, p *campusSchool, holder, path, text string) {
 	t.Helper()
 	for _, found := range linkInText.FindAllStringSubmatch(strings.ReplaceAll(text, `\u0026`, "&"), -1) {
@@ -150,8 +150,8 @@ func (k *class) noteLinks(t *testing.T, p *campusSchool, holder, path, text stri
 	}
 }
 
-// followLinks follows the links that were given, as who got them and with whatever
-// could be put together from two of them, and again after the access has ended.
+// followLinks follows the collected links, as issued and with everything that can be combined
+// from two of them, and again after the access has ended.
 func (k *class) followLinks(t *testing.T) {
 	t.Helper()
 	follow := func(address string) (int, string) {
@@ -187,7 +187,7 @@ func (k *class) followLinks(t *testing.T) {
 			}
 		}
 	}
-	if len(kinds) != 18 { // in two schools three files for Mira and for the API key, and one for both learners, too
+	if len(kinds) != 18 { // in two schools: three files each for Mira and the API key, and one for both learners
 		t.Errorf("links to %d files: %v", len(kinds), kinds)
 	}
 	k.endAccess(t, k.ours)
@@ -199,7 +199,7 @@ func (k *class) followLinks(t *testing.T) {
 	}
 }
 
-// endAccess ends what learners have of a school, and revokes its API key.
+// endAccess ends what learners have in a school, and revokes its API key.
 func (k *class) endAccess(t *testing.T, p *campusSchool) {
 	t.Helper()
 	storetest.Write(t, k.store, p.id, func(tx lyceum.Tx) error {

@@ -10,16 +10,14 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Local keeps a server whose secrets are known to be for programs of its own
-// machine. It answers to names of this machine alone, so that no web page
-// reaches it by a name of its own (DNS rebinding), and lets pages of this
-// machine alone read what it answers.
+// Local restricts a server whose secrets are publicly known to programs on its own machine. The
+// server only responds to names of this machine, so that no web page can reach it through its
+// own name (DNS rebinding), and only pages from this machine may read its responses.
 type Local struct {
 	names map[string]bool
 }
 
-// NewLocal makes a Local that also answers to the names given: hosts, without
-// ports.
+// NewLocal returns a Local that also accepts the given host names, which have no port.
 func NewLocal(names ...string) *Local {
 	l := &Local{names: map[string]bool{}}
 	for _, name := range names {
@@ -28,8 +26,7 @@ func NewLocal(names ...string) *Local {
 	return l
 }
 
-// IsHost tells whether a text is a name or an IP address of a host, without a
-// port.
+// IsHost reports whether text is a host name or an IP address, without a port.
 func IsHost(text string) bool {
 	if _, err := netip.ParseAddr(strings.Trim(text, "[]")); err == nil {
 		return true
@@ -39,8 +36,8 @@ func IsHost(text string) bool {
 	})
 }
 
-// hostName gives a host as it is compared: without port, brackets and the full
-// stop at its end, in small letters.
+// hostName returns a host in the form in which hosts are compared: without port, brackets and
+// trailing dot, in lower case.
 func hostName(host string) string {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
@@ -48,8 +45,8 @@ func hostName(host string) string {
 	return strings.ToLower(strings.TrimSuffix(strings.Trim(host, "[]"), "."))
 }
 
-// isLoopback tells whether a host means the own machine wherever it is looked
-// up (RFC 6761, section 6.3).
+// isLoopback reports whether a host means the local machine wherever it is resolved (RFC 6761,
+// section 6.3).
 func isLoopback(host string) bool {
 	if ip, err := netip.ParseAddr(host); err == nil {
 		return ip.Unmap().IsLoopback()
@@ -57,8 +54,8 @@ func isLoopback(host string) bool {
 	return host == "localhost" || strings.HasSuffix(host, ".localhost")
 }
 
-// refuses gives the refusal of a request that was sent to another host. Browsers
-// always say which.
+// refuses returns an error if a request was sent to another host. Browsers always send the
+// host.
 func (l *Local) refuses(r *http.Request) error {
 	host := hostName(r.Host)
 	if r.Host == "" || isLoopback(host) || l.names[host] {
@@ -71,8 +68,8 @@ func (l *Local) refuses(r *http.Request) error {
 		"localhost and 127.0.0.1, to prevent DNS rebinding; if %[1]s is yours, start it with --allow-host %[1]s", host)
 }
 
-// limitOrigin lets the answer be read by the page that asked if that is one of
-// this machine, and by no other page.
+// limitOrigin allows the requesting page to read the response if it is from this machine, and
+// no other page.
 func (l *Local) limitOrigin(header http.Header, origins []string) {
 	const allowed = "Access-Control-Allow-Origin"
 	if header.Get(allowed) == "" {
@@ -91,7 +88,7 @@ func (l *Local) limitOrigin(header http.Header, origins []string) {
 	}
 }
 
-// crossOrigin are the headers that let pages of other origins read an answer.
+// crossOrigin are the headers that allow pages of other origins to read a response.
 var crossOrigin = []string{
 	"Access-Control-Allow-Origin", "Access-Control-Expose-Headers", "Access-Control-Allow-Methods",
 	"Access-Control-Allow-Headers", "Access-Control-Max-Age",

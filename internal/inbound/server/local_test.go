@@ -13,8 +13,8 @@ func local(_ *site, o *server.Options) {
 	o.Local = server.NewLocal("lyceum", "Sandbox.Example.", "192.0.2.7", "[2001:db8::7]")
 }
 
-// TestR45_ASandboxAnswersToItsOwnNames: a page that lets its own name lead to
-// this machine gets nothing, whatever it asks for.
+// TestR45_ASandboxAnswersToItsOwnNames checks that a page whose own name resolves to this
+// machine gets nothing, whatever it requests.
 func TestR45_ASandboxAnswersToItsOwnNames(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, local)
@@ -51,8 +51,8 @@ func TestR45_ASandboxAnswersToItsOwnNames(t *testing.T) {
 	}
 }
 
-// TestR45_PagesOfThisMachineReadASandbox: pages of this machine may call, at any
-// port, and no others.
+// TestR45_PagesOfThisMachineReadASandbox checks that pages of this machine may call a sandbox,
+// from any port, and no others.
 func TestR45_PagesOfThisMachineReadASandbox(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, local)

@@ -11,7 +11,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// malformed makes requests of bits that parsers trip over.
+// malformed makes requests from fragments that parsers stumble over.
 type malformed struct {
 	chance *rand.Rand
 	words  []string
@@ -27,7 +27,7 @@ func (m *malformed) text() string {
 	return s.String()
 }
 
-// path fills a pattern with ids that exist, ids that do not and no ids.
+// path fills in a pattern with existing, unknown and invalid ids.
 func (m *malformed) path(pattern string) string {
 	parts := strings.Split(pattern, "/")
 	for i, part := range parts {
@@ -38,7 +38,7 @@ func (m *malformed) path(pattern string) string {
 	return strings.Join(parts, "/")
 }
 
-// body is JSON that is nearly right, or anything.
+// body returns JSON that is almost valid, or anything.
 func (m *malformed) body() string {
 	if m.chance.IntN(2) == 0 {
 		return m.text()
@@ -53,9 +53,8 @@ func (m *malformed) body() string {
 	return "{" + strings.TrimPrefix(s.String(), ",") + "}"
 }
 
-// TestR7_MalformedRequests: whatever is sent to whatever address, nothing
-// breaks, and every answer of an operation is in the shape that the contract
-// has for it.
+// TestR7_MalformedRequests checks that nothing breaks, whatever is sent to whatever address,
+// and that every response of an operation conforms to the contract.
 func TestR7_MalformedRequests(t *testing.T) {
 	k := newClass(t, newCampus(t))
 	b := k.browse()
@@ -84,7 +83,7 @@ func TestR7_MalformedRequests(t *testing.T) {
 	for n := range 10_000 {
 		pattern := m.pick(routes)
 		r := m.request(pattern, credentials)
-		if r.Method == http.MethodDelete && r.URL.Path == "/v2/users/2" { // who is erased cannot sign in again
+		if r.Method == http.MethodDelete && r.URL.Path == "/v2/users/2" { // an erased user cannot sign in again
 			continue
 		}
 		w := b.send(r)
@@ -112,8 +111,8 @@ func TestR7_MalformedRequests(t *testing.T) {
 	}
 }
 
-// routed tells whether an answer is of an operation: a slash in an id leads to
-// another address or none.
+// routed reports whether a response is from an operation: a slash in an id leads to another
+// address, or to none.
 func routed(w *httptest.ResponseRecorder) bool {
 	return !strings.Contains(w.Body.String(), "no Route matched") && w.Code != http.StatusMethodNotAllowed
 }
@@ -128,7 +127,7 @@ func (m *malformed) request(pattern string, credentials []string) *http.Request 
 			r.Header.Set(name, m.text())
 		}
 	}
-	r.Header.Del("Accept-Encoding") // the contract is held to text
+	r.Header.Del("Accept-Encoding") // responses are compared with the contract uncompressed
 	for _, credential := range credentials {
 		name, value, _ := strings.Cut(credential, ": ")
 		switch m.chance.IntN(6) {

@@ -10,22 +10,21 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// Metrics counts requests and holds whatever else the process wants scraped.
+// Metrics counts requests and holds everything else that the process exports to Prometheus.
 type Metrics struct {
 	registry *prometheus.Registry
 	requests *prometheus.CounterVec
 	seconds  *prometheus.HistogramVec
 }
 
-// observed is what is counted of one operation.
+// observed has the metrics labels of one operation, and its histogram.
 type observed struct {
 	seconds prometheus.Observer
 	face    string
 	id      string
 }
 
-// NewMetrics makes an empty set, with the runtime's own metrics and the build
-// in it.
+// NewMetrics returns a set with only the metrics of the Go runtime, the process and the build.
 func NewMetrics(version string) *Metrics {
 	m := &Metrics{
 		registry: prometheus.NewRegistry(),
@@ -46,7 +45,7 @@ func NewMetrics(version string) *Metrics {
 	return m
 }
 
-// Count adds a number that only rises and that something else keeps.
+// Count adds a counter whose value is kept elsewhere.
 func (m *Metrics) Count(name, help string, value func() int64) {
 	m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help}, func() float64 {
 		return float64(value())
@@ -60,15 +59,15 @@ func (m *Metrics) CountLabelled(name, help, label, of string, value func() int64
 	}, func() float64 { return float64(value()) }))
 }
 
-// Figure is one number of a state S that something else keeps.
+// Figure is one number of a state S that is kept elsewhere.
 type Figure[S any] struct {
 	Name, Help string
-	Rises      bool // and never falls
+	Rises      bool // it is a counter
 	Value      func(S) int64
 }
 
-// Measure adds the figures of a state. The state is read once for each scrape,
-// so that the figures belong to one moment.
+// Measure adds the figures of a state. The state is read once per scrape, so that all figures
+// are of the same moment.
 func Measure[S any](m *Metrics, state func() S, figures []Figure[S]) {
 	c := &measured[S]{state: state, figures: figures}
 	for _, f := range figures {
@@ -77,11 +76,11 @@ func Measure[S any](m *Metrics, state func() S, figures []Figure[S]) {
 	m.registry.MustRegister(c)
 }
 
-// measured is a state with its figures.
+// measured collects the figures of a state.
 type measured[S any] struct {
 	state   func() S
 	figures []Figure[S]
-	about   []*prometheus.Desc // of each figure
+	about   []*prometheus.Desc // for each figure
 }
 
 // Describe implements prometheus.Collector.
@@ -103,7 +102,7 @@ func (c *measured[S]) Collect(to chan<- prometheus.Metric) {
 	}
 }
 
-// Handler serves the metrics as Prometheus text.
+// Handler serves the metrics in the Prometheus text format.
 func (m *Metrics) Handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
 }

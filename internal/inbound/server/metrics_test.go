@@ -9,8 +9,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/inbound/server"
 )
 
-// TestFiguresOfOneStateAreReadTogether: a state that changes with each reading
-// shows all figures of one reading in one scrape.
+// TestFiguresOfOneStateAreReadTogether checks that, for a state that changes with each reading,
+// all figures in one scrape are from the same reading.
 func TestFiguresOfOneStateAreReadTogether(t *testing.T) {
 	t.Parallel()
 	m := server.NewMetrics("v1.2.3")

@@ -1,7 +1,7 @@
 package server_test
 
-// myCommentRows are derived from contract/v2/my_comments.yaml, after commentRows: of
-// what was written there 4 is left under lecture 11, and 6 under lecture 12.
+// myCommentRows are derived from contract/v2/my_comments.yaml, after commentRows: of the
+// comments written there, 4 is left under lecture 11, and 6 under lecture 12.
 var myCommentRows = slicesOf(
 	ofV2("createCurrentUserComment", "course_id=1 lecture_id=11",
 		asking{name: "one", body: `{"body":"Mine <i>too</i> ours"}`, golden: "v2/my_comment.json"},

@@ -2,13 +2,13 @@ package server_test
 
 import "strings"
 
-// Quiz 129 is the one of fourTypes, by the keys of its questions.
+// The quiz with fourTypes is 129. These are the keys of its questions.
 const (
 	clay, fire, wet, tools = "bf73ef78392169fe", "8493219e9e834208", "294cc4f340092918", "b23dfbff4253a8a7"
 	ofQuiz129              = "course_id=1 lecture_id=13 quiz_id=129"
 )
 
-// fourAnswers are answers to quiz 129, each as JSON.
+// fourAnswers returns answers to quiz 129, each given as JSON.
 func fourAnswers(first, second, third, fourth string) string {
 	return `{"answers":{"` + clay + `":` + first + `,"` + fire + `":` + second + `,"` + wet + `":` + third + `,"` + tools + `":` + fourth + `}}`
 }

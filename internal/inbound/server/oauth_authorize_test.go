@@ -12,7 +12,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/access"
 )
 
-// wantRefusedPage wants a page that says no and leads nowhere.
+// wantRefusedPage expects an error page that does not redirect.
 func (b *browser) wantRefusedPage(t *testing.T, path string, status int) {
 	t.Helper()
 	w := b.get(path)
@@ -59,7 +59,7 @@ func (c *campus) disable(t *testing.T, p *campusSchool, version lyceum.Interface
 	}
 }
 
-// TestA5_A6_A9_A10_A11_A12_A18_WrongRequests: what is wrong with a request reaches the app, and
+// TestA5_A6_A9_A10_A11_A12_A18_WrongRequests checks that errors in a request reach the app, and
 // only after the learner has signed in.
 func TestA5_A6_A9_A10_A11_A12_A18_WrongRequests(t *testing.T) {
 	onBothEngines(t, func(t *testing.T, c *campus) {
@@ -155,7 +155,7 @@ func TestA14_A15_Methods(t *testing.T) {
 	}
 }
 
-// TestA17_D6_I1_I2_I3_Metadata: the issuer of an answer is the one of the metadata.
+// TestA17_D6_I1_I2_I3_Metadata checks that the issuer in a response is the one in the metadata.
 func TestA17_D6_I1_I2_I3_Metadata(t *testing.T) {
 	c := newCampus(t)
 	b := c.browse()
@@ -189,7 +189,7 @@ func TestA17_D6_I1_I2_I3_Metadata(t *testing.T) {
 	b.wantRefusedPage(t, "/secure/identity/oauth_provider/authorize", http.StatusBadRequest)
 }
 
-// TestA19_ConsentIsAskedForEachTime: looking at the page grants nothing.
+// TestA19_ConsentIsAskedForEachTime checks that just opening the page grants nothing.
 func TestA19_ConsentIsAskedForEachTime(t *testing.T) {
 	onBothEngines(t, func(t *testing.T, c *campus) {
 		b := c.browse()
@@ -245,9 +245,9 @@ func TestB8_C19_OptionalScopesAreAChoice(t *testing.T) {
 	})
 }
 
-// TestB9_ConsentIsBoundToWhatWasShown: fields of the form besides the sealed
-// request mean nothing, and a request that was not sealed for this session is
-// shown, not granted.
+// TestB9_ConsentIsBoundToWhatWasShown checks that fields of the form other than the sealed
+// request have no effect, and that a request that was not sealed for this session is shown, not
+// granted.
 func TestB9_ConsentIsBoundToWhatWasShown(t *testing.T) {
 	c := newCampus(t)
 	b := c.browse()
@@ -290,7 +290,7 @@ func TestB9_ConsentIsBoundToWhatWasShown(t *testing.T) {
 	if w := b.post(path, url.Values{"request": form["request"]}); w.Code != http.StatusBadRequest {
 		t.Errorf("no answer is a %d", w.Code)
 	}
-	// The owner acts between the page and the answer.
+	// The owner changes the app between the page and its submission.
 	app := c.ours.clients[lyceum.V1].app
 	change := access.AppForm{Name: "Ledger", RedirectURL: "https://new.example.com/", Version: lyceum.V1}
 	if _, err := c.apps.Change(t.Context(), lyceum.By{School: c.ours.id, Actor: "test"}, app.ID, change); err != nil {
@@ -354,7 +354,7 @@ func TestB11_Cancel(t *testing.T) {
 				t.Errorf("Cancel in a tab from %q leads to %q", want, to)
 			}
 		}
-		// What is no page, or comes from nowhere, leads home.
+		// A referer that is not a page, or none, leads home.
 		for _, referer := range []string{"", "javascript:alert(1)", "data:text/html,x", "//evil.example", strings.Repeat("https://a.example/", 200)} {
 			b := c.browse()
 			b.signIn(t, c.ours, learnerEmail)
@@ -368,8 +368,8 @@ func TestB11_Cancel(t *testing.T) {
 	})
 }
 
-// Who is signed in as somebody else signs out on the consent page and goes on as who they
-// are. Cancel leads back to where they came from then, too.
+// A user who is signed in as somebody else signs out on the consent page and continues as
+// themselves. Cancel still leads back to the page they came from.
 func TestSignOutOnTheConsentPage(t *testing.T) {
 	c := newCampus(t)
 	b := c.browse()

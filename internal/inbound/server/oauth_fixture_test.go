@@ -33,11 +33,11 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// campus is a whole server, pages included, of two schools. Each has an owner,
-// a learner and an app of each version.
+// campus is a complete server of two schools, including its pages. Each school has an owner, a
+// learner and an app of each version.
 type campus struct {
-	ran              *atomic.Int64 // statements, so far
-	driver, database string        // by which the database is opened once more
+	ran              *atomic.Int64 // statements so far
+	driver, database string        // to open the database a second time
 	http.Handler
 	options  server.Options
 	store    lyceum.Store
@@ -64,7 +64,7 @@ type credentials struct {
 }
 
 const (
-	learnerID    lyceum.UserID = 1007 // beyond those of the ledger
+	learnerID    lyceum.UserID = 1007 // larger than those of the ledger
 	ownerID      lyceum.UserID = 1001
 	learnerEmail               = "mira@example.com"
 	ownerEmail                 = "owner@example.com"
@@ -74,7 +74,7 @@ const (
 	authURL                    = "https://people.example.com"
 )
 
-// onBothEngines runs a test on SQLite and, where there is one, on PostgreSQL.
+// onBothEngines runs a test on SQLite and, if available, on PostgreSQL.
 func onBothEngines(t *testing.T, test func(*testing.T, *campus)) {
 	t.Helper()
 	t.Run("sqlite", func(t *testing.T) { test(t, newCampus(t)) })
@@ -144,10 +144,10 @@ func campusOver(t *testing.T, store lyceum.Store) *campus {
 	return c
 }
 
-// goodHash is made once, because a hash is expensive on purpose.
+// goodHash is computed once, because hashing is deliberately expensive.
 var goodHash = sync.OnceValue(func() string { return access.HashPassword(goodPassword, [16]byte{1}) })
 
-// found makes a school with its people and apps.
+// found creates a school with its users and apps.
 func (c *campus) found(t *testing.T, seed uint64) *campusSchool {
 	t.Helper()
 	p := &campusSchool{id: storetest.MakeSchool(t, c.store), clients: map[lyceum.InterfaceVersion]credentials{}}
@@ -187,8 +187,7 @@ func (c *campus) do(r *http.Request) *httptest.ResponseRecorder {
 	return w
 }
 
-// browser is what a person looks at pages with: it keeps cookies and says where
-// it comes from.
+// browser is a user's browser: it keeps cookies and sends a referer.
 type browser struct {
 	c       *campus
 	cookies map[string]string
@@ -221,7 +220,7 @@ func (b *browser) post(path string, form url.Values, headers ...string) *httptes
 	return b.send(request(http.MethodPost, path, strings.NewReader(form.Encode()), append(headers, "Content-Type: application/x-www-form-urlencoded")...))
 }
 
-// signIn signs somebody in to a school.
+// signIn signs a user in to a school.
 func (b *browser) signIn(t *testing.T, p *campusSchool, email string) {
 	t.Helper()
 	w := b.post(p.path("sign_in"), url.Values{"email": {email}, "password": {goodPassword}})
@@ -234,8 +233,8 @@ func (p *campusSchool) path(page string) string {
 	return fmt.Sprintf("/secure/%d/identity/%s", p.id, page)
 }
 
-// authorize is the path of the authorization page for an app, with a query that
-// change may touch.
+// authorize returns the path of the authorization page for an app, with a query that change may
+// modify.
 func (p *campusSchool) authorize(version lyceum.InterfaceVersion, change ...func(url.Values)) string {
 	scopes := map[lyceum.InterfaceVersion]string{lyceum.V1: "name:read", lyceum.V2: "profile:read"}
 	query := url.Values{
@@ -253,7 +252,7 @@ func without(name string) func(url.Values)     { return func(q url.Values) { q.D
 
 var sealedRequest = regexp.MustCompile(`name="request" value="([^"]*)"`)
 
-// consent gives what the consent page of a path would send with Authorize.
+// consent returns the form that the consent page at a path would submit with Authorize.
 func (b *browser) consent(t *testing.T, path string) url.Values {
 	t.Helper()
 	w := b.get(path)
@@ -264,7 +263,7 @@ func (b *browser) consent(t *testing.T, path string) url.Values {
 	return url.Values{"request": {html.UnescapeString(found[1])}, "answer": {"authorize"}}
 }
 
-// code goes a signed-in learner's way through consent and gives the code.
+// code takes a signed-in learner through consent and returns the code.
 func (b *browser) code(t *testing.T, p *campusSchool, version lyceum.InterfaceVersion, change ...func(url.Values)) string {
 	t.Helper()
 	form := b.consent(t, p.authorize(version, change...))
@@ -273,7 +272,7 @@ func (b *browser) code(t *testing.T, p *campusSchool, version lyceum.InterfaceVe
 	return arrivedAt(t, w).Get("code")
 }
 
-// learnerCode gives a code of the learner, who signs in where that is needed.
+// learnerCode returns a code for the learner, who is signed in first if necessary.
 func (c *campus) learnerCode(t *testing.T, p *campusSchool, version lyceum.InterfaceVersion, change ...func(url.Values)) string {
 	t.Helper()
 	if p.learner == nil {
@@ -285,7 +284,7 @@ func (c *campus) learnerCode(t *testing.T, p *campusSchool, version lyceum.Inter
 	return p.learner.code(t, p, version, change...)
 }
 
-// arrivedAt gives the parameters that an app is called with.
+// arrivedAt returns the parameters of the redirect to the app.
 func arrivedAt(t *testing.T, w *httptest.ResponseRecorder) url.Values {
 	t.Helper()
 	location := w.Header().Get("Location")
@@ -299,7 +298,7 @@ func arrivedAt(t *testing.T, w *httptest.ResponseRecorder) url.Values {
 	return to.Query()
 }
 
-// encodings are the two ways in which a token request is written.
+// encodings are the two ways to write a token request.
 var encodings = map[string]func(pairs url.Values) (body, kind string){
 	"form": func(v url.Values) (string, string) { return v.Encode(), "application/x-www-form-urlencoded" },
 	"json": func(v url.Values) (string, string) {
@@ -307,12 +306,12 @@ var encodings = map[string]func(pairs url.Values) (body, kind string){
 		for name := range v {
 			flat[name] = v.Get(name)
 		}
-		text, _ := json.Marshal(flat) // texts: nothing that could fail
+		text, _ := json.Marshal(flat) // only strings, which cannot fail
 		return string(text), "application/json"
 	},
 }
 
-// token asks a token endpoint, such as token or revoke, in an encoding.
+// token sends a request to a token endpoint, such as token or revoke, in an encoding.
 func (c *campus) token(t testing.TB, version lyceum.InterfaceVersion, endpoint, encoding string, pairs url.Values, headers ...string) *httptest.ResponseRecorder {
 	t.Helper()
 	body, kind := encodings[encoding](pairs)
@@ -322,7 +321,7 @@ func (c *campus) token(t testing.TB, version lyceum.InterfaceVersion, endpoint, 
 	return w
 }
 
-// exchangeOf is a good request for tokens.
+// exchangeOf returns a valid request for tokens.
 func exchangeOf(client credentials, code string, change ...func(url.Values)) url.Values {
 	pairs := url.Values{
 		"grant_type": {"authorization_code"}, "code": {code}, "redirect_uri": {callbackURL}, "client_id": {client.id}, "client_secret": {client.secret},
@@ -341,7 +340,7 @@ type tokenAnswer struct {
 	Scope        string `json:"scope"`
 }
 
-// tokens goes the whole way to tokens.
+// tokens goes through the whole flow to tokens.
 func (c *campus) tokens(t *testing.T, p *campusSchool, version lyceum.InterfaceVersion) tokenAnswer {
 	t.Helper()
 	w := c.token(t, version, "token", "form", exchangeOf(p.clients[version], c.learnerCode(t, p, version)))
@@ -361,7 +360,7 @@ func (c *campus) me(t testing.TB, version lyceum.InterfaceVersion, headers ...st
 	return w
 }
 
-// wantError holds an answer to a status and a word of OAuth.
+// wantError compares a response with a status and an OAuth error code.
 func wantError(t testing.TB, w *httptest.ResponseRecorder, status int, word string) {
 	t.Helper()
 	var body struct {
@@ -376,8 +375,8 @@ func wantError(t testing.TB, w *httptest.ResponseRecorder, status int, word stri
 	}
 }
 
-// contracts are the documents by their names. An answer has nothing that they do
-// not name.
+// contracts are the documents by their names, changed so that responses may not contain
+// anything that they do not define.
 var contracts = func() map[string]*openapi3.T {
 	all := map[string]*openapi3.T{}
 	for _, d := range contract.All() {
@@ -416,7 +415,7 @@ func closeSchema(ref *openapi3.SchemaRef) {
 	}
 }
 
-// wantOf holds an answer to the contract of its operation.
+// wantOf compares a response with the contract of its operation.
 func wantOf(t testing.TB, method, path string, w *httptest.ResponseRecorder) {
 	t.Helper()
 	operation := contracts[strings.Split(path, "/")[1]].Paths.Value(path).GetOperation(method)

@@ -14,8 +14,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
 )
 
-// TestR16_J1_SecretsOfOAuth takes secrets of every kind through every route, good
-// and bad, at the log's most talkative level, and then looks for them.
+// TestR16_J1_SecretsOfOAuth sends secrets of every kind, valid and invalid, through every route
+// at the most verbose log level, and then looks for them.
 func TestR16_J1_SecretsOfOAuth(t *testing.T) {
 	dir := t.TempDir()
 	store, err := sqlstore.Open(t.Context(), dir, sqlstore.Options{})
@@ -57,7 +57,7 @@ func TestR16_J1_SecretsOfOAuth(t *testing.T) {
 						{"Cookie: __Host-lyceum=" + secret},
 					} {
 						w := c.do(request(method, route, strings.NewReader(form.Encode()), headers...))
-						if w.Code < 400 || strings.HasPrefix(w.Header().Get("Content-Type"), "text/html") { // a page shows the person what they typed
+						if w.Code < 400 || strings.HasPrefix(w.Header().Get("Content-Type"), "text/html") { // a page shows users what they typed
 							continue
 						}
 						canaries{name: secret}.wantAbsent(t, fmt.Sprintf("the %d of %s %s", w.Code, method, route), w.Body.String()+fmt.Sprint(w.Header()))

@@ -20,7 +20,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// wantProtected holds a page to B1, B2, B4 and B13.
+// wantProtected checks B1, B2, B4 and B13 for a page.
 func wantProtected(t testing.TB, header http.Header) {
 	t.Helper()
 	policy := header.Get("Content-Security-Policy")
@@ -51,7 +51,7 @@ func (c *campus) link(t *testing.T, p *campusSchool) string {
 	return link
 }
 
-// everyPage gives the answers of all pages, good and bad.
+// everyPage returns the responses of all pages, for valid and invalid requests.
 func (c *campus) everyPage(t *testing.T) map[string]*httptest.ResponseRecorder {
 	t.Helper()
 	answers := map[string]*httptest.ResponseRecorder{}
@@ -92,8 +92,8 @@ func TestB1_B2_B4_B13_EveryPageIsProtected(t *testing.T) {
 	}
 }
 
-// TestB3_WhereFormsLead: browsers hold the redirects after a form to form-action, also
-// those of the app that it leads to.
+// TestB3_WhereFormsLead checks form-action, which browsers also apply to the redirects after a
+// form, including those of the app that it leads to.
 func TestB3_WhereFormsLead(t *testing.T) {
 	c := newCampus(t)
 	b := c.browse()
@@ -112,7 +112,7 @@ func TestB3_WhereFormsLead(t *testing.T) {
 	wantLeaves("/account/apps", false)
 }
 
-// TestB5_Only303: after a form the browser is led on by 303, which forgets what
+// TestB5_Only303 checks that browsers are redirected after a form with a 303, which drops what
 // was sent.
 func TestB5_Only303(t *testing.T) {
 	c := newCampus(t)
@@ -209,7 +209,7 @@ func TestSignInLeadsNowhereElse(t *testing.T) {
 		"evil": "/account", "/\t/evil.example": "/account", "http:/account": "/account",
 	} {
 		b := c.browse()
-		c.clock.Pass(time.Minute) // so that signing in so often is allowed
+		c.clock.Pass(time.Minute) // so that signing in this often is allowed
 		w := b.post(c.ours.path("sign_in"), url.Values{"email": {learnerEmail}, "password": {goodPassword}, "next": {next}})
 		if to := w.Header().Get("Location"); w.Code != http.StatusSeeOther || to != want {
 			t.Errorf("next %q leads to %q, want %q", next, to, want)
@@ -278,8 +278,8 @@ func TestB12_AccountPage(t *testing.T) {
 	})
 }
 
-// A learner sees their own certificates, which stay after the access has ended, and
-// those of nobody else.
+// Learners see their own certificates, even after their access has ended, and those of nobody
+// else.
 func TestF9_CertificatesAreOfTheLearner(t *testing.T) {
 	c := newCampus(t)
 	issued := time.Date(2024, 1, 31, 23, 30, 0, 0, time.UTC)
@@ -323,8 +323,7 @@ func TestF9_CertificatesAreOfTheLearner(t *testing.T) {
 	}
 }
 
-// TestF9_SessionsAreOfOneSchool: a session of one school opens nothing of
-// another.
+// TestF9_SessionsAreOfOneSchool checks that a session in one school gives no access to another.
 func TestF9_SessionsAreOfOneSchool(t *testing.T) {
 	c := newCampus(t)
 	b := c.browse()
@@ -345,8 +344,7 @@ func TestF9_SessionsAreOfOneSchool(t *testing.T) {
 	}
 }
 
-// faulty is a store that fails for a reason that nobody knows, once it is told
-// to.
+// faulty is a store that fails for an unknown reason once fails is set.
 type faulty struct {
 	lyceum.Store
 
@@ -362,8 +360,8 @@ func (f *faulty) In(ctx context.Context, id lyceum.SchoolID) lyceum.View {
 	})
 }
 
-// TestFailingPagesAreLogged: the id of an answer finds its line in the log,
-// which names the page and not what was typed.
+// TestFailingPagesAreLogged checks that the log has a line with the id of a response, which
+// names the page and not what was typed.
 func TestFailingPagesAreLogged(t *testing.T) {
 	kept, err := sqlstore.Open(t.Context(), t.TempDir(), sqlstore.Options{})
 	if err != nil {
@@ -373,7 +371,7 @@ func TestFailingPagesAreLogged(t *testing.T) {
 	c := campusOver(t, store)
 	b := c.browse()
 	b.signIn(t, c.ours, ownerEmail)
-	const typed = "1007100710" // that is in no time, duration or id by chance
+	const typed = "1007100710" // not part of any time, duration or id by chance
 	hold := func(status int, level string, messages ...string) {
 		t.Helper()
 		for _, tc := range []struct{ message, path, pattern string }{
@@ -409,11 +407,11 @@ func TestFailingPagesAreLogged(t *testing.T) {
 	hold(http.StatusServiceUnavailable, "WARN", "console request cannot be answered now", "page cannot be shown now")
 }
 
-// TestR58_LateForms: a form that is sent after the session has ended, or where people
-// must show again who they are, does nothing, and its page says so afterwards.
+// TestR58_LateForms checks that a form that is sent after the session has ended, or when users
+// have to confirm their identity, does nothing, and that its page says so afterwards.
 func TestR58_LateForms(t *testing.T) {
 	c := newCampus(t)
-	const second = "/account/second-factor" // which is not shown here, for want of a secret key
+	const second = "/account/second-factor" // not available here, because there is no secret key
 	for form, page := range map[string]string{
 		"/account/apps/1/revoke": "/account/apps", "/account/sessions/end": "/account/sessions", "/account/sessions/ab/end": "/account/sessions",
 		"/account/profile": "/account/profile", "/account/profile/email": "/account/profile/email",

@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// TestR35_CommonPasswordsAreChanged: a program may create a student with a
-// common password; it opens nothing but the page at which another is chosen,
-// and the way goes on after that.
+// TestR35_CommonPasswordsAreChanged checks that a program may create a student with a common
+// password, which only gives access to the page where another one is chosen, and that the user
+// can continue after that.
 func TestR35_CommonPasswordsAreChanged(t *testing.T) {
 	onBothEngines(t, func(t *testing.T, c *campus) {
 		for _, tc := range []struct {
@@ -54,7 +54,7 @@ func TestR35_CommonPasswordsAreChanged(t *testing.T) {
 	})
 }
 
-// mustChange chooses a password at a page that a sign-in led to.
+// mustChange chooses a password on a page that a sign-in redirected to.
 func (b *browser) mustChange(t *testing.T, c *campus, page string) {
 	t.Helper()
 	path, _, _ := strings.Cut(page, "?")
@@ -73,7 +73,7 @@ func (b *browser) mustChange(t *testing.T, c *campus, page string) {
 		t.Errorf("another common one is a %d", w.Code)
 	}
 	form.Set("password", "four other words entirely")
-	// the address is filled in at the sign-in, and stands in no URL
+	// the email address is filled in at the sign-in, and is not in any URL
 	if at := b.post(path, form).Header().Get("Location"); at != c.ours.path("sign_in")+"?done=password&next="+url.QueryEscape("/account/apps?x=1") {
 		t.Errorf("the new password leads to %q", at)
 	} else if page := b.get(at).Body.String(); strings.Contains(page, `name="email" value=""`) {
@@ -84,8 +84,8 @@ func (b *browser) mustChange(t *testing.T, c *campus, page string) {
 	}
 }
 
-// TestR35_PasswordsOnPages: ten characters, and none of the first that others
-// would try, whoever chooses them.
+// TestR35_PasswordsOnPages checks that passwords need ten characters and must not be among the
+// most common ones, whoever chooses them.
 func TestR35_PasswordsOnPages(t *testing.T) {
 	c := newCampus(t)
 	for password, want := range map[string]string{
@@ -104,8 +104,8 @@ func TestR35_PasswordsOnPages(t *testing.T) {
 	}
 }
 
-// A link whose form is sent twice, as by a double click, or that is opened again, tells who
-// has set a password with it that they can sign in.
+// If the form of a link is submitted twice, as by a double click, or the link is opened again,
+// the user who has set a password with it is told that they can sign in.
 func TestPasswordLinkUsedTwice(t *testing.T) {
 	c := newCampus(t)
 	path := c.ours.path("set_password/" + c.link(t, c.ours))
@@ -118,8 +118,8 @@ func TestPasswordLinkUsedTwice(t *testing.T) {
 	}
 }
 
-// TestR33_TheDeviceCookie: it comes with a sign-in and with a new password, is
-// for the server alone, and comes with nothing else.
+// TestR33_TheDeviceCookie checks that the cookie is set by a sign-in and by a new password,
+// only for the server, and by nothing else.
 func TestR33_TheDeviceCookie(t *testing.T) {
 	c := newCampus(t)
 	b := c.browse()

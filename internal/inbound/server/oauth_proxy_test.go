@@ -11,7 +11,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/access"
 )
 
-// behindProxy makes a campus whose requests come through a proxy on 10.0.0.1.
+// behindProxy returns a campus whose requests come through a proxy at 10.0.0.1.
 func behindProxy(t *testing.T, perMinute int64) *campus {
 	t.Helper()
 	c := newCampus(t)
@@ -25,7 +25,7 @@ func behindProxy(t *testing.T, perMinute int64) *campus {
 	return c
 }
 
-// through sends a request by the proxy for somebody.
+// through sends a request from an address through the proxy.
 func (c *campus) through(r *http.Request, from string) (status int) {
 	r.RemoteAddr = "10.0.0.1:4000"
 	r.Header.Set("X-Forwarded-For", from)
@@ -36,8 +36,8 @@ func tokenRequest(pairs url.Values) *http.Request {
 	return request(http.MethodPost, "/v1/current_user/oauth2/token", strings.NewReader(pairs.Encode()), "Content-Type: application/x-www-form-urlencoded")
 }
 
-// TestR32_BehindAProxy: people and programs behind one proxy are told apart, and
-// what they write into its header themselves moves nobody.
+// TestR32_BehindAProxy checks that users and programs behind one proxy are distinguished, and
+// that what they write into its header themselves has no effect.
 func TestR32_BehindAProxy(t *testing.T) {
 	c := behindProxy(t, 50)
 	for range 50 {
@@ -68,8 +68,8 @@ func TestR32_BehindAProxy(t *testing.T) {
 	}
 }
 
-// TestR32_TokenEndpointsOnASharedAddress: anonymous requests and wrong secrets
-// refuse no right secret, of whatever school; each app has the limit for itself.
+// TestR32_TokenEndpointsOnASharedAddress checks that anonymous requests and wrong secrets do
+// not block valid secrets, of whatever school; each app has its own limit.
 func TestR32_TokenEndpointsOnASharedAddress(t *testing.T) {
 	c := behindProxy(t, 30)
 	ask := func(client credentials) int {
@@ -87,7 +87,7 @@ func TestR32_TokenEndpointsOnASharedAddress(t *testing.T) {
 		}
 	}
 	for n := range 30 {
-		if status := ask(ours); status != http.StatusBadRequest { // invalid_grant: the secret is right
+		if status := ask(ours); status != http.StatusBadRequest { // invalid_grant: the secret is valid
 			t.Fatalf("the right secret is a %d at its request %d", status, n+1)
 		}
 	}
@@ -107,7 +107,7 @@ func TestR32_TokenEndpointsOnASharedAddress(t *testing.T) {
 	}
 }
 
-// TestR32_AProxyThatIsNotTrusted is hinted at, once.
+// TestR32_AProxyThatIsNotTrusted checks that an untrusted proxy is logged once.
 func TestR32_AProxyThatIsNotTrusted(t *testing.T) {
 	c := newCampus(t)
 	for range 3 {
@@ -126,8 +126,8 @@ func TestR32_AProxyThatIsNotTrusted(t *testing.T) {
 	}
 }
 
-// TestR37_FormsThroughAProxy: a proxy that passes another Host on does not make
-// the pages' own forms those of another site.
+// TestR37_FormsThroughAProxy checks that a proxy that passes on a different Host does not turn
+// the pages' own forms into those of another site.
 func TestR37_FormsThroughAProxy(t *testing.T) {
 	c := newCampus(t)
 	for origin, want := range map[string]int{
@@ -143,15 +143,15 @@ func TestR37_FormsThroughAProxy(t *testing.T) {
 		}
 		r = request(http.MethodPost, "/admin/settings/api-keys", strings.NewReader("name=x"), "Content-Type: application/x-www-form-urlencoded", "Origin: "+origin)
 		r.Host = "127.0.0.1:8080"
-		if w := c.do(r); w.Code != want { // the console leads to the sign-in
+		if w := c.do(r); w.Code != want { // the console redirects to the sign-in
 			t.Errorf("the console's form from %s is a %d, want %d", origin, w.Code, want)
 		}
 	}
 }
 
-// TestB11_CancelAfterSignIn: Cancel leads back also in a browser that does not
-// say at the sign-in where it comes from; not to where another request came
-// from, and nowhere that an address names.
+// TestB11_CancelAfterSignIn checks that Cancel also leads back in a browser that sends no
+// referer at the sign-in, but neither to where another request came from, nor to anywhere that
+// a parameter names.
 func TestB11_CancelAfterSignIn(t *testing.T) {
 	c := newCampus(t)
 	const app = "https://app.example.com/settings?tab=2"

@@ -57,7 +57,7 @@ func TestC1_ParametersStandInTheBody(t *testing.T) {
 			w := c.do(request(http.MethodPost, "/v1/current_user/oauth2/token?"+query, strings.NewReader(all.Encode()), "Content-Type: application/x-www-form-urlencoded"))
 			wantError(t, w, http.StatusBadRequest, "invalid_request")
 		}
-		wantStatus(t, c.token(t, lyceum.V1, "token", "form", all), http.StatusOK) // nothing was used
+		wantStatus(t, c.token(t, lyceum.V1, "token", "form", all), http.StatusOK) // the code was not used up
 	})
 }
 
@@ -219,7 +219,7 @@ func TestC10_WrongSecretsAreBounded(t *testing.T) {
 	}
 	body := exchangeOf(client, c.learnerCode(t, c.ours, lyceum.V1)).Encode()
 	r := request(http.MethodPost, "/v1/current_user/oauth2/token", strings.NewReader(body), "Content-Type: application/x-www-form-urlencoded")
-	wantStatus(t, c.do(r), http.StatusOK) // from the very address of the wrong ones
+	wantStatus(t, c.do(r), http.StatusOK) // from the same address as the wrong ones
 }
 
 func TestC11_C13_C14_C15_C17_D1_D5_Exchange(t *testing.T) {
@@ -291,7 +291,7 @@ func TestC16_OneOfManyRequests(t *testing.T) {
 			if won.Load() != 1 || strange.Load() != 0 {
 				t.Errorf("%d of 50 won, %d were answered otherwise", won.Load(), strange.Load())
 			}
-			c.clock.Pass(time.Minute) // so that signing in is not counted
+			c.clock.Pass(time.Minute) // so that sign-ins do not reach their limit
 		}
 	})
 }
@@ -319,7 +319,7 @@ func TestC20_ErrorsAreJSON(t *testing.T) {
 	}
 }
 
-// extraFace adds operations under a name of their own.
+// extraFace adds operations under a separate name.
 type extraFace struct {
 	wire.Face
 	name       string
@@ -504,7 +504,7 @@ func TestG1_G2_G4_H1_H2_RevocationAndIntrospection(t *testing.T) {
 	})
 }
 
-// TestG5_DatabaseGone: what could not be done is not said to be done.
+// TestG5_DatabaseGone checks that what could not be done is not reported as done.
 func TestG5_DatabaseGone(t *testing.T) {
 	c := newCampus(t)
 	client, tokens := c.ours.clients[lyceum.V1], c.tokens(t, c.ours, lyceum.V1)

@@ -19,16 +19,16 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// class is a campus of two classrooms with the same ids, whose texts tell them
-// apart. It stands on the tenth day of 2024.
+// class is a campus of two classrooms with the same ids, which differ in their texts. The clock
+// is at the tenth day of 2024.
 type class struct {
 	*campus
 	ours, theirs *campusSchool
 	tokens       map[bearer]string
-	links        map[string]heldLink // by their paths; nil until files are kept
+	links        map[string]heldLink // by their paths; nil until files are stored
 }
 
-// bearer is a learner of a school who let an app of a version act for them.
+// bearer is a learner of a school who authorized an app of a version.
 type bearer struct {
 	part    *campusSchool
 	user    lyceum.UserID
@@ -38,7 +38,7 @@ type bearer struct {
 // The learners of a classroom (storetest.NewClassroom).
 const (
 	mira   lyceum.UserID = 2 // in the courses 1, 2 and 3; 2 is not published
-	noName lyceum.UserID = 3 // in course 3; the time in course 1 is over
+	noName lyceum.UserID = 3 // in course 3; access to course 1 has expired
 )
 
 func newClass(t *testing.T, c *campus) *class {
@@ -84,7 +84,7 @@ func (k *class) authorize(t *testing.T, p *campusSchool, user lyceum.UserID, ema
 	k.tokens[bearer{p, user, version}] = answer.AccessToken
 }
 
-// operationOf finds an operation of a face.
+// operationOf returns an operation of a face.
 func operationOf(face wire.Face, id string) wire.Operation {
 	for _, op := range face.Operations() {
 		if op.ID == id {
@@ -94,27 +94,27 @@ func operationOf(face wire.Face, id string) wire.Operation {
 	panic("there is no operation " + id)
 }
 
-// asking is one request and what the contract says of its answer.
+// asking is one request, and what the contract says about its response.
 type asking struct {
 	face, op string
 	name     string
-	values   string // of the path, as "course_id=1 lecture_id=11"
+	values   string // of the path, such as "course_id=1 lecture_id=11"
 	query    string
-	body     string // JSON; asked of operations that have a body
+	body     string // JSON, for operations that have a body
 	headers  []string
-	user     lyceum.UserID // 0 is Mira, where a learner asks
+	user     lyceum.UserID // for operations of learners; 0 is Mira
 	status   int           // 0 is the operation's success
-	golden   string        // file of testdata
-	says     string        // what the body must have in it
+	golden   string        // a file in testdata
+	says     string        // what the body must contain
 	prepare  func(*testing.T, *class)
 }
 
-// wanted is the status that a row wants.
+// wanted returns the status that a row expects.
 func (a *asking) wanted(op wire.Operation) int {
 	return cmp.Or(a.status, op.Success, http.StatusOK)
 }
 
-// fill puts values into the pattern of a path; without them ids of nothing.
+// fill fills in the pattern of a path; parameters without a value get unknown ids.
 func fill(pattern, values string) string {
 	pairs := []string{}
 	for _, value := range strings.Fields(values) {
@@ -124,7 +124,7 @@ func fill(pattern, values string) string {
 	return strings.NewReplacer(pairs...).Replace(pattern)
 }
 
-// operation is what a row asks for.
+// operation returns the operation of a row.
 func (k *class) operation(a asking) wire.Operation {
 	return operationOf(k.options.Faces[map[string]int{"v1": 0, "v2": 1, "lyceum": 2}[a.face]], a.op)
 }
@@ -148,7 +148,7 @@ func (k *class) send(t testing.TB, p *campusSchool, a asking) (wire.Operation, *
 		headers = append(headers, "Content-Type: application/json")
 	}
 	if a.face == "lyceum" && !slices.ContainsFunc(headers, func(h string) bool { return strings.HasPrefix(h, "Idempotency-Key") }) {
-		headers = append(headers, "Idempotency-Key: "+rand.Text()) // which makes no difference the first time
+		headers = append(headers, "Idempotency-Key: "+rand.Text()) // which makes no difference for the first request
 	}
 	r := request(op.Method, fill(op.Path, a.values), strings.NewReader(a.body), headers...)
 	r.URL.RawQuery = a.query
@@ -157,9 +157,9 @@ func (k *class) send(t testing.TB, p *campusSchool, a asking) (wire.Operation, *
 	return op, w
 }
 
-// TestOperations asks for what the contract describes, on both engines, row
-// after row in one classroom, and counts the statements of changes. What a change
-// leaves to be settled is settled before the next row, as by a server.
+// TestOperations sends the requests in the contract, on both engines, row after row in one
+// classroom, and counts the statements of changes. What a change leaves to be settled is
+// settled before the next row, as a server does.
 func TestOperations(t *testing.T) {
 	onBothEngines(t, func(t *testing.T, c *campus) {
 		k := newClass(t, c)
@@ -196,8 +196,8 @@ func (k *class) hold(t *testing.T, a asking, changes statements) {
 	}
 }
 
-// TestV2SwitchedOff: where version 2 is off, keys are refused in its words, and
-// nobody else is concerned.
+// TestV2SwitchedOff checks that if version 2 is disabled, keys are rejected in its format, and
+// nobody else is affected.
 func TestV2SwitchedOff(t *testing.T) {
 	onBothEngines(t, func(t *testing.T, c *campus) {
 		k := newClass(t, c)
@@ -211,7 +211,7 @@ func TestV2SwitchedOff(t *testing.T) {
 		for _, off := range []bool{true, false, true} {
 			storetest.Write(t, k.store, k.ours.id, func(tx lyceum.Tx) error { return tx.ChangeSchool(func(s *lyceum.School) { s.V2Disabled = off }) })
 			if off {
-				k.clock.Pass(5 * time.Second) // as long as a key is believed
+				k.clock.Pass(5 * time.Second) // as long as a key is cached
 			}
 			status := map[bool]int{true: http.StatusForbidden, false: http.StatusOK}[off]
 			if text := want(k.ours, list, status); off && (!strings.Contains(text, `"code":"access_forbidden"`) || !strings.Contains(text, " --v2 on")) {
@@ -224,15 +224,15 @@ func TestV2SwitchedOff(t *testing.T) {
 	})
 }
 
-// TestWithoutADatabase: an operation that cannot reach the database says so in
-// its face's words, and says nothing else.
+// TestWithoutADatabase checks that an operation that cannot reach the database says so in its
+// face's format, and says nothing else.
 func TestWithoutADatabase(t *testing.T) {
 	k := newClass(t, newCampus(t))
 	each := func(want func(op wire.Operation, w *httptest.ResponseRecorder)) {
 		for _, face := range k.options.Faces {
 			for _, op := range face.Operations() {
-				if op.Credential == wire.Open || op.ID == "getCurrentUser" || // which is known for a while
-					op.ID == "showCustomizations" || // which has nothing to ask
+				if op.Credential == wire.Open || op.ID == "getCurrentUser" || // which is cached for a while
+					op.ID == "showCustomizations" || // which reads nothing
 					strings.HasPrefix(op.Path, "/lyceum/v1/sandbox/") { // which is about files
 					continue
 				}
@@ -247,7 +247,7 @@ func TestWithoutADatabase(t *testing.T) {
 			}
 		}
 	}
-	each(func(op wire.Operation, w *httptest.ResponseRecorder) { // credentials are known from now on
+	each(func(op wire.Operation, w *httptest.ResponseRecorder) { // credentials are cached from now on
 		if w.Code >= 500 {
 			t.Fatalf("%s is a %d: %s", op.ID, w.Code, w.Body)
 		}

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// ownBodies are what a program sends to the operations of Lyceum's own face, and
-// to those of v2 that change something.
+// ownBodies are bodies for the operations of the Lyceum face, and for those of v2 that change
+// something.
 var ownBodies = map[string]string{
 	"createUpload": `{"type":"course","id":1,"purpose":"thumbnail","extension":"png"}`, "createDigitalDownloadAttachment": guide, "createProductCourse": `{"name":"x","author_bio_id":1}`, "updateProductCourse": `{"name":"x"}`, "createLecture": `{"name":"Encore"}`, "createAttachment": `{"kind":"text","text":"Encore"}`, "updateAttachment": `{"downloadable":true}`, "updateLecture": `{"name":"Encore"}`,
 	"reorderLectures": `{"data":[{"id":11,"position":1},{"id":12,"position":2}]}`, "reorderAttachments": `{"data":[{"id":101,"position":1}]}`,
@@ -39,7 +39,7 @@ var ownBodies = map[string]string{
 	"addCollectionProduct": `{"type":"course","id":1}`, "removeCollectionProduct": "", "addTierProduct": `{"type":"course","id":1}`, "removeTierProduct": "",
 }
 
-// own makes rows of Lyceum's own face.
+// own returns rows of the Lyceum face.
 func own(op string, rows ...asking) []asking {
 	for i := range rows {
 		rows[i].face, rows[i].op = "lyceum", op
@@ -49,8 +49,8 @@ func own(op string, rows ...asking) []asking {
 
 const keyed = "Idempotency-Key: first"
 
-// ownRows are derived from contract/lyceum.yaml, one after the other in one
-// school: the first sale is 1, and so is its transaction.
+// ownRows are derived from contract/lyceum.yaml, one after the other in one school: the first
+// sale is 1, and so is its transaction.
 var ownRows = slicesOf(
 	own("createSale",
 		asking{name: "with fees and tax", body: `{"user_id":2,"pricing_plan_id":1,"tax_charge":380,"reference":"ch_1"}`, headers: []string{keyed}, golden: "lyceum/sale.json"},
@@ -390,7 +390,7 @@ var ownRows = slicesOf(
 	),
 )
 
-// manyTags is a body with n different tags.
+// manyTags returns a body with n different tags.
 func manyTags(n int) string {
 	var tags []string
 	for i := range n {

@@ -11,9 +11,9 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// TestPatchesAtOnce: of two changes of one thing at once, of different fields and of
-// the same one, none is lost: all are in the journal, and the field has the value of
-// the last.
+// TestPatchesAtOnce checks that of two concurrent changes of one object, whether of different
+// fields or of the same one, none is lost: all are in the journal, and the field has the value
+// of the last.
 func TestPatchesAtOnce(t *testing.T) {
 	onBothEngines(t, func(t *testing.T, c *campus) {
 		k := newClass(t, c)
@@ -71,7 +71,7 @@ func TestPatchesAtOnce(t *testing.T) {
 	})
 }
 
-// changesOf counts the entries of a thing.
+// changesOf returns the number of journal entries of an object.
 func (k *class) changesOf(t *testing.T, kind lyceum.EntryType, id int32) (n int) {
 	t.Helper()
 	entries, err := storetest.FindEntries(t.Context(), k.store, k.ours.id, 0, 10_000)

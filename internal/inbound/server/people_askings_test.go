@@ -9,7 +9,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/access"
 )
 
-// refusedUser is a row of what is refused of a user for what it says.
+// refusedUser returns a row for a user that is rejected with the given message.
 func refusedUser(name, says, terms string) asking {
 	return asking{name: name, body: `{"name":"Nobody","email":"nobody.yet@example.com",` + terms + `}`, status: 422, says: says}
 }
@@ -34,8 +34,7 @@ var sessionRows = slicesOf(
 	versionTwo("listUserSessions", asking{name: "afterwards", values: "user_id=2", says: `"total_count":0}`}),
 )
 
-// peopleRows are derived from contract/v2/users.yaml, last in the school of
-// askings.
+// peopleRows are derived from contract/v2/users.yaml, last in the school of askings.
 var peopleRows = slicesOf(
 	sessionRows,
 	versionTwo("listUsers",
@@ -132,8 +131,9 @@ var peopleRows = slicesOf(
 	},
 )
 
-// TestAccountsWantAPermission: a key without it changes what is no account, and
-// nobody's address, password or role; what a change of these ends is gone.
+// TestAccountsWantAPermission checks that a key without the permission can change what is not
+// an account, but nobody's email address, password or role, and that what such a change ends is
+// gone.
 func TestAccountsWantAPermission(t *testing.T) {
 	onBothEngines(t, func(t *testing.T, c *campus) {
 		k := newClass(t, c)

@@ -2,8 +2,8 @@ package server_test
 
 import "fmt"
 
-// changeRows are derived from contract/lyceum/sales.yaml, after archivedRows in
-// their school: a membership with two tiers, and a subscription to one of them.
+// changeRows are derived from contract/lyceum/sales.yaml, after archivedRows in their school: a
+// membership with two tiers, and a subscription to one of them.
 var changeRows = slicesOf(
 	own("createMembership", asking{name: "of two tiers", body: `{"name":"Circle"}`, says: `{"membership":{"id":3,`}),
 	own("createMembershipTier",

@@ -15,8 +15,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// A preview shows what the act does not: it needs read permission besides that of
-// the act, which works without.
+// A preview shows what the action itself does not: it requires read permission in addition to
+// that of the action, which works without.
 func TestPreviewNeedsToRead(t *testing.T) {
 	s := newSite(t)
 	const path = "/lyceum/v1/product_collections/99/products/course/1"
@@ -39,8 +39,8 @@ func TestPreviewNeedsToRead(t *testing.T) {
 	}
 }
 
-// Who asks for a preview of a change that has none does not want the change: it is
-// refused, and nothing happens.
+// A request for a preview of a change that has none must not make the change: it is rejected,
+// and nothing happens.
 func TestNoPreviewIsNoChange(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
@@ -73,7 +73,7 @@ func TestNoPreviewIsNoChange(t *testing.T) {
 
 var placeholder = regexp.MustCompile(`{[^}]+}`)
 
-// moments calls read before a school is read at one moment.
+// moments calls read each time before a school is read.
 type moments struct {
 	lyceum.Store
 
@@ -85,9 +85,9 @@ func (m *moments) AtOnce(ctx context.Context, school lyceum.SchoolID, f func(lyc
 	return m.Store.AtOnce(ctx, school, f)
 }
 
-// TestPreviewLetsOthersIn: the preview of a removal that concerns many reads them in
-// parts. Between two of them an expensive answer that waits has its turn, a change is
-// made, and nothing is held in memory.
+// TestPreviewLetsOthersIn checks that the preview of a removal that affects many users reads
+// them in parts. Between two parts, a waiting expensive response gets its turn, a change is
+// made, and no memory is reserved.
 func TestPreviewLetsOthersIn(t *testing.T) {
 	const holders = 2*lyceum.MaxUsers + 1
 	var load *access.Load
@@ -136,7 +136,7 @@ func TestPreviewLetsOthersIn(t *testing.T) {
 	}
 }
 
-// holdCollection makes collection 900, with course 900, and users who hold it.
+// holdCollection creates collection 900, with course 900, and users who have it.
 func holdCollection(t *testing.T, s *site, holders int) {
 	t.Helper()
 	at := storetest.Begin

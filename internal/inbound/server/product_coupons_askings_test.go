@@ -2,18 +2,18 @@ package server_test
 
 import "strings"
 
-// productCoupons makes rows of an operation on a coupon in version 2.
+// productCoupons returns rows of an operation on a coupon in version 2.
 func productCoupons(op string, rows ...asking) []asking {
 	return versionTwo(op+"ProductCoupon", rows...)
 }
 
-// refusedCoupon is a row of what is refused of a coupon for what it says.
+// refusedCoupon returns a row for a coupon that is rejected with the given message.
 func refusedCoupon(name, says, terms string) asking {
 	return asking{name: name, body: `{"code":"NEW","name":"New",` + terms + `}`, status: 422, says: says}
 }
 
-// productCouponRows are derived from contract/v2/coupons.yaml, in a school with
-// coupons of the own face.
+// productCouponRows are derived from contract/v2/coupons.yaml, in a school with coupons of the
+// Lyceum face.
 var productCouponRows = slicesOf(
 	productCoupons("create",
 		asking{

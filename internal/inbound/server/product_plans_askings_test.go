@@ -2,8 +2,7 @@ package server_test
 
 import "strings"
 
-// productPlans makes rows of an operation on the pricing plans of a product in
-// version 2.
+// productPlans returns rows of an operation on the pricing plans of a product in version 2.
 func productPlans(op string, rows ...asking) []asking {
 	return versionTwo(op+"ProductPricingPlan", rows...)
 }
@@ -23,8 +22,8 @@ const (
 	thePlan   = theCourse + " pricing_plan_id=15"
 )
 
-// productPlanRows are derived from contract/v2/pricing_plans.yaml, last in the
-// school of askings, whose course 4 has five plans, one of them archived.
+// productPlanRows are derived from contract/v2/pricing_plans.yaml, last in the school of
+// askings, whose course 4 has five plans, one of them archived.
 var productPlanRows = slicesOf(
 	versionTwo("listProductPricingPlans",
 		asking{name: "one", values: theCourse, golden: "v2/pricing_plans.json"},

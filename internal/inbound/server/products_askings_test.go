@@ -9,13 +9,13 @@ const (
 
 var (
 	tooLong = `{"name":"` + strings.Repeat("n", 256) + `"}`
-	// mistaken has something wrong in every field that products have alike.
+	// mistaken has an error in every field that all products have.
 	mistaken = `{"name":"","description":1,"image_url":"nowhere","is_published":"maybe","is_listed":2,"author_id":0,"price":1}`
 )
 
-// productRows are derived from contract/lyceum, one after the other in one
-// school, which has digital download 3 archived and no products but that, two
-// others and its courses at first.
+// productRows are derived from contract/lyceum, one after the other in one school, which at
+// first has the digital download 3, archived, two others and its courses, and no other
+// products.
 var productRows = slicesOf(collectionRows, inCollectionRows, membershipRows, tierRows, inTierRows, coachingRows, courseRows, productChanges)
 
 var collectionRows = slicesOf(

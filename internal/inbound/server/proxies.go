@@ -9,11 +9,11 @@ import (
 	"github.com/lyceum-school/lyceum/internal/inbound/wire"
 )
 
-// Proxies are the networks of reverse proxies that are believed when they say
-// where a request came from.
+// Proxies are the networks of reverse proxies that are trusted to say where a request came
+// from.
 type Proxies []netip.Prefix
 
-// ParseProxies reads networks, such as 10.0.0.0/8, and single addresses.
+// ParseProxies parses networks, such as 10.0.0.0/8, and single addresses.
 func ParseProxies(flag string, texts []string) (Proxies, error) {
 	var list Proxies
 	for _, text := range texts {
@@ -52,10 +52,10 @@ func (p Proxies) trust(address netip.Addr) bool {
 	return false
 }
 
-// client gives the address that a request came from: of the addresses that
-// trusted proxies told of, the last one that is none of theirs. What stands
-// before it anybody can have written. Where two headers disagree neither is
-// believed, for a proxy that sets one of them may let the other pass.
+// client returns the address that a request came from: of the addresses reported by trusted
+// proxies, the last one that is not a proxy itself. Anything before it may be forged. If the
+// two headers disagree, neither is trusted, because a proxy that sets one of them may pass on
+// the other unchanged.
 func (p Proxies) client(r *http.Request) netip.Addr {
 	peer := wire.AddressOf(r).Unmap().WithZone("")
 	if !p.trust(peer) {
@@ -79,8 +79,8 @@ func (p Proxies) client(r *http.Request) netip.Addr {
 	return peer
 }
 
-// believe gives the request the address that trusted proxies say it came from.
-// A header of a proxy that is not trusted is hinted at once.
+// believe replaces the address of the request by the one that trusted proxies report. A proxy
+// that is not trusted is logged once.
 func (h *handler) believe(r *http.Request) {
 	if len(h.Proxies) > 0 {
 		r.RemoteAddr = netip.AddrPortFrom(h.Proxies.client(r), 0).String()
@@ -97,7 +97,8 @@ func (h *handler) believe(r *http.Request) {
 	}
 }
 
-// walk goes from the peer back over the hops that proxies told of.
+// walk goes back from the peer over the hops that proxies reported, until one that is not
+// trusted.
 func (p Proxies) walk(peer netip.Addr, hops []string) netip.Addr {
 	at := peer
 	for i := len(hops) - 1; i >= 0 && p.trust(at); i-- {
@@ -110,8 +111,8 @@ func (p Proxies) walk(peer netip.Addr, hops []string) netip.Addr {
 	return at
 }
 
-// parseHop reads an address as proxies write it: with or without a port, and an
-// IPv6 address with or without brackets.
+// parseHop parses an address as proxies write it: with or without a port, and an IPv6 address
+// with or without brackets.
 func parseHop(text string) (netip.Addr, bool) {
 	text = strings.Trim(text, " \t")
 	address, err := netip.ParseAddr(text)
@@ -128,9 +129,9 @@ func parseHop(text string) (netip.Addr, bool) {
 	return address.Unmap().WithZone(""), err == nil
 }
 
-// forwardedFor gives the values of for in a header Forwarded (RFC 7239, section
-// 4), an empty one for an element without it. A header that is broken is not ok:
-// where its quotes do not close, nobody can say which part a proxy wrote.
+// forwardedFor returns the values of the parameter "for" in a Forwarded header (RFC 7239,
+// section 4), "" for an element without it. A malformed header is not ok: if its quotes are
+// unbalanced, it is impossible to say which part a proxy wrote.
 func forwardedFor(header string) (hops []string, ok bool) {
 	elements, ok := splitQuoted(header, ',')
 	if !ok {
@@ -157,7 +158,7 @@ func forwardedFor(header string) (hops []string, ok bool) {
 	return hops, true
 }
 
-// splitQuoted splits at a separator that stands outside of quotes.
+// splitQuoted splits at separators outside of quotes.
 func splitQuoted(text string, separator byte) (parts []string, ok bool) {
 	quoted, begin := false, 0
 	for i := 0; i < len(text); i++ {

@@ -18,8 +18,8 @@ func proxies(t testing.TB, texts ...string) Proxies {
 	return list
 }
 
-// TestR32_WhereARequestComesFrom: the rightmost address that is no trusted
-// proxy's counts, whatever strangers write before it.
+// TestR32_WhereARequestComesFrom checks that the rightmost address that is not of a trusted
+// proxy counts, whatever clients write before it.
 func TestR32_WhereARequestComesFrom(t *testing.T) {
 	ours := proxies(t, "127.0.0.1", "10.0.0.0/8", "2001:db8:aaaa::/48", "::ffff:192.168.7.0/120")
 	for _, tc := range []struct {

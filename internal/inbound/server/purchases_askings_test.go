@@ -1,6 +1,6 @@
 package server_test
 
-// sold makes rows of an operation on purchases or transactions.
+// sold returns rows of an operation on purchases or transactions.
 func sold(op string, rows ...asking) []asking {
 	for i := range rows {
 		rows[i].face, rows[i].op = "v2", op
@@ -8,7 +8,7 @@ func sold(op string, rows ...asking) []asking {
 	return rows
 }
 
-// purchaseRows are derived from contract/v2. User 4 has bought nothing before.
+// purchaseRows are derived from contract/v2. User 4 has not bought anything before.
 var purchaseRows = slicesOf(
 	sold("listUserPurchases", asking{name: "nothing yet", values: "user_id=4", says: `{"data":[],"meta":{"page":1,"per_page":25,"total_pages":0,"total_count":0}}`}),
 	own("createSale",

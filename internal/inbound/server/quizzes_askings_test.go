@@ -27,8 +27,8 @@ var quizRows = slicesOf(
 	),
 )
 
-// userResponseRows are derived from contract/v2/user_quiz_responses.yaml. What Mira
-// answered is from before answers were kept; Pia answered by ownRows, too.
+// userResponseRows are derived from contract/v2/user_quiz_responses.yaml. Mira's response is
+// from before answers were stored; Pia also responded in ownRows.
 var userResponseRows = slicesOf(
 	ofV2("listUserQuizResponses", "user_id=2",
 		asking{name: "from before answers were kept", query: "include_answers=true", golden: "v2/user_responses_before.json"},
@@ -56,7 +56,7 @@ var userResponseRows = slicesOf(
 	ofV2("showUser", "user_id=2", asking{name: "who has just the least score", says: `"quizzes":{"total":1,"passed":1}`}),
 )
 
-// goneQuizRows come last: what is deleted is missed elsewhere.
+// goneQuizRows come last, because other rows would miss what they delete.
 var goneQuizRows = slicesOf(
 	ofV2("deleteLectureQuiz", "course_id=1 lecture_id=12 quiz_id=120",
 		asking{name: "of another lecture", values: "course_id=1 lecture_id=11 quiz_id=120", status: 404, says: "there is no quiz 120 in lecture 11"},
@@ -102,7 +102,7 @@ var newQuizRows = slicesOf(
 	ofV2("listLectureQuizzes", "course_id=1 lecture_id=13", asking{name: "a new one", says: `"graded":true,"instant_feedback":true,"href":"/v2/products/courses/1/lectures/13/quizzes/`}),
 )
 
-// longQuestion has 50 long answers.
+// longQuestion returns a question with 50 long answers.
 func longQuestion(text string) string {
 	answers := make([]string, 50)
 	for i := range answers {

@@ -17,10 +17,10 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/access"
 )
 
-// canaries are secrets that must not come out anywhere.
+// canaries are secrets that must not appear anywhere.
 type canaries map[string]string
 
-// wantAbsent looks for any of the canaries, whole or in part.
+// wantAbsent looks for any of the canaries, in full or in part.
 func (c canaries) wantAbsent(t *testing.T, where, text string) {
 	t.Helper()
 	for name, secret := range c {
@@ -103,7 +103,7 @@ func TestR16SecretsDoNotComeOut(t *testing.T) {
 	}
 	everywhere()
 	s.throughTheNetwork(t, secrets)
-	s.stop(t) // the books are written
+	s.stop(t) // saves the usage data
 	metrics := s.do(request(http.MethodGet, "/metrics", nil, "Authorization: Bearer "+metricsToken))
 	wantStatus(t, metrics, http.StatusOK)
 	secrets.wantAbsent(t, "the metrics", metrics.Body.String())
@@ -124,7 +124,7 @@ func TestR16SecretsDoNotComeOut(t *testing.T) {
 	}
 }
 
-// throughTheNetwork sends what only a listener sees, and net/http may log.
+// throughTheNetwork sends what only a listener sees, and what net/http may log.
 func (s *site) throughTheNetwork(t *testing.T, secrets canaries) {
 	t.Helper()
 	listener, err := server.Listen(t.Context(), "--addr", "127.0.0.1:0")
@@ -148,7 +148,7 @@ func (s *site) throughTheNetwork(t *testing.T, secrets canaries) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, _ = io.WriteString(conn, raw) // the server may have hung up already
+			_, _ = io.WriteString(conn, raw) // the server may have closed the connection already
 			answer, _ := io.ReadAll(conn)
 			conn.Close()
 			secrets.wantAbsent(t, "the answer to "+strings.ReplaceAll(raw[:20], secret, "…"), string(answer))
@@ -173,9 +173,8 @@ func TestR16CanariesAreSeen(t *testing.T) {
 	}
 }
 
-// TestR16_WebhookSecretsAreKeptNowhere: what a webhook is signed with is told
-// once, and again to whoever repeats the request under its key; it stands in no
-// file and no log.
+// TestR16_WebhookSecretsAreKeptNowhere checks that a signing secret is returned once, and again
+// to a client that repeats the request with its key, and that it is in no file and no log.
 func TestR16_WebhookSecretsAreKeptNowhere(t *testing.T) {
 	s := newSite(t, logged)
 	key := s.issue(t, s.ours, lyceum.Read|lyceum.Write)

@@ -15,9 +15,8 @@ import (
 // heavy is a text that takes six times its length in JSON.
 func heavy(n int) string { return strings.Repeat("<", n) }
 
-// heavySchool has a user with as many tags as there can be, tagged anew again
-// and again, a lecture with long comments, and a delivery that was tried often
-// and answered at length.
+// heavySchool has a user with the maximum number of tags, tagged again and again, a lecture
+// with long comments, and a delivery with many attempts and long responses.
 func heavySchool(t *testing.T, s *site) (rows int) {
 	t.Helper()
 	rows = 40
@@ -56,8 +55,8 @@ func heavySchool(t *testing.T, s *site) (rows int) {
 	return rows
 }
 
-// An answer of a list whose rows have no fixed size holds 4 MiB and a row at
-// most, and going on with next gives every row once.
+// A response with a list whose rows have no fixed size contains at most 4 MiB and one row, and
+// following next returns every row once.
 func TestR24_ListsEndAtTheirBytes(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
@@ -122,7 +121,7 @@ func TestR24_ListsEndAtTheirBytes(t *testing.T) {
 	}
 }
 
-// members reads a number of each member of a list.
+// members returns a number of each element of a list.
 func members(list, number string) func(body []byte) []int {
 	return func(body []byte) (found []int) {
 		var whole map[string]json.RawMessage
@@ -137,7 +136,7 @@ func members(list, number string) func(body []byte) []int {
 	}
 }
 
-// One row that is larger than an answer may be is still given.
+// A single row that is larger than a response may be is still returned.
 func TestR24_OneRowIsAlwaysGiven(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)

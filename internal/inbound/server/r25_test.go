@@ -17,7 +17,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// slowReader takes nothing of an answer until it is let go on.
+// slowReader does not read a response until it is told to continue.
 type slowReader struct {
 	*httptest.ResponseRecorder
 	begun chan<- struct{}
@@ -30,7 +30,7 @@ func (s *slowReader) Write(b []byte) (int, error) {
 	return s.ResponseRecorder.Write(b)
 }
 
-// loaded gives a site little room for answers, and nobody waits for it long.
+// loaded gives a site little memory for responses, and little time to wait for it.
 func loaded(load **access.Load, limits access.LoadLimits) func(*site, *server.Options) {
 	return func(_ *site, o *server.Options) {
 		*load = access.NewLoad(limits)
@@ -40,16 +40,16 @@ func loaded(load **access.Load, limits access.LoadLimits) func(*site, *server.Op
 
 const impatient = time.Nanosecond
 
-// large is a body of so many bytes.
+// large is a body of the given size in bytes.
 func large(bytes int) wire.Endpoint {
 	return func(context.Context, wire.Principal, *http.Request) (wire.Body, error) {
 		return wire.Text(`"` + strings.Repeat("x", bytes-2) + `"`), nil
 	}
 }
 
-// What slow clients have not taken is bounded for their school and for the
-// process. Beyond it is a 503 that says when to try again; other schools and
-// small answers go on, and when the clients are gone so is what they held.
+// What slow clients have not yet read is limited per school and per process. Beyond that,
+// requests get a 503 that says when to retry; other schools and small responses are not
+// affected, and when the clients are gone, the memory is free again.
 func TestR25_SlowReadersAreBounded(t *testing.T) {
 	t.Parallel()
 	var load *access.Load
@@ -86,7 +86,8 @@ func TestR25_SlowReadersAreBounded(t *testing.T) {
 	}
 }
 
-// While an answer is compressed it holds both texts, and then the short one.
+// While a response is compressed it reserves memory for both texts, and then for the compressed
+// one.
 func TestR25_CompressedAnswersAreCounted(t *testing.T) {
 	t.Parallel()
 	var load *access.Load
@@ -107,8 +108,8 @@ func TestR25_CompressedAnswersAreCounted(t *testing.T) {
 	wantStatus(t, s.do(request(http.MethodGet, "/test/large", nil, "apiKey: "+s.key, "Accept-Encoding: gzip")), http.StatusServiceUnavailable)
 }
 
-// A read whose rows find no room is refused before they are all in memory; a
-// change is not refused for its answer.
+// A read whose rows find no room is rejected before all of them are in memory; a change is not
+// rejected because of its response.
 func TestR25_RowsAreCountedAsTheyAreRead(t *testing.T) {
 	t.Parallel()
 	var load *access.Load
@@ -130,8 +131,7 @@ func TestR25_RowsAreCountedAsTheyAreRead(t *testing.T) {
 	}
 }
 
-// Who waits for room holds no connection to the database, and is served when
-// there is some.
+// A request that waits for room holds no database connection, and is served when there is room.
 func TestR25_WaitingHoldsNothing(t *testing.T) {
 	t.Parallel()
 	var load *access.Load
@@ -162,9 +162,9 @@ func TestR25_WaitingHoldsNothing(t *testing.T) {
 	}
 }
 
-// Expensive answers are made one after the other: who does not come up is told
-// so, while other schools and other answers go on. Who reads slowly or waits for
-// something to happen has no turn.
+// Expensive responses are made one after the other: a request that gets no turn in time is told
+// so, while other schools and other responses are not affected. A slow reader, or a request
+// that waits for something to happen, has no turn.
 func TestR25_ExpensiveAnswersTakeTurns(t *testing.T) {
 	t.Parallel()
 	var load *access.Load
@@ -203,14 +203,14 @@ func TestR25_ExpensiveAnswersTakeTurns(t *testing.T) {
 	}
 }
 
-// An answer that finds no room says to the log how much it wanted and which
-// setting gives more, and to the caller what it always says.
+// If a response finds no room, the log says how much it needed and which setting provides more;
+// the client gets the usual message.
 func TestR25_TheLogNamesTheSettingThatGivesMoreRoom(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		limits  access.LoadLimits
 		setting string
-		bound   float64 // three quarters of the limit, for an answer that begins
+		bound   float64 // three quarters of the limit, for a response that begins
 	}{
 		"of the school": {access.LoadLimits{Process: 8 << 20, School: 1 << 20, Wait: impatient}, "--answer-memory-school", 768 << 10},
 		"of the server": {access.LoadLimits{Process: 1 << 20, School: 2 << 20, Wait: impatient}, "--answer-memory", 768 << 10},
@@ -236,7 +236,7 @@ func TestR25_TheLogNamesTheSettingThatGivesMoreRoom(t *testing.T) {
 	}
 }
 
-// The same holds for what is read before there is an answer.
+// The same applies to what is read before there is a response.
 func TestR25_TheLogNamesTheSettingForRowsToo(t *testing.T) {
 	t.Parallel()
 	var load *access.Load

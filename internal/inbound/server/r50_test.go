@@ -16,8 +16,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/inbound/server"
 )
 
-// door is a server in a bubble that takes two connections at once. A request to
-// /slow is answered when it is let go on.
+// door is a server in a bubble that accepts two connections at a time. A request to /slow is
+// answered when it is told to continue.
 type door struct {
 	*network
 	limited *server.Connections
@@ -92,14 +92,13 @@ func (v *visitor) wantEnd(t *testing.T) {
 	}
 }
 
-// Whoever comes while all connections are in use takes the place of the one that
-// has been idle longest.
+// A new connection replaces the one that has been idle longest, if all are in use.
 func TestR50_NewConnectionsTakeThePlaceOfIdleOnes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		d := newDoor(t)
 		first, second := d.visit(t), d.visit(t)
-		for _, v := range []*visitor{first, second, first} { // so second is idle longest
+		for _, v := range []*visitor{first, second, first} { // so second has been idle longest
 			v.ask(t, "/")
 			v.wantAnswer(t)
 			synctest.Wait()
@@ -131,7 +130,7 @@ func TestR50_NewConnectionsTakeThePlaceOfIdleOnes(t *testing.T) {
 
 const fullMessage = "all connections are in use: idle ones are closed for new ones, which wait while none is idle"
 
-// While none is idle, whoever comes waits for one that ends or has been answered.
+// If none is idle, a new connection waits until one ends or gets its response.
 func TestR50_NewConnectionsWaitWhileNoneIsIdle(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -163,8 +162,7 @@ func TestR50_NewConnectionsWaitWhileNoneIsIdle(t *testing.T) {
 	})
 }
 
-// Connections over which nothing is asked last no longer than a slow client may
-// take for a header.
+// Connections without a request last no longer than a slow client may take to send a header.
 func TestR50_SilentConnectionsGiveWay(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -182,7 +180,7 @@ func TestR50_SilentConnectionsGiveWay(t *testing.T) {
 	})
 }
 
-// A server stops also while somebody waits.
+// A server can stop even if a connection is waiting.
 func TestR50_StopWhileAConnectionWaits(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -199,7 +197,7 @@ func TestR50_StopWhileAConnectionWaits(t *testing.T) {
 	})
 }
 
-// Over TLS, and with HTTP/2, idle connections give way too.
+// With TLS and HTTP/2, idle connections are replaced, too.
 func TestR50_IdleTLSConnectionsGiveWay(t *testing.T) {
 	t.Parallel()
 	certFile, keyFile, roots := certificate(t, "lyceum")

@@ -1,7 +1,7 @@
 package server_test
 
-// reportRows are derived from contract/lyceum/reports.yaml, after statementRows in
-// their school.
+// reportRows are derived from contract/lyceum/reports.yaml, after statementRows in their
+// school.
 var reportRows = slicesOf(
 	own("showSalesReport",
 		asking{name: "by course", query: "from=2024-01-01&until=2024-01-31&by=course", golden: "lyceum/report.json"},

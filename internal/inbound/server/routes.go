@@ -11,8 +11,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/inbound/wire"
 )
 
-// route is one path of one face with its operations by method, or a pattern of
-// pages, which have no face.
+// route is one path of a face with its operations by method, or a pattern of pages, which have
+// no face.
 type route struct {
 	face       wire.Face
 	fail       wire.Failure
@@ -55,8 +55,8 @@ func (h *handler) mount(face wire.Face) {
 	h.mux.HandleFunc("/"+face.Name()+"/", unknown)
 }
 
-// dispatch takes a request of a face through credential, limit and permission
-// to its operation.
+// dispatch takes a face's request through authentication, rate limit and permissions to its
+// operation.
 func (h *handler) dispatch(x *exchange, r *http.Request, to *route) {
 	x.route = to
 	header := x.Header()
@@ -102,7 +102,7 @@ func preflight(w http.ResponseWriter, to *route) {
 
 func (h *handler) answer(x *exchange, r *http.Request) error {
 	if x.op.Waits > 0 {
-		// Where it cannot be set there is none.
+		// If it cannot be set, the connection has no write deadline.
 		_ = http.NewResponseController(x).SetWriteDeadline(time.Now().Add(x.op.Waits + writeTimeout))
 	}
 	x.held.claim = h.Load.Begin(x.school())

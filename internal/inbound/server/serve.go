@@ -14,23 +14,22 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// The limits of a connection: a client that is slower is cut off.
+// The limits of a connection: slower clients are disconnected.
 const (
 	headerTimeout = 5 * time.Second
 	readTimeout   = 15 * time.Second
 	writeTimeout  = 30 * time.Second
-	// answerTimeout is how long the data for an answer is waited for. It leaves
-	// time to say that it did not come.
+	// answerTimeout is how long a response may take to make. It leaves time to report that it
+	// took too long.
 	answerTimeout = writeTimeout - 5*time.Second
 	idleTimeout   = 60 * time.Second
-	// maxHeader is what HTTP/2 counts to; net/http reads 4 KiB more of HTTP/1.
+	// maxHeader is the limit for HTTP/2; for HTTP/1, net/http reads 4 KiB more.
 	maxHeader = 12 << 10
-	// stopTimeout is how long requests under way may take when the server stops.
+	// stopTimeout is how long requests in progress may take when the server stops.
 	stopTimeout = 10 * time.Second
 )
 
-// Listen opens the address that a flag gave for a server to answer on. Port 0
-// picks a free one.
+// Listen opens the address that a flag specified. Port 0 picks a free port.
 func Listen(ctx context.Context, flag, address string) (net.Listener, error) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
 	switch {
@@ -56,7 +55,7 @@ func Listen(ctx context.Context, flag, address string) (net.Listener, error) {
 	return listener, nil
 }
 
-// LoadTLS reads a certificate with its key from files.
+// LoadTLS reads a certificate and its key from files.
 func LoadTLS(certFile, keyFile string) (*tls.Config, error) {
 	if certFile == "" && keyFile == "" {
 		return nil, nil //nolint:nilnil // no files: no TLS
@@ -75,8 +74,8 @@ func LoadTLS(certFile, keyFile string) (*tls.Config, error) {
 	return &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}, nil
 }
 
-// Serve answers requests on a listener until the context ends, and then lets
-// those under way finish.
+// Serve serves requests on a listener until the context ends, and then waits for those in
+// progress to finish.
 func Serve(
 	ctx context.Context,
 	listener net.Listener,

@@ -58,8 +58,7 @@ func TestListen(t *testing.T) {
 	}
 }
 
-// network is a network in memory, whose connections live in the time of a
-// test's bubble.
+// network is an in-memory network, whose connections use the clock of a test's bubble.
 type network struct {
 	dialled chan net.Conn
 	closed  chan struct{}
@@ -100,8 +99,8 @@ func (n *network) dial(t *testing.T) net.Conn {
 	return client
 }
 
-// serving runs a server in the bubble and gives what ends it and what it says
-// then.
+// serving runs a server in the bubble and returns a function that ends it and a channel with
+// its result.
 func serving(t *testing.T, n *network, handler http.Handler, log io.Writer) (stop func(), served chan error) {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
@@ -130,7 +129,7 @@ func TestStopLetsARequestFinish(t *testing.T) {
 		write(t, conn, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
 		<-asked
 		stop()
-		<-n.closed // no new connection is taken
+		<-n.closed // no new connection is accepted
 		<-time.After(9 * time.Second)
 		select {
 		case err := <-served:
@@ -190,8 +189,7 @@ func write(t *testing.T, conn net.Conn, text string) {
 	}
 }
 
-// TestR6SlowClientsAreCutOff: the limits of security.md section 4, in time of
-// its own.
+// TestR6SlowClientsAreCutOff checks the limits of section 4 of security.md, with a fake clock.
 func TestR6SlowClientsAreCutOff(t *testing.T) {
 	const question = "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 	var writers *sync.WaitGroup // of the bubble
@@ -206,7 +204,7 @@ func TestR6SlowClientsAreCutOff(t *testing.T) {
 			writers.Go(func() {
 				for _, c := range []byte(question) {
 					if _, err := conn.Write([]byte{c}); err != nil {
-						return // cut off
+						return // disconnected
 					}
 					<-time.After(time.Second)
 				}
@@ -251,7 +249,7 @@ func TestR6SlowClientsAreCutOff(t *testing.T) {
 				conn := n.dial(t)
 				writers = new(sync.WaitGroup)
 				tc.client(t, conn)
-				_, _ = io.ReadAll(conn) // until the server hangs up
+				_, _ = io.ReadAll(conn) // until the server closes the connection
 				end := time.Now()
 				select {
 				case end = <-cut:
@@ -309,7 +307,7 @@ func TestServeOnAListenerThatIsClosed(t *testing.T) {
 	}
 }
 
-// certificate makes a certificate for 127.0.0.1 with its key, as PEM files.
+// certificate creates a certificate for 127.0.0.1 and its key, as PEM files.
 func certificate(t *testing.T, name string) (certFile, keyFile string, roots *x509.CertPool) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

@@ -2,9 +2,9 @@ package server_test
 
 import "strings"
 
-// shopRows are derived from contract/lyceum: coupons, affiliates, authors,
-// pricing plans, and what sales and orders do with them, one after the other in
-// one school. They come after ownRows, which leave the sales 1 to 3.
+// shopRows are derived from contract/lyceum: coupons, affiliates, authors, pricing plans, and
+// what sales and orders do with them, one after the other in one school. They come after
+// ownRows, which leave the sales 1 to 3.
 var shopRows = slicesOf(couponRows, partnerRows, planRows, pricedRows, attentionRows)
 
 var couponRows = slicesOf(
@@ -176,8 +176,8 @@ var planRows = slicesOf(
 	[]asking{{face: "v1", op: "ShowPricingPlans", name: "an archived one", values: "pricing_plan_id=10", says: `{"pricing_plan":{"id":10,`}},
 )
 
-// refusal is a sale without a reference that something does not fit of, and
-// recorded is the same with one.
+// misfits returns two rows for a sale that something does not fit: without a reference it is
+// rejected, and with one it is recorded with a warning.
 func misfits(name, body, code, message string) []asking {
 	return own("createSale",
 		asking{name: name + ", without a reference", body: "{" + body + "}", status: 409, says: `"code":"` + code + `","message":"` + message},
@@ -242,8 +242,8 @@ var attentionRows = slicesOf(
 	}},
 )
 
-// archivedRows come after productRows, which archive course 1: products of every
-// kind that cannot be sold.
+// archivedRows come after productRows, which archive course 1: products of every kind that
+// cannot be sold.
 var archivedRows = slicesOf(
 	misfits("an archived course", `"user_id":2,"pricing_plan_id":1`, "product_archived", "course 1 is archived"),
 	own("createPricingPlan",

@@ -37,8 +37,8 @@ func (s *namedStates) Delete(name string) error {
 	return nil
 }
 
-// snapshotRows are derived from contract/lyceum/clock.yaml. What a state is, the
-// stories of lyceum show.
+// snapshotRows are derived from contract/lyceum/clock.yaml. What a snapshot contains is tested
+// in cmd/lyceum.
 var snapshotRows = slicesOf(
 	own("listSnapshots", asking{name: "none", says: `{"snapshots":[]}`}),
 	own("createSnapshot",

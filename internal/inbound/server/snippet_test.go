@@ -12,8 +12,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/templates"
 )
 
-// What a school adds to the pages of its learners is in a frame that reaches nothing of
-// the page, and signs who is asking. The other school's pages have nothing.
+// The snippet that a school adds to learners' pages is in a frame that cannot access the page,
+// and can sign who the learner is. The pages of the other school have none.
 func TestSnippetOfPages(t *testing.T) {
 	c := newCampus(t)
 	emails, by := templatesOver(c.store, c.clock.Now, nil), lyceum.By{School: c.ours.id, Actor: "test"}

@@ -13,8 +13,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// R53: each operation answers the key of each role as the table says, and none is
-// missing in it.
+// R53: each operation responds to a key of each role as the table says, and none is missing
+// from it.
 func TestR53EveryRoleAndOperation(t *testing.T) {
 	onBothEngines(t, func(t *testing.T, c *campus) {
 		keys := map[lyceum.StaffRole]string{"": c.ours.key}

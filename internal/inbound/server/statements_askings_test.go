@@ -1,7 +1,7 @@
 package server_test
 
-// statementRows are derived from contract/lyceum/statements.yaml, after shopRows in
-// their school.
+// statementRows are derived from contract/lyceum/statements.yaml, after shopRows in their
+// school.
 var statementRows = slicesOf(
 	own("createSale", asking{name: "with an author's part", body: `{"user_id":3,"pricing_plan_id":1,"tax_charge":380,"author_id":1,"author_fees":400}`, says: `"author_id":1,"author_fees":400`}),
 	own("createRefund", asking{name: "of a half", values: "transaction_id=20", body: `{"amount":1000}`, says: `"author_fees":400,`}),

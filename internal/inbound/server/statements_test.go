@@ -7,19 +7,19 @@ import (
 	"testing"
 )
 
-// turnStatements is how many statements a change takes on PostgreSQL besides those on
-// SQLite: it waits for its school's turn.
+// turnStatements is how many more statements a change takes on PostgreSQL than on SQLite,
+// because it waits for its school's turn.
 const turnStatements = 1
 
 // manyStatements has the operations of version 2 that change something with more than
-// maxStatements: the most of any row of askings, on SQLite and on PostgreSQL. None runs a
+// maxStatements: the maximum of all rows of askings, on SQLite and on PostgreSQL. None runs a
 // statement for each row.
 var manyStatements = map[string][2]int64{
-	"updateUser": {8, 10},  // the processes forget together how often somebody tried to sign in
-	"deleteUser": {57, 61}, // all tables that may have something of a person are searched
+	"updateUser": {8, 10},  // the failed sign-ins, which processes count together, are reset
+	"deleteUser": {57, 61}, // all tables that may have data of a user are searched
 }
 
-// statements are the most that each operation of version 2 that changes something took.
+// statements has the maximum for each operation of version 2 that changes something.
 type statements map[string]int64
 
 func (s statements) note(method string, a asking, n int64) {

@@ -15,7 +15,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/access"
 )
 
-// operationsTable is where the table of operations stands.
+// operationsTable is the path of the table of operations.
 const operationsTable = "../../../docs/operations-table.md"
 
 // elsewhere are the tests of operations that have few rows or none in askings.
@@ -23,8 +23,8 @@ var elsewhere = map[string]string{
 	"ListTransactions": "internal/inbound/apiv1", "createToken": "TestC1 to TestC20", "revokeToken": "TestG1 to TestG4", "introspectToken": "TestH1, TestH2",
 }
 
-// TestOperationsTable holds docs/operations-table.md to the faces' tables and
-// to the rows that are asked; scripts/operations-table writes it anew.
+// TestOperationsTable compares docs/operations-table.md with the faces' tables and the rows of
+// askings; scripts/operations-table updates it.
 func TestOperationsTable(t *testing.T) {
 	var b strings.Builder
 	b.WriteString(`# Operations
@@ -72,8 +72,7 @@ The column "rows" is the number of requests with a defined response that test th
 	}
 }
 
-// TestScopesInDocuments holds the table of scopes in docs/oauth.md to the faces'
-// tables.
+// TestScopesInDocuments compares the table of scopes in docs/oauth.md with the faces' tables.
 func TestScopesInDocuments(t *testing.T) {
 	const document, begin, end = "../../../docs/oauth.md", "by scripts/operations-table -->\n", "<!-- /operations -->"
 	table := "| scope | operation |\n|---|---|\n"

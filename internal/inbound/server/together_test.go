@@ -11,7 +11,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// TestTogether: what many ask for at once happens once.
+// TestTogether checks that what many clients request concurrently happens once.
 func TestTogether(t *testing.T) {
 	onBothEngines(t, func(t *testing.T, c *campus) {
 		k := newClass(t, c)
@@ -62,8 +62,8 @@ func TestTogether(t *testing.T) {
 	})
 }
 
-// TestRepeatedCompletionTakesNothing: a lecture that is complete takes no id
-// and leaves the journal as it is, whichever version marks it again.
+// TestRepeatedCompletionTakesNothing checks that completing a completed lecture again, in
+// either version, uses no id and does not change the journal.
 func TestRepeatedCompletionTakesNothing(t *testing.T) {
 	onBothEngines(t, func(t *testing.T, c *campus) {
 		k := newClass(t, c)

@@ -12,8 +12,8 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// TestJ2_SecretsAreComparedByHash: no == between secrets in the rules that know
-// them. What is looked up is looked up by its hash.
+// TestJ2_SecretsAreComparedByHash checks that the rules that handle secrets do not compare them
+// with ==. Secrets are looked up by their hash.
 func TestJ2_SecretsAreComparedByHash(t *testing.T) {
 	files, err := filepath.Glob("../../rules/access/*.go")
 	if err != nil || len(files) == 0 {
@@ -49,8 +49,8 @@ func TestJ2_SecretsAreComparedByHash(t *testing.T) {
 	}
 }
 
-// TestJ3_ForwardedHeadersAreNotBelieved: who asks, and where the server is, is
-// known from the connection and the settings.
+// TestJ3_ForwardedHeadersAreNotBelieved checks that the client and the address of the server
+// are known from the connection and the settings.
 func TestJ3_ForwardedHeadersAreNotBelieved(t *testing.T) {
 	c := newCampus(t)
 	b := c.browse()

@@ -1,6 +1,6 @@
 package server_test
 
-// uploadRows are derived from contract/v2/uploads.yaml. downloadRows made the digital
+// uploadRows are derived from contract/v2/uploads.yaml. downloadRows created the digital
 // downloads 1 to 3 and archived 3.
 var uploadRows = slicesOf(
 	downloads("createUpload",

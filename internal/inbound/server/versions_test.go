@@ -13,9 +13,9 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// TestVersionsShowTheSameSales reads random sales through both versions: they come
-// in the same order, and every field that both have is equal. LYCEUM_SALES is how
-// many, 1,000 if it is not set.
+// TestVersionsShowTheSameSales reads random sales through both versions: they are in the same
+// order, and every field that both have is equal. LYCEUM_SALES is the number of sales, 1,000 by
+// default.
 func TestVersionsShowTheSameSales(t *testing.T) {
 	n, err := strconv.Atoi(cmp.Or(os.Getenv("LYCEUM_SALES"), "1000"))
 	if err != nil || n%100 != 0 {
@@ -45,7 +45,7 @@ func TestVersionsShowTheSameSales(t *testing.T) {
 	})
 }
 
-// list asks for a page of their list.
+// list requests a page of the other school's list.
 func (k *class) list(t *testing.T, address, member string) []any {
 	t.Helper()
 	w := k.do(request(http.MethodGet, address, nil, "apiKey: "+k.theirs.key))
@@ -55,8 +55,8 @@ func (k *class) list(t *testing.T, address, member string) []any {
 	return body[member].([]any)
 }
 
-// inVersion1 gives a transaction of version 2 the names of version 1: what is a
-// reference there is a number here. The gateway is that of version 2 alone.
+// inVersion1 renames the fields of a transaction of version 2 to those of version 1, and turns
+// references into numbers. Only version 2 has the gateway.
 func inVersion1(of map[string]any) map[string]any {
 	for theirs, ours := range map[string]string{
 		"user": "user_id", "purchase": "sale_id", "pricing_plan": "pricing_plan_id", "coupon": "coupon_id",

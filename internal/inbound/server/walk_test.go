@@ -16,11 +16,11 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// list is a list of a face on a walk: where it is, how its rows are known and
-// the meta it should have.
+// list is a list of a face to walk through: its path, how its rows are identified, and the meta
+// it should have.
 type list struct {
 	name, path, member, key string
-	per                     string // the parameter of the page size
+	per                     string // the parameter for the page size
 	total                   int
 }
 
@@ -39,7 +39,7 @@ func crowdedClass(t *testing.T, c *campus) *class {
 	t.Helper()
 	k := newClass(t, c)
 	storetest.Crowd(t, k.store, k.ours.id, 1, 1000, 250)
-	storetest.Ledger(t, k.store, k.theirs.id, 3, 130) // brings users and courses of its own
+	storetest.Ledger(t, k.store, k.theirs.id, 3, 130) // has its own users and courses
 	return k
 }
 
@@ -48,7 +48,7 @@ type page struct {
 	meta map[string]any
 }
 
-// turn asks for a page of a list.
+// turn requests a page of a list.
 func (k *class) turn(t *testing.T, l list, query string) page {
 	t.Helper()
 	school := k.ours
@@ -67,7 +67,7 @@ func (k *class) turn(t *testing.T, l list, query string) page {
 	return p
 }
 
-// wantMeta holds the meta of page number of size to the list's total.
+// wantMeta compares the meta of page number of the given size with the list's total.
 func wantMeta(t *testing.T, l list, p page, number, size int) {
 	t.Helper()
 	pages := (l.total + size - 1) / size
@@ -80,8 +80,8 @@ func wantMeta(t *testing.T, l list, p page, number, size int) {
 	}
 }
 
-// TestWalks: at every page size each row of every list comes once, in the same
-// order, with true meta.
+// TestWalks checks that at every page size, each row of every list is returned once, in the
+// same order, with correct meta.
 func TestWalks(t *testing.T) {
 	onBothEngines(t, func(t *testing.T, c *campus) {
 		k := crowdedClass(t, c)
@@ -109,7 +109,7 @@ func TestWalks(t *testing.T) {
 	})
 }
 
-// walkByID walks the users by search_after.
+// walkByID walks through the users with search_after.
 func (k *class) walkByID(t *testing.T) {
 	t.Helper()
 	users := crowded[1]
@@ -132,8 +132,8 @@ func (k *class) walkByID(t *testing.T) {
 	}
 }
 
-// TestWalksWhileRowsAreAdded: what comes in ascending order is found once
-// whatever is added meanwhile.
+// TestWalksWhileRowsAreAdded checks that lists in ascending order return each row once,
+// whatever is added in the meantime.
 func TestWalksWhileRowsAreAdded(t *testing.T) {
 	onBothEngines(t, func(t *testing.T, c *campus) {
 		k := crowdedClass(t, c)
@@ -178,7 +178,7 @@ func (k *class) total(t *testing.T, l list) int {
 	return int(k.turn(t, l, l.per+"=1").meta["total"].(float64))
 }
 
-// add adds three users who enroll after everybody.
+// add adds three users who enroll after everybody else.
 func (k *class) add(t *testing.T, first int32) {
 	t.Helper()
 	storetest.Write(t, k.store, k.ours.id, func(tx lyceum.Tx) error {
@@ -196,12 +196,11 @@ func (k *class) add(t *testing.T, first int32) {
 	})
 }
 
-// maxStatements is how many statements one answer may take, whatever its size.
+// maxStatements is how many statements one response may take, whatever its size.
 const maxStatements = 8
 
-// TestStatements: no operation runs a statement per row. Each is asked in a
-// school of five people and in one of hundreds, and takes as many statements in
-// the one as in the other.
+// TestStatements checks that no operation runs a statement per row. Each is called in a school
+// of five users and in one of hundreds, and takes the same number of statements in both.
 func TestStatements(t *testing.T) {
 	var count atomic.Int64
 	store, err := sqlstore.Open(t.Context(), t.TempDir(), sqlstore.Options{Trace: func(string) { count.Add(1) }})
@@ -240,7 +239,7 @@ func TestStatements(t *testing.T) {
 			var counts []int64
 			for _, p := range []*campusSchool{k.ours, k.theirs} {
 				var n int64
-				for range 2 { // the second time credentials are known
+				for range 2 { // the second time, credentials are cached
 					before := count.Load()
 					query := "?user_id=2&per=100"
 					if strings.HasPrefix(path, "/v2") {
@@ -263,7 +262,7 @@ func TestStatements(t *testing.T) {
 	}
 }
 
-// stopCharging adds sales that somebody is to stop charging, of two payments each.
+// stopCharging adds sales to stop charging, with two payments each.
 func stopCharging(tx lyceum.Tx, n int32) error {
 	for id := 2000 + 1; id <= 2000+int(n); id++ {
 		first := lyceum.Transaction{
@@ -284,7 +283,7 @@ func stopCharging(tx lyceum.Tx, n int32) error {
 	return nil
 }
 
-// crowdedContents adds many of everything to a classroom.
+// crowdedContents adds many objects of every kind to a classroom.
 func crowdedContents(tx lyceum.Tx) error {
 	var c storetest.Classroom
 	for n := range int32(300) {

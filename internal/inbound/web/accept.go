@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// WantsPage tells whether a request comes from a browser that is to show a
-// page: it asks for something, and takes text/html by name no less gladly than
-// application/json. Programs that take anything (*/*) are no browsers.
+// WantsPage reports whether a request comes from a browser that expects a page: it is a GET or
+// HEAD that accepts text/html explicitly, with at least the weight of application/json.
+// Programs that accept anything (*/*) are not browsers.
 func WantsPage(r *http.Request) bool {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		return false

@@ -21,9 +21,8 @@ import (
 //go:embed assets templates
 var files embed.FS
 
-// Pages parses page templates together with the layout. Each page defines
-// "title" and "main", and may define "header" and "scripts"; data is what the
-// page was shown with.
+// Pages parses page templates together with the layout. Each page defines "title" and "main",
+// and may define "head", "header" and "scripts"; their data is what was passed to Show.
 func Pages(pages fs.FS, functions template.FuncMap, patterns ...string) (map[string]*template.Template, error) {
 	base := template.New("layout.gohtml").Funcs(functions).Funcs(template.FuncMap{"asset": Asset})
 	base, err := base.ParseFS(files, "templates/*.gohtml")
@@ -49,17 +48,17 @@ func Pages(pages fs.FS, functions template.FuncMap, patterns ...string) (map[str
 	return parsed, nil
 }
 
-// Logger gives a log whose lines say of a request the id that its answer bears,
-// and the pattern of its path. The path itself may hold what a stranger typed.
+// Logger returns a logger that adds the request id of the response and the path pattern of the
+// request to each line. The path itself may contain anything a client typed.
 func Logger(log *slog.Logger, w http.ResponseWriter, r *http.Request) *slog.Logger {
 	path := r.Pattern
-	if _, after, found := strings.Cut(path, " "); found { // a method stands before it
+	if _, after, found := strings.Cut(path, " "); found { // without the method
 		path = after
 	}
 	return log.With("request_id", w.Header().Get("X-Request-Id"), "path", path)
 }
 
-// Protect puts the headers on an answer that every page has.
+// Protect sets the headers that every page has.
 func Protect(header http.Header) {
 	header.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; "+
 		"img-src 'self' data:; font-src 'self'; "+formsStay+"base-uri 'none'; frame-ancestors 'none'")
@@ -71,16 +70,16 @@ func Protect(header http.Header) {
 
 const formsStay = "form-action 'self'; "
 
-// LetFormsLeave lets the forms of a protected page lead away from this server in the
-// end. Browsers hold every redirect after a form to the policy, also those of others: to
-// the app on a phone, say, that a page of its maker leads on to. Nobody knows these here.
+// LetFormsLeave allows the forms of a protected page to redirect away from this server.
+// Browsers apply the policy to every redirect after a form, including those of other servers:
+// for example, to an app on a phone that a page of its maker redirects to. Those addresses are
+// not known here.
 func LetFormsLeave(header http.Header) {
 	const name = "Content-Security-Policy"
 	header.Set(name, strings.Replace(header.Get(name), formsStay, "", 1))
 }
 
-// Show renders a page into a buffer and sends it, so that a page that cannot be
-// rendered has sent nothing.
+// Show renders a page into a buffer and sends it, so that nothing is sent if rendering fails.
 func Show(w http.ResponseWriter, status int, page *template.Template, data any) error {
 	var text bytes.Buffer
 	if err := page.ExecuteTemplate(&text, "layout.gohtml", data); err != nil {
@@ -100,8 +99,8 @@ func Show(w http.ResponseWriter, status int, page *template.Template, data any) 
 	return nil
 }
 
-// asset is a file of the look with a name that changes with its content, so
-// that browsers keep it for good.
+// asset is a static file whose path changes with its content, so that browsers can cache it
+// forever.
 type asset struct {
 	text []byte
 	kind string
@@ -132,7 +131,7 @@ var assets, assetPaths = func() (map[string]asset, map[string]string) {
 	return byPath, paths
 }()
 
-// Asset gives the path of a file of the look by its name.
+// Asset returns the path of a static file by its name.
 func Asset(name string) (string, error) {
 	at, ok := assetPaths[name]
 	if !ok {
@@ -141,7 +140,7 @@ func Asset(name string) (string, error) {
 	return at, nil
 }
 
-// Assets serves the files of the look at /assets/.
+// Assets serves the static files at /assets/.
 func Assets() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		file, ok := assets[r.URL.Path]
@@ -158,7 +157,7 @@ func Assets() http.Handler {
 	})
 }
 
-// titles say what happened, in the words of the person it happened to.
+// titles are the headings of error pages, worded for the user.
 var titles = map[lyceum.Kind]string{
 	lyceum.Internal:        "Something went wrong",
 	lyceum.Invalid:         "Request not possible",
@@ -171,7 +170,7 @@ var titles = map[lyceum.Kind]string{
 	lyceum.Unavailable:     "The school is temporarily unavailable",
 }
 
-// Unavailable says to a person what an error of that kind means for them.
+// Unavailable explains an error of that kind to a user.
 func Unavailable(e *lyceum.Error) string {
 	if e.Code == lyceum.OutcomeUnknown {
 		return "The database did not confirm your change, so it is unknown whether it was saved. Check before you " +
@@ -180,13 +179,13 @@ func Unavailable(e *lyceum.Error) string {
 	return "Its data cannot be reached right now. Try again in a minute."
 }
 
-// Status returns the HTTP status of a page that tells of an error.
+// Status returns the HTTP status of an error page.
 func Status(kind lyceum.Kind) int {
 	if kind == lyceum.Unauthenticated {
-		return http.StatusForbidden // after a 401 browsers ask for a user name and a password of their own
+		return http.StatusForbidden // after a 401, browsers prompt for a user name and a password
 	}
 	return wire.Status(kind)
 }
 
-// Title says what happened, for the page that tells of an error.
+// Title returns the heading of an error page.
 func Title(kind lyceum.Kind) string { return titles[kind] }

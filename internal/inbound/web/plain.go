@@ -5,12 +5,11 @@ import (
 	"unicode"
 )
 
-// maxShown is how much of a name that strangers chose a page shows, in
-// characters.
+// maxShown is how much of a name that a stranger chose is shown on a page, in characters.
 const maxShown = 80
 
-// Plain makes a name that a stranger chose fit to be read: Visible, and no
-// longer than a page has room for (RFC 6749, section 10.14).
+// Plain makes a name that a stranger chose safe to show: Visible, and no longer than a page has
+// room for (RFC 6749, section 10.14).
 func Plain(name string) string {
 	shown := Visible(name)
 	if runes := []rune(shown); len(runes) > maxShown {
@@ -19,8 +18,7 @@ func Plain(name string) string {
 	return shown
 }
 
-// Visible takes out of a text what cannot be seen or turns the direction of
-// writing.
+// Visible removes characters that are invisible or change the direction of the text.
 func Visible(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == unicode.ReplacementChar {

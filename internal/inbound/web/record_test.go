@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// record keeps the errors of a check instead of failing the test.
+// record records the errors of a check instead of failing the test.
 type record struct {
 	testing.TB
 	errors []string

@@ -10,18 +10,17 @@ import (
 	"time"
 )
 
-// Site says how people reach the server.
+// Site has the addresses at which users reach the server.
 type Site struct {
-	BaseURL string // of the interface: https://school.example.com
+	BaseURL string // of the APIs: https://school.example.com
 	AuthURL string // of the pages
 }
 
-// Secure tells whether the pages are reached by https.
+// Secure reports whether the pages are reached by https.
 func (s Site) Secure() bool { return strings.HasPrefix(s.AuthURL, "https://") }
 
-// cookie gives the name of the session's cookie. The prefix __Host- makes a
-// browser hold it to https, to this host and to all its paths; it cannot be
-// had over plain http.
+// cookie returns the name of the session cookie. With the prefix __Host-, browsers restrict it
+// to https, to this host and to all its paths; it cannot be used over plain http.
 func (s Site) cookie() string {
 	if s.Secure() {
 		return "__Host-lyceum"
@@ -29,7 +28,7 @@ func (s Site) cookie() string {
 	return "lyceum"
 }
 
-// Session gives the secret of the session that a request bears, or nothing.
+// Session returns the session secret in the request's cookie, or "".
 func (s Site) Session(r *http.Request) string {
 	cookie, err := r.Cookie(s.cookie())
 	if err != nil {
@@ -38,12 +37,12 @@ func (s Site) Session(r *http.Request) string {
 	return cookie.Value
 }
 
-// Begin gives the browser the secret of a session for as long as lifetime.
+// Begin sets the session cookie for the given lifetime.
 func (s Site) Begin(w http.ResponseWriter, secret string, lifetime time.Duration) {
 	s.set(w, secret, int(lifetime/time.Second))
 }
 
-// End takes the secret of a session away from the browser.
+// End deletes the session cookie.
 func (s Site) End(w http.ResponseWriter) { s.set(w, "", -1) }
 
 func (s Site) set(w http.ResponseWriter, value string, seconds int) {
@@ -57,11 +56,11 @@ func (s Site) setNamed(w http.ResponseWriter, name, value string, seconds int) {
 	})
 }
 
-// deviceCookie holds what is known of the accounts that were signed in to in
-// the browser.
+// deviceCookie is the name of the cookie that remembers which accounts were signed in to in
+// this browser.
 func (s Site) deviceCookie() string { return s.cookie() + "-device" }
 
-// Device gives what KeepDevice kept, or nothing.
+// Device returns what KeepDevice stored, or "".
 func (s Site) Device(r *http.Request) string {
 	cookie, err := r.Cookie(s.deviceCookie())
 	if err != nil {
@@ -70,16 +69,17 @@ func (s Site) Device(r *http.Request) string {
 	return cookie.Value
 }
 
-// KeepDevice keeps what is known of the accounts that were signed in to in the
-// browser, beyond the end of the session.
+// KeepDevice stores which accounts were signed in to in this browser, beyond the end of the
+// session.
 func (s Site) KeepDevice(w http.ResponseWriter, text string, lifetime time.Duration) {
 	s.setNamed(w, s.deviceCookie(), text, int(lifetime/time.Second))
 }
 
-// stepCookie holds that somebody showed their password and not yet their second factor.
+// stepCookie is the name of the cookie of a user who has entered their password but not yet
+// their second factor.
 func (s Site) stepCookie() string { return s.cookie() + "-step" }
 
-// Step gives what KeepStep kept, or nothing.
+// Step returns the secret that KeepStep stored, or "".
 func (s Site) Step(r *http.Request) string {
 	cookie, err := r.Cookie(s.stepCookie())
 	if err != nil {
@@ -88,7 +88,7 @@ func (s Site) Step(r *http.Request) string {
 	return cookie.Value
 }
 
-// KeepStep keeps a secret between password and second factor; a lifetime below 0 drops it.
+// KeepStep stores a secret between password and second factor; a negative lifetime deletes it.
 func (s Site) KeepStep(w http.ResponseWriter, secret string, lifetime time.Duration) {
 	seconds := int(lifetime / time.Second)
 	if lifetime < 0 {
@@ -97,10 +97,11 @@ func (s Site) KeepStep(w http.ResponseWriter, secret string, lifetime time.Durat
 	s.setNamed(w, s.stepCookie(), secret, seconds)
 }
 
-// passkeyCookie holds a secret that says which browser asked for a passkey.
+// passkeyCookie is the name of the cookie with a secret that identifies the browser that
+// requested a passkey.
 func (s Site) passkeyCookie() string { return s.cookie() + "-passkey" }
 
-// PasskeyBrowser gives what KeepPasskeyBrowser kept, or nothing.
+// PasskeyBrowser returns the secret that KeepPasskeyBrowser stored, or "".
 func (s Site) PasskeyBrowser(r *http.Request) string {
 	cookie, err := r.Cookie(s.passkeyCookie())
 	if err != nil {
@@ -109,14 +110,14 @@ func (s Site) PasskeyBrowser(r *http.Request) string {
 	return cookie.Value
 }
 
-// KeepPasskeyBrowser keeps a secret that says which browser asked for a passkey.
+// KeepPasskeyBrowser stores a secret that identifies the browser that requested a passkey.
 func (s Site) KeepPasskeyBrowser(w http.ResponseWriter, secret string, lifetime time.Duration) {
 	s.setNamed(w, s.passkeyCookie(), secret, int(lifetime/time.Second))
 }
 
-// Passkeys gives the host that passkeys are made for, and the origin of the pages, as
-// browsers write it. Browsers have passkeys only where a host has a name and is reached
-// by https, or is localhost; elsewhere ok is false.
+// Passkeys returns the host that passkeys are made for, and the origin of the pages as browsers
+// write it. Browsers support passkeys only if the host has a name and is reached by https, or
+// is localhost; otherwise ok is false.
 func (s Site) Passkeys() (host, origin string, ok bool) {
 	at, err := url.Parse(strings.ToLower(s.AuthURL))
 	if err != nil {
@@ -131,7 +132,7 @@ func (s Site) Passkeys() (host, origin string, ok bool) {
 	return host, originOf(at), true
 }
 
-// originOf gives the origin of an address, as browsers write it.
+// originOf returns the origin of an address, as browsers write it.
 func originOf(at *url.URL) string {
 	host := at.Host
 	if at.Scheme == "https" && at.Port() == "443" || at.Scheme == "http" && at.Port() == "80" {
@@ -140,11 +141,12 @@ func originOf(at *url.URL) string {
 	return strings.ToLower(at.Scheme + "://" + host)
 }
 
-// fromCookie holds the page that a person came from, while the browser is open.
+// fromCookie is the name of the cookie that remembers the page a user came from, until the
+// browser is closed.
 func (s Site) fromCookie() string { return s.cookie() + "-from" }
 
-// Remember keeps the address of the page that a person came from, for one
-// request that they were led here with.
+// Remember stores the address of the page that a user came from, for the one request that they
+// were redirected here with.
 func (s Site) Remember(w http.ResponseWriter, from, request string) {
 	s.setNamed(w, s.fromCookie(), base64.RawURLEncoding.EncodeToString([]byte(from))+"."+sumOf(request), 0)
 }
@@ -154,11 +156,11 @@ func sumOf(request string) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:16])
 }
 
-// Forget drops what Remember kept.
+// Forget deletes what Remember stored.
 func (s Site) Forget(w http.ResponseWriter) { s.setNamed(w, s.fromCookie(), "", -1) }
 
-// Remembered gives what Remember kept for a request, if it is the address of a
-// page.
+// Remembered returns the address that Remember stored for a request, or "" if there is none or
+// it is not the address of a page.
 func (s Site) Remembered(r *http.Request, request string) string {
 	cookie, err := r.Cookie(s.fromCookie())
 	if err != nil {
@@ -173,14 +175,13 @@ func (s Site) Remembered(r *http.Request, request string) string {
 	return from
 }
 
-// Own tells whether an address is one of this server's.
+// Own reports whether an address belongs to this server.
 func (s Site) Own(address string) bool {
 	return strings.HasPrefix(address+"/", s.AuthURL+"/") || strings.HasPrefix(address+"/", s.BaseURL+"/")
 }
 
-// CrossOrigin refuses forms that other sites send. Pages of the addresses by
-// which people reach the server are its own, also where a proxy passes another
-// Host on.
+// CrossOrigin rejects forms that other sites send. Pages at BaseURL and AuthURL are the
+// server's own, even if a proxy passes on a different Host.
 func (s Site) CrossOrigin(deny http.Handler) *http.CrossOriginProtection {
 	protection := http.NewCrossOriginProtection()
 	protection.SetDenyHandler(deny)
@@ -189,7 +190,7 @@ func (s Site) CrossOrigin(deny http.Handler) *http.CrossOriginProtection {
 		if err != nil || at.Host == "" {
 			continue
 		}
-		_ = protection.AddTrustedOrigin(originOf(at)) // fails for what no origin equals
+		_ = protection.AddTrustedOrigin(originOf(at)) // fails only for an invalid origin
 	}
 	return protection
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/inbound/wire"
 )
 
-// TestR22_WhatPagesSay: neither a page nor an app is told that nothing happened
-// when nobody knows.
+// TestR22_WhatPagesSay checks that neither a page nor an app is told that nothing happened if
+// that is unknown.
 func TestR22_WhatPagesSay(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {

@@ -152,8 +152,7 @@ func TestSessionCookie(t *testing.T) {
 	}
 }
 
-// What the package comment promises of a small page holds at any width, light
-// and dark.
+// A small page keeps what the package comment promises at any width, light and dark.
 func TestSmallPageInABrowser(t *testing.T) {
 	tab := webtest.Browser(t)
 	page := pages(t)["small.gohtml"]
@@ -188,7 +187,7 @@ func TestSmallPageInABrowser(t *testing.T) {
 	}
 }
 
-// The helpers find what is wrong: a check that sees nothing holds nothing.
+// The helpers find problems: a check that finds nothing proves nothing.
 func TestWebtestSees(t *testing.T) {
 	tab := webtest.Browser(t)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -5,8 +5,7 @@ import (
 	"net/netip"
 )
 
-// AddressOf gives the address a request came from; the zero Addr when there is
-// none.
+// AddressOf returns the address that a request came from, or the zero Addr if it has none.
 func AddressOf(r *http.Request) netip.Addr {
 	from, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {

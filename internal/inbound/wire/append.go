@@ -9,18 +9,18 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// AppendNumber appends a member, given its name with what stands before and
-// after it, such as `,"id":`.
+// AppendNumber appends a JSON member. The key is its name together with the text around it,
+// such as `,"id":`.
 func AppendNumber[T ~int32 | ~int64](b []byte, key string, v T) []byte {
 	return appendInt(append(b, key...), int64(v))
 }
 
-// digits are the numbers of two digits, one after the other.
+// digits holds all two-digit numbers from 00 to 99 in order.
 const digits = "0001020304050607080910111213141516171819202122232425262728293031323334353637383940414243444546474849" +
 	"5051525354555657585960616263646566676869707172737475767778798081828384858687888990919293949596979899"
 
-// appendInt is strconv.AppendInt for numbers of which most are ids and amounts:
-// it writes them where they are to stand.
+// appendInt is a strconv.AppendInt that is faster for the usual ids and amounts: it writes the
+// digits directly into their place.
 func appendInt(b []byte, v int64) []byte {
 	if v < 0 || v > math.MaxUint32 {
 		return strconv.AppendInt(b, v, 10)
@@ -45,7 +45,7 @@ func appendInt(b []byte, v int64) []byte {
 	return b
 }
 
-// AppendOptNumber is AppendNumber with null for what is absent.
+// AppendOptNumber is AppendNumber, with null for an absent value.
 func AppendOptNumber[T ~int32 | ~int64](b []byte, key string, v lyceum.Opt[T]) []byte {
 	if !v.Present {
 		return append(append(b, key...), "null"...)
@@ -58,7 +58,7 @@ func AppendMoment(b []byte, key string, at time.Time) []byte {
 	return append(lyceum.AppendTime(append(append(b, key...), '"'), at), '"')
 }
 
-// AppendOptMoment is AppendMoment with null for what is absent.
+// AppendOptMoment is AppendMoment, with null for an absent value.
 func AppendOptMoment(b []byte, key string, at lyceum.Opt[time.Time]) []byte {
 	if !at.Present {
 		return append(append(b, key...), "null"...)
@@ -66,7 +66,7 @@ func AppendOptMoment(b []byte, key string, at lyceum.Opt[time.Time]) []byte {
 	return AppendMoment(b, key, at.Value)
 }
 
-// AppendOptWord appends a text, or null for what is absent.
+// AppendOptWord appends a string, or null for an absent value.
 func AppendOptWord[T ~string](b []byte, key string, v lyceum.Opt[T]) []byte {
 	if !v.Present {
 		return append(append(b, key...), "null"...)
@@ -74,9 +74,9 @@ func AppendOptWord[T ~string](b []byte, key string, v lyceum.Opt[T]) []byte {
 	return AppendString(append(b, key...), string(v.Value))
 }
 
-// AppendTransaction appends a transaction as version 1 writes it
-// (contract/v1.yaml, TransactionSummary). The amounts must fit the contract's int32. What most
-// transactions have not is appended in one piece.
+// AppendTransaction appends a transaction as version 1 writes it (contract/v1.yaml,
+// TransactionSummary). The amounts must fit the contract's int32. Fields that most transactions
+// lack are appended in one piece.
 func AppendTransaction(b []byte, t *lyceum.Transaction) []byte {
 	b = AppendNumber(b, `{"id":`, t.ID)
 	b = AppendNumber(b, `,"user_id":`, t.UserID)

@@ -8,7 +8,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/inbound/wire"
 )
 
-// BenchmarkAppendTransaction appends a page of sales as most are.
+// BenchmarkAppendTransaction appends a page of typical sales.
 func BenchmarkAppendTransaction(b *testing.B) {
 	at := time.Date(2026, 7, 14, 9, 30, 0, 0, time.UTC)
 	var page [20]lyceum.Transaction

@@ -9,8 +9,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// TestAppendTransactionWritesEveryField holds what is appended by hand to the
-// description of a transaction's fields.
+// TestAppendTransactionWritesEveryField compares the hand-written encoder with the list of a
+// transaction's fields.
 func TestAppendTransactionWritesEveryField(t *testing.T) {
 	for name, x := range map[string]lyceum.Transaction{"full": storetest.FullTransaction(), "zero": {}} {
 		want := []byte{'{'}

@@ -5,16 +5,15 @@ import (
 	"strings"
 )
 
-// separators part cells for spreadsheets that do not go by our commas: those
-// of countries where a semicolon parts them, and those told to use tabs. Such
-// a spreadsheet does not honour our quotes either, so that a line end inside
-// a cell begins a new row.
+// separators separate cells in spreadsheets that do not use our commas: those of countries that
+// use semicolons, and those set to tabs. Such a spreadsheet does not honour our quotes either,
+// so a line end inside a cell starts a new row.
 const separators = ";\t\r\n"
 
-// AppendCSVText appends s as a cell. An apostrophe is put before a cell that a
-// spreadsheet would run, and before a part of it that one would run that parts
-// cells elsewhere. A text that looks as if that had been done already gets one
-// more, so that taking one away always restores the cell.
+// AppendCSVText appends s as a cell. It puts an apostrophe before a cell that a spreadsheet
+// would run as a formula, and before any part of the cell that would be run by a spreadsheet
+// with other separators. Text that looks already guarded gets another apostrophe, so that
+// removing one always restores the cell.
 func AppendCSVText(b []byte, s string) []byte {
 	formula := StartsFormula(strings.TrimLeft(s, "'"))
 	guarded := guardParts(s)
@@ -29,8 +28,8 @@ func AppendCSVText(b []byte, s string) []byte {
 	return append(b, '"')
 }
 
-// guardParts puts an apostrophe before each part behind a separator that a
-// spreadsheet would run.
+// guardParts puts an apostrophe before each part after a separator that a spreadsheet would
+// run.
 func guardParts(s string) string {
 	var guarded strings.Builder
 	kept := 0
@@ -51,14 +50,14 @@ func guardParts(s string) string {
 	return guarded.String() + s[kept:]
 }
 
-// runs tells whether a part of a cell would be run, or would be without the
-// quotes and apostrophes before it.
+// runs reports whether a spreadsheet would run a part of a cell, ignoring the quotes and
+// apostrophes before it.
 func runs(part string) bool {
 	part = strings.TrimLeft(part, `'"`)
 	return StartsFormula(part) && !strings.ContainsAny(part[:1], separators)
 }
 
-// StripCSVGuards takes away the apostrophes that AppendCSVText put into a cell.
+// StripCSVGuards removes the apostrophes that AppendCSVText put into a cell.
 func StripCSVGuards(b []byte) []byte {
 	if len(b) > 0 && b[0] == '\'' {
 		if rest := bytes.TrimLeft(b, "'"); StartsFormula(string(rest[:min(len(rest), 3)])) {
@@ -68,7 +67,7 @@ func StripCSVGuards(b []byte) []byte {
 	if bytes.IndexByte(b, '\'') < 0 {
 		return b
 	}
-	var stripped []byte // b itself is the reader's
+	var stripped []byte // b itself belongs to the reader
 	kept := 0
 	for i := 1; i < len(b); i++ {
 		if b[i] == '\'' && strings.IndexByte(separators, b[i-1]) >= 0 && runsAt(b[i+1:]) {
@@ -87,8 +86,8 @@ func runsAt(part []byte) bool {
 	return runs(string(part[:min(len(part), 3)]))
 }
 
-// StartsFormula tells whether a spreadsheet may take s for a formula: = + - @
-// tab or a line end come first, or the full-width form of one of the signs.
+// StartsFormula reports whether a spreadsheet may read s as a formula: it starts with = + - @,
+// a tab or a line end, or with the full-width form of one of the signs.
 func StartsFormula(s string) bool {
 	if s == "" {
 		return false

@@ -1,8 +1,7 @@
-// Package wire is the server's binder and writer, which all faces share: how a
-// request becomes typed values, what a row of a face's table of operations says
-// and how it is made of a rule, and how an answer is sent.
+// Package wire is the binder and response writer that all faces share: how a request becomes
+// typed values, what a row of a face's table of operations contains and how it is made from a
+// rule, and how a response is sent.
 //
-// It must not know any face's paths or names, and decides
-// nothing about a school. It stands apart from package server because server
-// imports the faces.
+// It must not know any face's paths or names, and decides nothing about a school. It is
+// separate from package server because server imports the faces.
 package wire

@@ -7,7 +7,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// codes are the words of errors that bring none of their own.
+// codes are the codes of errors that do not have their own.
 var codes = map[lyceum.Kind]string{
 	lyceum.Internal:        "internal_error",
 	lyceum.Invalid:         "invalid_request",
@@ -20,7 +20,7 @@ var codes = map[lyceum.Kind]string{
 	lyceum.Unavailable:     "unavailable",
 }
 
-// CodedError is the body of an error with a code and the fields that are wrong.
+// CodedError is an error body with a code and the invalid fields.
 type CodedError struct {
 	Code    string       `json:"code"`
 	Message string       `json:"message"`
@@ -33,7 +33,7 @@ type CodedField struct {
 	Message string `json:"message"`
 }
 
-// Coded makes the body of an error.
+// Coded returns the body of an error.
 func Coded(e *lyceum.Error) Body {
 	body := CodedError{
 		Code: cmp.Or(e.Code, codes[e.Kind]), Message: strings.Join(e.Sentences(), "; "), Errors: []CodedField{},

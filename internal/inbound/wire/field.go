@@ -18,42 +18,41 @@ const (
 	maxInt32 = math.MaxInt32
 )
 
-// Unbounded is the length of texts whose bound the rules know.
+// Unbounded is the maximum length for strings that the rules limit.
 const Unbounded = math.MaxInt
 
-// Field is a parameter of the query or a member of the body. It is bound by one
-// of the functions below, which take its bounds. What is absent is the zero Opt,
-// and so is what is wrong, which the input notes. A null in the body is absent
-// unless a function says otherwise.
+// Field is a parameter of the query or a member of the body. It is bound by one of the
+// functions below, which take its bounds. An absent or invalid field yields the zero Opt; if it
+// is invalid, the Input records why. A null in the body counts as absent unless a function says
+// otherwise.
 type Field struct {
 	in       *Input
 	name     string
 	inBody   bool
 	required bool
-	of       map[string]json.RawMessage // the object that the member is in, unless it is the body
-	within   string                     // the name of that object and a dot
+	of       map[string]json.RawMessage // the object that contains the member; nil if that is the body
+	within   string                     // the name of that object, with a dot
 }
 
-// Required refuses a request without the field.
+// Required makes the field one that the request must have.
 func (f Field) Required() Field {
 	f.required = true
 	return f
 }
 
-// Given reports whether the body has the member, be it null.
+// Given reports whether the body has the member, even as null.
 func (f Field) Given() bool {
 	_, given := f.member()
 	return given
 }
 
-// Null reports whether the body has the member, and it is null.
+// Null reports whether the body has the member and it is null.
 func (f Field) Null() bool {
 	value, given := f.member()
 	return given && string(value) == "null"
 }
 
-// Never refuses the member wherever it is sent. It is not among those that are
-// accepted.
+// Never rejects the member whenever it is sent, and does not list it among the accepted ones.
 func (f Field) Never(message string) {
 	if f.Given() {
 		f.Refuse(message)
@@ -71,11 +70,11 @@ func (f Field) member() (value json.RawMessage, found bool) {
 	return value, found
 }
 
-// Refuse adds something that is wrong with the field, worded to follow its name.
+// Refuse records that the field is invalid, with a message worded to follow its name.
 func (f Field) Refuse(message string) { f.in.Refuse(f.within+f.name, message) }
 
-// Object binds an object of the body, whose members are bound like those of the
-// body: it may have no others than are asked for.
+// Object binds an object in the body. Its members are bound like those of the body: members
+// that are not asked for are rejected.
 func (f Field) Object() (member func(name string) Field, found bool) {
 	text, s := f.raw()
 	if s == absent || f.isNull(text) {
@@ -92,7 +91,7 @@ func (f Field) Object() (member func(name string) Field, found bool) {
 	return f.membersOf(f.within+f.name, members), true
 }
 
-// Members binds an object of the body whose members may have any names.
+// Members binds an object in the body whose members may have any names.
 func (f Field) Members() map[string]json.RawMessage {
 	text, s := f.raw()
 	if s == absent || f.isNull(text) {
@@ -108,7 +107,7 @@ func (f Field) Members() map[string]json.RawMessage {
 	return members
 }
 
-// Objects binds a list of objects of the body, at least one and at most so many.
+// Objects binds a list of 1 to most objects in the body.
 func (f Field) Objects(most int) (members []func(name string) Field) {
 	list := Sequence[json.RawMessage](f, "objects")
 	if list != nil && len(list) == 0 || len(list) > most {
@@ -126,7 +125,7 @@ func (f Field) Objects(most int) (members []func(name string) Field) {
 	return members
 }
 
-// membersOf binds the members of an object of the body, which stands under a name.
+// membersOf binds the members of an object in the body, which is reported under the given name.
 func (f Field) membersOf(name string, members map[string]json.RawMessage) func(string) Field {
 	asked := &askedMembers{within: name + ".", members: members}
 	f.in.objects = append(f.in.objects, asked)
@@ -136,24 +135,23 @@ func (f Field) membersOf(name string, members map[string]json.RawMessage) func(s
 	}
 }
 
-// askedMembers are the members of an object of the body, and those that were
-// asked for.
+// askedMembers holds the members of an object in the body, and the names that were asked for.
 type askedMembers struct {
 	within  string
 	members map[string]json.RawMessage
 	names   []string
 }
 
-// state is what a request says of a field.
+// state is what a request contains of a field.
 type state uint8
 
 const (
 	absent state = iota
 	given
-	wrong // and refused
+	wrong // and already refused
 )
 
-// raw returns the text of a parameter, or the JSON of a member.
+// raw returns the text of a parameter or the JSON of a member.
 func (f Field) raw() (string, state) {
 	if f.inBody {
 		if member, ok := f.member(); ok {
@@ -178,7 +176,7 @@ func (f Field) raw() (string, state) {
 	return f.in.query.pairs[found].value, given
 }
 
-// missing refuses the field if it had to be there.
+// missing refuses the field if it is required.
 func (f Field) missing(want string) {
 	if f.required {
 		f.Refuse("is required; it must be " + want)
@@ -187,8 +185,7 @@ func (f Field) missing(want string) {
 
 func (f Field) isNull(text string) bool { return f.inBody && text == "null" }
 
-// Int binds an integer from least to most. In the body a text of digits is
-// taken as the number.
+// Int binds an integer from least to most. In the body, a string of digits is accepted too.
 func Int[T ~int32 | ~int64](f Field, least, most T) lyceum.Opt[T] {
 	text, s := f.raw()
 	if s != given || !f.required && f.isNull(text) {
@@ -211,7 +208,7 @@ func Int[T ~int32 | ~int64](f Field, least, most T) lyceum.Opt[T] {
 // Fraction binds a number from least to 1, such as 0.25 for a quarter.
 func (f Field) Fraction(least float64) lyceum.Opt[float64] { return f.Number(least, 1) }
 
-// Number binds a number from least, which is not negative, to most.
+// Number binds a number from least, which must not be negative, to most.
 func (f Field) Number(least, most float64) lyceum.Opt[float64] {
 	text, s := f.raw()
 	if s != given || f.isNull(text) {
@@ -236,14 +233,14 @@ func integer[T ~int32 | ~int64](least, most T) string {
 // ID binds an id.
 func ID[T ~int32](f Field) lyceum.Opt[T] { return Int[T](f, 1, maxInt32) }
 
-// Amount binds an integer from least on.
+// Amount binds an integer of at least least.
 func Amount[T ~int32 | ~int64](f Field, least T) lyceum.Opt[T] { return Int(f, least, maxInt32) }
 
-// AnyInt binds any integer of 32 bits.
+// AnyInt binds any 32-bit integer.
 func AnyInt[T ~int32](f Field) lyceum.Opt[T] { return Int[T](f, minInt32, maxInt32) }
 
-// OneOf binds one of the values listed, in their own letter case. A null in the
-// body is none of them.
+// OneOf binds one of the listed values, in exactly that letter case. A null in the body is
+// rejected.
 func OneOf[T ~string](f Field, values ...T) lyceum.Opt[T] {
 	text, s := f.raw()
 	if s == given && f.inBody {
@@ -260,8 +257,7 @@ func OneOf[T ~string](f Field, values ...T) lyceum.Opt[T] {
 	return lyceum.None[T]()
 }
 
-// OneOfOrNull is OneOf where a null says that there is none, unless the field is
-// required.
+// OneOfOrNull is OneOf, but accepts null as no value unless the field is required.
 func OneOfOrNull[T ~string](f Field, values ...T) lyceum.Opt[T] {
 	if f.Null() && !f.required {
 		return lyceum.None[T]()
@@ -280,7 +276,7 @@ func choice[T ~string](f Field, values []T) string {
 	return strings.Join(words, " or ")
 }
 
-// Bool binds true or false; in the query also 1 or 0.
+// Bool binds true or false; the query also accepts 1 and 0.
 func (f Field) Bool() lyceum.Opt[bool] {
 	text, s := f.raw()
 	if s == absent {
@@ -301,7 +297,7 @@ func (f Field) Bool() lyceum.Opt[bool] {
 	return lyceum.Some(truth)
 }
 
-// Text binds a text of least to most characters.
+// Text binds a string of least to most characters.
 func (f Field) Text(least, most int) lyceum.Opt[string] {
 	text, s := f.plain()
 	switch {
@@ -321,7 +317,7 @@ func (f Field) Text(least, most int) lyceum.Opt[string] {
 	return lyceum.Some(text)
 }
 
-// plain returns a text without its quotes.
+// plain returns a string without its quotes.
 func (f Field) plain() (string, state) {
 	text, s := f.raw()
 	switch {
@@ -338,14 +334,13 @@ func (f Field) plain() (string, state) {
 	return text, given
 }
 
-// unquote returns the text that some JSON is; ok is false where it is another
-// value.
+// unquote returns the text of a JSON string; ok is false for any other JSON value.
 func unquote(raw string) (text string, ok bool) {
 	ok = raw != "null" && json.Unmarshal([]byte(raw), &text) == nil
 	return text, ok
 }
 
-// Parsed binds a text that parse reads, such as lyceum.ParseTime.
+// Parsed binds a string that parse reads, such as lyceum.ParseTime.
 func Parsed[T comparable](f Field, parse func(string) (T, error)) lyceum.Opt[T] {
 	text, s := f.plain()
 	if s == absent {
@@ -365,14 +360,14 @@ func Parsed[T comparable](f Field, parse func(string) (T, error)) lyceum.Opt[T] 
 // Time binds a time as lyceum.ParseTime reads it.
 func (f Field) Time() lyceum.Opt[time.Time] { return Parsed(f, lyceum.ParseTime) }
 
-// Period binds a period by its ends, of which either may be open.
+// Period binds a period by its ends, either of which may be open.
 func Period(after, until Field) lyceum.Period {
 	return lyceum.Period{After: end(after.Time()), Until: end(until.Time())}
 }
 
-// end is one end of a period, which is open for what is absent. The first second
-// of year 1, which can be asked for, is the zero time and would leave that end
-// open.
+// end returns one end of a period, which is open if t is absent. The first second of year 1 is
+// a valid request, but it is the zero time and would leave that end open; so it is moved by a
+// nanosecond.
 func end(t lyceum.Opt[time.Time]) time.Time {
 	if t.Present && t.Value.IsZero() {
 		return t.Value.Add(time.Nanosecond)
@@ -380,7 +375,7 @@ func end(t lyceum.Opt[time.Time]) time.Time {
 	return t.Value
 }
 
-// URL binds an absolute http or https address of at most so many characters.
+// URL binds an absolute http or https address of at most the given number of characters.
 func (f Field) URL(most int) lyceum.Opt[string] {
 	return Parsed(f, func(text string) (string, error) {
 		u, err := url.Parse(text)
@@ -391,13 +386,12 @@ func (f Field) URL(most int) lyceum.Opt[string] {
 	})
 }
 
-// Nullable tells a field that is null from one that is absent, of which bound is
-// the value.
+// Nullable distinguishes a null field from an absent one; bound is the field's value.
 func Nullable[T comparable](f Field, bound lyceum.Opt[T]) lyceum.Opt[lyceum.Opt[T]] {
 	return lyceum.Opt[lyceum.Opt[T]]{Value: bound, Present: f.Given()}
 }
 
-// TimeZone binds the name of a time zone. A null is none.
+// TimeZone binds the name of a time zone. A null is rejected.
 func (f Field) TimeZone() lyceum.Opt[lyceum.TimeZone] {
 	text, s := f.raw()
 	if s != given {
@@ -410,8 +404,8 @@ func (f Field) TimeZone() lyceum.Opt[lyceum.TimeZone] {
 	return lyceum.Some(zone)
 }
 
-// Sequence binds a list of the body; of says of what, such as texts. It is nil only
-// when it is absent or wrong. A null is no list.
+// Sequence binds a list in the body; of names its elements for messages, such as "texts". The
+// result is nil only if the list is absent or invalid. A null is invalid.
 func Sequence[T any](f Field, of string) []T {
 	text, s := f.raw()
 	var list []T

@@ -19,7 +19,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/inbound/wire"
 )
 
-// The sentences name the parameter and say what it takes.
+// The messages name the parameter and say what it accepts.
 const (
 	anyInteger = "v must be an integer from -2147483648 to 2147483647"
 	fromOne    = "v must be an integer from 1 to 2147483647"
@@ -29,7 +29,7 @@ const (
 	direction  = "v must be asc or desc"
 )
 
-// The binders of each type, as text; nil for a parameter that is absent.
+// The binders of each type, with their value as text; nil for an absent parameter.
 var bindings = map[string]func(wire.Field) any{
 	"integer":  func(f wire.Field) any { return value(wire.AnyInt[int32](f)) },
 	"from one": func(f wire.Field) any { return value(wire.Amount[int32](f, 1)) },
@@ -45,7 +45,7 @@ func value[T comparable](o lyceum.Opt[T]) any {
 	return o.Value
 }
 
-// queried is what a request says whose query string is raw.
+// queried returns the Input of a request with a raw query string.
 func queried(t *testing.T, raw string) *wire.Input {
 	t.Helper()
 	in, err := wire.NewInput(&http.Request{URL: &url.URL{RawQuery: raw}})
@@ -60,8 +60,8 @@ func TestR14Binder(t *testing.T) {
 	afternoon := time.Date(2024, 1, 31, 15, 4, 5, 0, time.UTC)
 	for _, tc := range []struct {
 		binding, raw string
-		want         any    // nil: absent or refused
-		sentence     string // empty: not refused
+		want         any    // nil: absent or rejected
+		sentence     string // empty: not rejected
 	}{
 		{"integer", "", nil, ""},
 		{"integer", "w=7", nil, ""},
@@ -178,8 +178,8 @@ func TestR14Binder(t *testing.T) {
 	}
 }
 
-// wantSentences holds an error to the sentences it must have; none or an empty
-// one means that there must be no error.
+// wantSentences compares an error with the sentences it must have; none, or a single empty one,
+// means that there must be no error.
 func wantSentences(t *testing.T, err error, want ...string) {
 	t.Helper()
 	if strings.Join(want, "") == "" {

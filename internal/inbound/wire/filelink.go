@@ -12,17 +12,17 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/learning"
 )
 
-// The patterns of the addresses of files.
+// The path patterns of files and of links to files.
 const (
 	FilePath     = "/files/{school_id}/{name}"
 	FileLinkPath = "/files/{school_id}/links/{of}/{attachment_id}"
 )
 
-// FileLink is the address of a link to a file, behind the URL of the server.
+// FileLink returns the address of a link to a file, on the server with the given base URL.
 func FileLink(base string, l learning.FileLink) string { return base + l.Address() }
 
-// FileAddress is what a program gets as the address of a file: a link if it is one of
-// this server.
+// FileAddress returns the address of a file as programs get it: a link if the file is on this
+// server, otherwise the address itself.
 func FileAddress(base, address string, l learning.FileLink) string {
 	a, is := lyceum.ParseUploadAddress(address)
 	if is && a.School == l.School && strings.HasPrefix(address, base+"/files/") {
@@ -31,8 +31,8 @@ func FileAddress(base, address string, l learning.FileLink) string {
 	return address
 }
 
-// ReadFileLink reads the address of a request by FileLinkPath. A link that is not
-// written as FileLink writes it has no signature.
+// ReadFileLink reads the address of a request for FileLinkPath. If the address is not exactly
+// as FileLink writes it, the link gets no signature.
 func ReadFileLink(r *http.Request) (l learning.FileLink) {
 	query := r.URL.Query()
 	l = learning.FileLink{
@@ -52,21 +52,21 @@ func number(text string, bits int) int64 {
 	return n
 }
 
-// writtenAs reports whether a request has just this path and query.
+// writtenAs reports whether a request has exactly this path and query.
 func writtenAs(r *http.Request, address string) bool {
 	u, err := url.Parse(address)
 	return err == nil && u.Path == r.URL.Path && u.RawQuery == r.URL.RawQuery
 }
 
-// UploadURL is the address that takes the file of an upload, behind the URL of the
-// server.
+// UploadURL returns the address to send the file of an upload to, on the server with the given
+// base URL.
 func UploadURL(base string, t learning.UploadTicket) string {
 	return fmt.Sprintf("%s%s?until=%d&signature=%s",
 		base, lyceum.UploadPath(t.School, t.UUID, t.Extension), t.Until.Unix(), t.Signature)
 }
 
-// ReadUploadURL reads the address of a request by FilePath. One that is not written as
-// UploadURL writes it has no signature.
+// ReadUploadURL reads the address of a request for FilePath. If the address is not exactly as
+// UploadURL writes it, the ticket gets no signature.
 func ReadUploadURL(r *http.Request) (t learning.UploadTicket) {
 	a, is := lyceum.ParseUploadAddress(r.URL.Path)
 	query := r.URL.Query()

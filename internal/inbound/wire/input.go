@@ -19,15 +19,15 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Input is all that a request says: ids of its path, parameters of its query
-// and members of its body. It collects what is wrong with them, so that one
-// answer names every mistake. Parameters nobody asks for are ignored.
+// Input is everything a request contains: ids in its path, parameters of its query and members
+// of its body. It collects what is wrong with them, so that one response names every mistake.
+// Parameters that are not asked for are ignored.
 type Input struct {
 	query    Query
 	problems []lyceum.FieldError
 	request  *http.Request
-	body     *body           // nil until it is asked for
-	objects  []*askedMembers // of the body that were bound
+	body     *body           // nil until a member is asked for
+	objects  []*askedMembers // the objects in the body that were bound
 }
 
 // body is the body of a request.
@@ -35,10 +35,10 @@ type body struct {
 	text    []byte
 	members map[string]json.RawMessage
 	asked   []string // names, in order
-	failure error    // of the whole, which outweighs the mistakes
+	failure error    // of the body as a whole; reported instead of the problems
 }
 
-// NewInput takes the query of a request apart.
+// NewInput parses the query string of a request.
 func NewInput(r *http.Request) (*Input, error) {
 	query, err := ParseQuery(r.URL.RawQuery)
 	if err != nil {
@@ -47,7 +47,7 @@ func NewInput(r *http.Request) (*Input, error) {
 	return &Input{query: query, request: r}, nil
 }
 
-// Err refuses the request if anything was wrong.
+// Err returns an error if anything in the request was wrong.
 func (in *Input) Err() error {
 	switch {
 	case in.body != nil && in.body.failure != nil:
@@ -58,7 +58,7 @@ func (in *Input) Err() error {
 	return lyceum.InvalidFields(in.problems...)
 }
 
-// Refuse adds something that is wrong, worded to follow the name.
+// Refuse records a problem, with a message worded to follow the name.
 func (in *Input) Refuse(name, message string) {
 	in.problems = append(in.problems, lyceum.FieldError{Field: name, Message: message})
 }
@@ -66,8 +66,8 @@ func (in *Input) Refuse(name, message string) {
 // Query is a parameter of the query string.
 func (in *Input) Query(name string) Field { return Field{in: in, name: name} }
 
-// Body is a member of the body, which must be one JSON object. It is read when
-// its first member is asked for.
+// Body is a member of the body, which must be one JSON object. The body is read when its first
+// member is asked for.
 func (in *Input) Body(name string) Field {
 	if in.body == nil {
 		in.body = &body{asked: make([]string, 0, 8)}
@@ -79,8 +79,8 @@ func (in *Input) Body(name string) Field {
 	return Field{in: in, name: name, inBody: true}
 }
 
-// PathID returns the id that stands in the path under a name such as course_id.
-// Only the canonical form is accepted.
+// PathID returns the id in the path under a name such as course_id. Only its canonical form is
+// accepted.
 func PathID[T ~int32](in *Input, name string) T {
 	text := in.request.PathValue(name)
 	n, err := strconv.ParseInt(text, 10, 32)
@@ -94,8 +94,7 @@ func PathID[T ~int32](in *Input, name string) T {
 	return T(n)
 }
 
-// PathWord returns the word that stands in the path under a name: one of those
-// listed.
+// PathWord returns the word in the path under a name, which must be one of those listed.
 func PathWord[T ~string](in *Input, name string, words ...T) T {
 	word := T(in.request.PathValue(name))
 	if !slices.Contains(words, word) {
@@ -104,10 +103,10 @@ func PathWord[T ~string](in *Input, name string, words ...T) T {
 	return word
 }
 
-// PathText returns the text that stands in the path under a name.
+// PathText returns the text in the path under a name.
 func (in *Input) PathText(name string) string { return in.request.PathValue(name) }
 
-// ByID binds what is asked of a thing by its id.
+// ByID binds a request that only has an id in its path.
 func ByID[T ~int32](name string) func(*Input) T {
 	return func(in *Input) T { return PathID[T](in, name) }
 }
@@ -115,7 +114,7 @@ func ByID[T ~int32](name string) func(*Input) T {
 // Anything binds a request without parameters.
 func Anything(*Input) struct{} { return struct{}{} }
 
-// NoBody refuses a body that has members, where there is nothing to say.
+// NoBody rejects a body with members, for operations that take none.
 func NoBody[P any](bind func(*Input) P) func(*Input) P {
 	return func(in *Input) P {
 		in.body = &body{}
@@ -131,7 +130,7 @@ func NoBody[P any](bind func(*Input) P) func(*Input) P {
 	}
 }
 
-// OptBody lets the body be left out, where what it says is seldom said.
+// OptBody allows the body to be omitted, for operations that rarely need one.
 func OptBody[P any](bind func(*Input) P) func(*Input) P {
 	return func(in *Input) P {
 		if in.request.ContentLength == 0 {
@@ -157,8 +156,8 @@ func (in *Input) readObject() error {
 	return err
 }
 
-// refuseOthers refuses members of the body that were not asked for, before
-// what is wrong with those that were.
+// refuseOthers refuses members of the body that were not asked for. These problems are listed
+// before those of the members that were.
 func (in *Input) refuseOthers() {
 	if in.body == nil {
 		return
@@ -170,7 +169,7 @@ func (in *Input) refuseOthers() {
 	in.problems = append(others, in.problems...)
 }
 
-// otherMembers refuses the members of an object that were not asked for.
+// otherMembers returns an error for each member of an object that was not asked for.
 func otherMembers(within string, members map[string]json.RawMessage, asked []string) (others []lyceum.FieldError) {
 	for _, name := range slices.Sorted(maps.Keys(members)) {
 		if !slices.Contains(asked, name) {
@@ -183,7 +182,7 @@ func otherMembers(within string, members map[string]json.RawMessage, asked []str
 	return others
 }
 
-// object takes one JSON object apart. A name that stands twice is refused.
+// object parses one JSON object. Duplicate names are rejected.
 func object(text []byte) (map[string]json.RawMessage, error) {
 	wrong := lyceum.Invalidf("the body must be one JSON object")
 	if !utf8.Valid(text) {
@@ -199,7 +198,7 @@ func object(text []byte) (map[string]json.RawMessage, error) {
 		if err != nil {
 			return nil, wrong
 		}
-		name, _ := token.(string) // the decoder lets nothing else be a name
+		name, _ := token.(string) // the decoder accepts only strings as names
 		var value json.RawMessage
 		if err := decoder.Decode(&value); err != nil {
 			return nil, wrong
@@ -225,9 +224,9 @@ func object(text []byte) (map[string]json.RawMessage, error) {
 	return members, nil
 }
 
-// halfCharacter returns the first escape of some JSON that is a half of a surrogate
-// pair without the other: no text has it, and the decoder would put another character
-// in its place.
+// halfCharacter returns the first escape in some JSON that is one half of a surrogate pair
+// without the other, or "". No valid text contains that, and the decoder would replace it with
+// another character.
 func halfCharacter(value []byte) string {
 	for i := 0; i < len(value); i++ {
 		if value[i] != '\\' {
@@ -236,7 +235,7 @@ func halfCharacter(value []byte) string {
 		first, ok := unicodeEscape(value[i:])
 		switch {
 		case !ok:
-			i++ // what is escaped may be another backslash
+			i++ // the escaped character may be another backslash
 		case utf16.IsSurrogate(first):
 			second, _ := unicodeEscape(value[i+6:])
 			if utf16.DecodeRune(first, second) == utf8.RuneError {
@@ -250,7 +249,7 @@ func halfCharacter(value []byte) string {
 	return ""
 }
 
-// unicodeEscape reads the \uXXXX that some JSON begins with.
+// unicodeEscape reads the \uXXXX at the start of some JSON.
 func unicodeEscape(b []byte) (r rune, ok bool) {
 	if len(b) < 6 || b[0] != '\\' || b[1] != 'u' {
 		return 0, false
@@ -262,15 +261,14 @@ func unicodeEscape(b []byte) (r rune, ok bool) {
 // maxKey is the length of the longest Idempotency-Key, in characters.
 const maxKey = 255
 
-// Once returns the key under which the request happens once, if it has one, and
-// what it asks (draft-ietf-httpapi-idempotency-key-header-07). It is called
-// after the body was asked for.
+// Once returns the request's Idempotency-Key, if it has one, and a hash of what it requests
+// (draft-ietf-httpapi-idempotency-key-header-07). It must be called after the body was read.
 func (in *Input) Once() (key lyceum.Opt[string], asked lyceum.KeyHash) {
 	keys := in.request.Header["Idempotency-Key"]
 	if len(keys) == 0 {
 		return key, asked
 	}
-	text := strings.Trim(keys[0], `"`) // the draft has a string of structured fields
+	text := strings.Trim(keys[0], `"`) // the draft uses a string of structured fields
 	message := lyceum.CheckText(text, 1, maxKey)
 	if len(keys) > 1 {
 		message = "must be sent once"

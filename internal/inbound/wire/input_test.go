@@ -16,7 +16,7 @@ func inputOf(body string) *Input {
 	return &Input{request: r}
 }
 
-// TestKnownMembers: every member that was not asked for is refused.
+// TestKnownMembers checks that every member that was not asked for is rejected.
 func TestKnownMembers(t *testing.T) {
 	for body, want := range map[string]string{
 		`{"user_id":1}`:                   "",
@@ -38,8 +38,8 @@ func TestKnownMembers(t *testing.T) {
 	}
 }
 
-// TestUnknownMembersInOneOrder: the same body is refused with the same words
-// each time.
+// TestUnknownMembersInOneOrder checks that the same body is always rejected with the same
+// message.
 func TestUnknownMembersInOneOrder(t *testing.T) {
 	t.Parallel()
 	const body = `{"zebra":1,"user_id":1,"cost":2,"mango":3,"apple":4}`
@@ -57,8 +57,8 @@ func TestUnknownMembersInOneOrder(t *testing.T) {
 	}
 }
 
-// TestHalvesOfCharacters: half of a surrogate pair is refused, wherever it is in a
-// member, and everything else that looks like one is taken.
+// TestHalvesOfCharacters checks that half of a surrogate pair is rejected wherever it is in a
+// member, and that everything else that looks like one is accepted.
 func TestHalvesOfCharacters(t *testing.T) {
 	t.Parallel()
 	for value, half := range map[string]string{
@@ -88,8 +88,8 @@ func TestHalvesOfCharacters(t *testing.T) {
 	}
 }
 
-// FuzzBody: what is taken for an object is one, and means what encoding/json
-// takes it for.
+// FuzzBody checks that whatever is accepted as an object is one, and means what encoding/json
+// reads.
 func FuzzBody(f *testing.F) {
 	for _, seed := range []string{`{"user_id":1}`, `{"user_id":"2","email":"a"}`, `{}`, `[]`, `{"a":1}{}`, `{"user_id":1,"user_id":2}`, "{\"email\":\"\\ud800\"}", `{"user_id":1e3}`, `{"user_id":-0}`, `{"user_id":" 1"}`} {
 		f.Add(seed)

@@ -8,13 +8,13 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/access"
 )
 
-// OAuthError is the body of an error as RFC 6749 writes it.
+// OAuthError is an error body as RFC 6749 defines it.
 type OAuthError struct {
 	Error       string `json:"error"`
 	Description string `json:"error_description"`
 }
 
-// learnerWords are the words of errors that bring none of their own.
+// learnerWords are the codes of errors that do not have their own.
 var learnerWords = map[lyceum.Kind]string{
 	lyceum.Internal:        "server_error",
 	lyceum.Invalid:         "invalid_request",
@@ -27,21 +27,21 @@ var learnerWords = map[lyceum.Kind]string{
 	lyceum.Unavailable:     "temporarily_unavailable",
 }
 
-// AsOAuth gives an error's status and its body in the words of RFC 6749.
+// AsOAuth returns an error's status and its body as RFC 6749 defines it.
 func AsOAuth(e *lyceum.Error) (int, OAuthError) {
 	word := e.Code
 	if word == "" || e.Kind == lyceum.Unavailable {
 		word = learnerWords[e.Kind]
 	}
 	status := Status(e.Kind)
-	if word == lyceum.QuizChanged { // what was asked is right in itself
+	if word == lyceum.QuizChanged { // the request is well-formed
 		status = http.StatusUnprocessableEntity
 	}
 	return status, OAuthError{Error: word, Description: strings.Join(e.Sentences(), "; ")}
 }
 
-// ForLearners makes operations those of apps of a version, which ask with an
-// access token. What such an app writes is answered as the operation says.
+// ForLearners turns operations into ones for apps, which call the given version with an access
+// token. Writes succeed with the operation's own status.
 func ForLearners(version lyceum.InterfaceVersion, operations ...Operation) []Operation {
 	for i := range operations {
 		op := &operations[i]
@@ -51,13 +51,13 @@ func ForLearners(version lyceum.InterfaceVersion, operations ...Operation) []Ope
 	return operations
 }
 
-// LearnerFailure makes the errors of an operation that wants an access token
-// with one of the scopes, with the challenge of RFC 6750, section 3.
+// LearnerFailure writes the errors of an operation that requires an access token with one of
+// the scopes, with the challenge of RFC 6750, section 3.
 func LearnerFailure(scopes []lyceum.Scope) Failure {
 	return func(e *lyceum.Error) (int, string, Body) {
 		if e.Kind == lyceum.Invalid && e.Code != lyceum.QuizChanged {
 			plain := *e
-			plain.Code = "" // OAuth has one word for whatever is invalid
+			plain.Code = "" // OAuth has a single code for everything invalid
 			e = &plain
 		}
 		status, body := AsOAuth(e)
@@ -65,7 +65,7 @@ func LearnerFailure(scopes []lyceum.Scope) Failure {
 		switch {
 		case e.Kind == lyceum.Unauthenticated && e.Code != "":
 			challenge += `, error="invalid_token", error_description="` + e.Detail + `"`
-		case e.Kind == lyceum.Unauthenticated: // no token at all: no error, says section 3.1
+		case e.Kind == lyceum.Unauthenticated: // without a token there is no error parameter (section 3.1)
 		case e.Kind == lyceum.Forbidden:
 			challenge += `, error="insufficient_scope", scope="` + lyceum.Scopes(scopes).String() + `"`
 		default:

@@ -8,27 +8,27 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/access"
 )
 
-// Rule answers what a request asks, in the name of who asks.
+// Rule carries out what a request asks for, on behalf of the caller.
 type Rule[P, T any] = func(context.Context, lyceum.By, P) (T, error)
 
-// PageRule answers with a page of what passes a filter.
+// PageRule returns one page of the items that match a filter.
 type PageRule[F, T any] = func(context.Context, lyceum.By, F, lyceum.Page) (lyceum.Listing[T], error)
 
-// Asked is which page of what passes a filter is asked for.
+// Asked is a filter and the requested page.
 type Asked[F any] struct {
 	Filter F
 	Page   lyceum.Page
 }
 
-// Paged makes one question of a filter and a page.
+// Paged turns a PageRule into a Rule, with the filter and the page as one parameter.
 func Paged[F, T any](rule PageRule[F, T]) Rule[Asked[F], lyceum.Listing[T]] {
 	return func(ctx context.Context, by lyceum.By, q Asked[F]) (lyceum.Listing[T], error) {
 		return rule(ctx, by, q.Filter, q.Page)
 	}
 }
 
-// Serve makes an endpoint: bind reads the request, which may have no other
-// members in its body than bind asked for, and rule answers it.
+// Serve returns an endpoint: bind reads the request, and rule carries it out. Members of the
+// body that bind does not ask for are rejected.
 func Serve[P any, A Body](bind func(*Input) P, rule Rule[P, A]) Endpoint {
 	return ServeLenient(func(in *Input) P {
 		q := bind(in)
@@ -37,7 +37,7 @@ func Serve[P any, A Body](bind func(*Input) P, rule Rule[P, A]) Endpoint {
 	}, rule)
 }
 
-// ServeLenient is Serve for a face that ignores members it does not know.
+// ServeLenient is Serve for a face that ignores unknown members.
 func ServeLenient[P any, A Body](bind func(*Input) P, rule Rule[P, A]) Endpoint {
 	return func(ctx context.Context, who Principal, r *http.Request) (Body, error) {
 		in, err := NewInput(r)
@@ -57,15 +57,14 @@ func ServeLenient[P any, A Body](bind func(*Input) P, rule Rule[P, A]) Endpoint 
 	}
 }
 
-// Mine makes an endpoint of what is known of a learner with their token.
+// Mine returns an endpoint that shows what is known about the learner from their token.
 func Mine[A Body](body func(access.Me) A) Endpoint {
 	return func(_ context.Context, who Principal, _ *http.Request) (Body, error) {
 		return body(who.Learner.Me()), nil
 	}
 }
 
-// Admitting makes operations ask decide about every request that was read
-// without a mistake.
+// Admitting makes operations call decide for every request that was read without errors.
 func Admitting(decide func(context.Context, lyceum.By) error, operations ...Operation) []Operation {
 	for i := range operations {
 		serve := operations[i].Serve
@@ -77,8 +76,8 @@ func Admitting(decide func(context.Context, lyceum.By) error, operations ...Oper
 	return operations
 }
 
-// Caching lets answers to what programs get be sent again while the database and
-// the second are the same.
+// Caching allows the responses to GET requests to be sent again while the database and the
+// second of the clock are the same.
 func Caching(operations ...Operation) []Operation {
 	for i := range operations {
 		operations[i].Cached = operations[i].Method == http.MethodGet
@@ -86,7 +85,7 @@ func Caching(operations ...Operation) []Operation {
 	return operations
 }
 
-// Answer is a rule with the body that its result is written as.
+// Answer is a rule whose result is rendered as a body.
 func Answer[P, T any, A Body](rule Rule[P, T], body func(T) A) Rule[P, A] {
 	return func(ctx context.Context, by lyceum.By, q P) (A, error) {
 		t, err := rule(ctx, by, q)
@@ -98,26 +97,26 @@ func Answer[P, T any, A Body](rule Rule[P, T], body func(T) A) Rule[P, A] {
 	}
 }
 
-// Done is a rule whose answer has no body.
+// Done is a rule whose response has no body.
 func Done[P any](do func(context.Context, lyceum.By, P) error) Rule[P, Nothing] {
 	return func(ctx context.Context, by lyceum.By, q P) (Nothing, error) { return Nothing{}, do(ctx, by, q) }
 }
 
-// None is an operation that answers without a body.
+// None returns an operation that responds without a body.
 func None[P any](
 	id string, verb Verb, path string, bind func(*Input) P, do func(context.Context, lyceum.By, P) error,
 ) Operation {
 	return NoContent(New(id, verb, path, Serve(bind, Done(do))))
 }
 
-// NoContent makes an operation one whose answers have no body.
+// NoContent makes an operation respond without a body.
 func NoContent(op Operation) Operation {
 	op.Success = http.StatusNoContent
 	return op
 }
 
-// Member is a JSON object with one member, such as {"course":{…}}. Without a
-// name it is the value itself.
+// Member is a JSON object with one member, such as {"course":{…}}. Without a name, it is just
+// the value.
 type Member[W any] struct {
 	Name  string
 	Value W
@@ -132,20 +131,19 @@ func (m *Member[W]) AppendJSON(b []byte) ([]byte, error) {
 	return append(b, '}'), err
 }
 
-// As makes the body of an object under a name, or of the object itself.
+// As renders an object as a Member with the given name; without a name, as the object itself.
 func As[T, W any](name string, render func(T) W) func(T) *Member[W] {
 	return func(t T) *Member[W] { return &Member[W]{name, render(t)} }
 }
 
-// List is a JSON object with a list and what is said about it, such as
-// {"courses":[…],"meta":{…}}.
+// List is a JSON object with a list and its meta, such as {"courses":[…],"meta":{…}}.
 type List[W any, M Body] struct {
 	Name string
 	Rows []W
 	Meta M
 }
 
-// Listed makes the rows of a list.
+// Listed renders the rows of a list.
 func Listed[T, W any, M Body](name string, rows []T, render func(T) W, meta M) *List[W, M] {
 	l := &List[W, M]{Name: name, Rows: make([]W, len(rows)), Meta: meta}
 	for i := range rows {
@@ -164,7 +162,7 @@ func (l *List[W, M]) AppendJSON(b []byte) ([]byte, error) {
 	return append(b, '}'), err
 }
 
-// PageMeta is what the faces that count by per_page say about a page.
+// PageMeta is the meta of a list in the faces that use per_page.
 type PageMeta struct {
 	Page  lyceum.Page
 	Total int64
@@ -178,18 +176,18 @@ func (m PageMeta) AppendJSON(b []byte) ([]byte, error) {
 	return append(AppendNumber(b, `,"total_count":`, m.Total), '}'), nil
 }
 
-// Page makes the body of a page of a list under a name.
+// Page renders a page of a list under a name.
 func Page[T, W any](name string, render func(T) W) func(lyceum.Listing[T]) *List[W, PageMeta] {
 	return func(l lyceum.Listing[T]) *List[W, PageMeta] {
 		return Listed(name, l.Rows, render, PageMeta{l.Page, l.Total})
 	}
 }
 
-// mostPage is the size of the largest page that is counted by per_page, in rows.
+// mostPage is the maximum of per_page, in rows.
 const mostPage = 100
 
-// Many is an operation that answers with a page of a list under a name, counted
-// by page and per_page, of per rows unless the request says otherwise.
+// Many returns an operation that responds with a page of a list under a name, selected by page
+// and per_page. A page has per rows unless the request says otherwise.
 func Many[F, T, W any](
 	id, path string, per int32, bind func(*Input) F, rule PageRule[F, T], name string, render func(T) W,
 ) Operation {
@@ -200,8 +198,7 @@ func Many[F, T, W any](
 	return New(id, Get, path, Serve(asked, Answer(Paged(rule), Page(name, render))))
 }
 
-// BindPage reads which page is asked for, where it is counted by per_page; usual
-// is its size without that, in rows.
+// BindPage binds page and per_page; usual is the page size without per_page, in rows.
 func BindPage(in *Input, usual int32) lyceum.Page {
 	number, size := Int[int32](in.Query("page"), 1, maxInt32), Int[int32](in.Query("per_page"), 1, mostPage)
 	return lyceum.Page{Number: number.Else(1), Size: size.Else(usual)}

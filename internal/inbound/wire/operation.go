@@ -11,66 +11,63 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/access"
 )
 
-// Operation is one row of a face's table. The table alone says which requests
-// are answered and what they need; routing, the check of credentials, the
-// metrics and the test against the contract read it.
+// Operation is one row of a face's table of operations. The table is the only place that says
+// which requests are served and what they require; routing, the credential check, metrics and
+// the test against the contract read it.
 type Operation struct {
 	ID         string // the contract's operationId
 	Method     string
 	Path       string // in the pattern language of http.ServeMux
 	Credential Credential
-	Needs      lyceum.Permissions      // of an API key
-	BearerKey  bool                    // the API key may also be in the header Authorization, as a bearer token
-	Version    lyceum.InterfaceVersion // that an access token must be of
+	Needs      lyceum.Permissions      // that an API key must have
+	BearerKey  bool                    // the API key may also be a bearer token in the Authorization header
+	Version    lyceum.InterfaceVersion // that an access token must belong to
 	Serve      Endpoint
-	Success    int           // status of an answer; 0 is 200
-	Fail       Failure       // nil is the face's own
-	Waits      time.Duration // how long the answer may have to be waited for
-	MaxBody    int64         // the largest body that is read, in bytes; 0 is the server's bound
-	Heavy      bool          // an answer may take so long to make that few are made at once
-	Secret     bool          // the answers hold secrets, which nobody on the way may keep
-	Cached     bool          // the database and the second say all of an answer: it may be sent again
-	Previews   bool          // with ?preview=true it answers with what it would do, and does nothing
+	Success    int           // status of a successful response; 0 means 200
+	Fail       Failure       // nil means the face's own
+	Waits      time.Duration // how long the response may take in addition to the usual time limit
+	MaxBody    int64         // the largest accepted body, in bytes; 0 means the server's limit
+	Heavy      bool          // a response may take so long that only a few are made at the same time
+	Secret     bool          // responses contain secrets and must not be stored on the way
+	Cached     bool          // responses depend only on the request, the database and the second, and may be sent again
+	Previews   bool          // with ?preview=true the response says what would happen, and nothing is changed
 }
 
-// Credential is what a request must show.
+// Credential is what a request must authenticate with.
 type Credential uint8
 
-// The credentials. An API key and an access token open different doors; none
-// stands for the other.
+// The credentials. API keys and access tokens are not interchangeable.
 const (
 	APIKey Credential = iota // of a school, in the header apiKey
 	Bearer                   // an access token, in the header Authorization
-	Open                     // what the operation itself asks for, if anything
+	Open                     // whatever the operation itself checks, if anything
 )
 
-// Principal is who asks. Where the operation is open it is nobody.
+// Principal is the authenticated caller. For an open operation it is nobody.
 type Principal struct {
 	By      lyceum.By
-	Learner *access.Learner // for whom an app asks; nil for a program of the school
-	// Count counts the request of an open operation, which knows by whom. It
-	// fails when there were too many.
+	Learner *access.Learner // whom an app acts for; nil for a program of the school
+	// Count counts a request to an open operation, which determines whom it counts for. It
+	// fails if there were too many.
 	Count func(access.Bucket) error
-	// Admit decides about a request that was read without a mistake; nil admits
-	// all.
+	// Admit decides about a request that was read without errors; nil admits every request.
 	Admit func(context.Context, lyceum.By) error
 }
 
-// Failure gives an error its status, its body and, where it has one, its
-// WWW-Authenticate.
+// Failure returns the status and the body of an error and, if it has one, its WWW-Authenticate
+// challenge.
 type Failure func(e *lyceum.Error) (status int, challenge string, body Body)
 
-// Face is one interface to the outside.
+// Face is one API of the server.
 type Face interface {
-	// Name stands in metrics and is the face's first path segment: v1.
+	// Name is the name in metrics and the first path segment of the face, such as v1.
 	Name() string
 	Operations() []Operation
-	// Failure is the status and the body of an error. A face may show the id of
-	// the request.
+	// Failure returns the status and the body of an error. A face may include the request id.
 	Failure(e *lyceum.Error, requestID string) (status int, body Body)
 }
 
-// Body is the JSON of an answer, appended to a buffer.
+// Body is the JSON of a response, appended to a buffer.
 type Body interface {
 	AppendJSON(b []byte) ([]byte, error)
 }
@@ -81,21 +78,21 @@ type Typed interface {
 	ContentType() string
 }
 
-// Versioned is a body that one state of a school's sales and the request say
-// all of.
+// Versioned is a body that is fully determined by the request and one state of a school's
+// sales.
 type Versioned interface {
 	Body
-	// State is the zero Version where it is unknown.
+	// State returns that state, or the zero Version if it is unknown.
 	State() lyceum.Version
 }
 
-// Endpoint answers one request of somebody whose credential holds.
+// Endpoint handles one request whose credential is valid.
 type Endpoint func(ctx context.Context, who Principal, r *http.Request) (Body, error)
 
-// Verb is what an operation does: its method, and the status of its answer.
+// Verb is what an operation does: its method, and the status of its success response.
 type Verb uint8
 
-// The verbs. Create and Run are both POST: the first is answered with 201.
+// The verbs. Create and Run are both POST: Create responds with 201.
 const (
 	Get Verb = iota
 	Create
@@ -117,8 +114,8 @@ var verbs = [...]struct {
 	Delete: {http.MethodDelete, http.StatusOK},
 }
 
-// New makes an operation of a school's programs: a key that may read is enough
-// to get, and everything else wants one that may write.
+// New returns an operation for a school's programs. GET requires a key that may read,
+// everything else one that may write.
 func New(id string, verb Verb, path string, serve Endpoint) Operation {
 	op := Operation{
 		ID: id, Method: verbs[verb].method, Path: path, Needs: lyceum.Write, Serve: serve, Success: verbs[verb].success,
@@ -129,18 +126,18 @@ func New(id string, verb Verb, path string, serve Endpoint) Operation {
 	return op
 }
 
-// Answered is a body that has a status of its own, other than Operation.Success.
+// Answered is a body with its own status, other than Operation.Success.
 type Answered interface {
 	Body
 	Status() int
 }
 
-// Nothing is the body of an answer that has none.
+// Nothing is the empty body.
 type Nothing struct{}
 
 func (Nothing) AppendJSON(b []byte) ([]byte, error) { return b, nil }
 
-// JSON is a body written by encoding/json, for answers that are rare or small.
+// JSON is a body written by encoding/json, for responses that are rare or small.
 type JSON struct{ Value any }
 
 func (j JSON) AppendJSON(b []byte) ([]byte, error) { return appendValue(b, j.Value) }
@@ -150,10 +147,10 @@ func appendValue(b []byte, v any) ([]byte, error) {
 	if err := json.NewEncoder(&text).Encode(v); err != nil {
 		return b, fmt.Errorf("encode answer: %w", err)
 	}
-	return text[:len(text)-1], nil // without the line end that an Encoder adds
+	return text[:len(text)-1], nil // without the newline that an Encoder adds
 }
 
-// appending is a Writer at the end of a buffer.
+// appending is an io.Writer that appends to a buffer.
 type appending []byte
 
 // Write implements io.Writer.
@@ -162,7 +159,7 @@ func (a *appending) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// Text is a body that is JSON already.
+// Text is a body that is already JSON.
 type Text []byte
 
 func (t Text) AppendJSON(b []byte) ([]byte, error) { return append(b, t...), nil }

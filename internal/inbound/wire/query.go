@@ -6,15 +6,15 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Query is a query string taken apart. Unlike net/url it refuses what it
-// cannot decode instead of leaving it out, and keeps parameters in order.
+// Query is a parsed query string. Unlike net/url, it rejects what it cannot decode instead of
+// dropping it, and keeps parameters in order.
 type Query struct{ pairs []pair }
 
 type pair struct{ name, value string }
 
-// ParseQuery takes a raw query string apart (WHATWG URL, section 5.1): pairs
-// between ampersands, + for a space, %XX for a byte. A percent sign that is
-// not followed by two hexadecimal digits is refused.
+// ParseQuery parses a raw query string (WHATWG URL, section 5.1): pairs separated by
+// ampersands, + for a space, %XX for a byte. A percent sign that is not followed by two
+// hexadecimal digits is rejected.
 func ParseQuery(raw string) (Query, error) {
 	q := Query{make([]pair, 0, strings.Count(raw, "&")+1)}
 	for raw != "" {
@@ -42,14 +42,14 @@ func ParseQuery(raw string) (Query, error) {
 	return q, nil
 }
 
-// aParameter and aMember stand for those that have no name for a sentence.
+// aParameter and aMember are used in messages for names that must not be repeated there.
 const (
 	aParameter = "a parameter of the query string"
 	aMember    = "a member of the body"
 )
 
-// nameForMessage keeps what a stranger calls a parameter out of a sentence
-// unless it looks like a name.
+// nameForMessage returns the name of a parameter or member for use in a message, or otherwise
+// if a client sent something that does not look like a name.
 func nameForMessage(name, otherwise string) string {
 	if name == "" || len(name) > 40 || strings.Trim(name, "abcdefghijklmnopqrstuvwxyz_") != "" {
 		return otherwise

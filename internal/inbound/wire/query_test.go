@@ -30,7 +30,7 @@ func TestParseQuery(t *testing.T) {
 		{"a=%00", []pair{{"a", "\x00"}}},
 		{"a=%fF", []pair{{"a", "\xff"}}},
 		{"a=%25zz", []pair{{"a", "%zz"}}},
-		// WHATWG URL knows one separator; net/url refuses a semicolon.
+		// WHATWG URL has only one separator; net/url rejects a semicolon.
 		{"a=1;b=2", []pair{{"a", "1;b=2"}}},
 	} {
 		got, err := ParseQuery(tc.raw)
@@ -54,12 +54,12 @@ func TestR14BadPercentEncoding(t *testing.T) {
 		{"page=%u0031", "page has" + tail},
 		{"page=%+1", "page has" + tail},
 		{"per=5&page=%&page=1", "page has" + tail},
-		// Also where nobody asks for the parameter: it may be a misspelt one.
+		// Also for a parameter that is not asked for: it may be a misspelled one.
 		{"foo=%", "foo has" + tail},
 		{"%=1", "the query string has a parameter name with" + tail},
 		{"pa%zzge=1", "the query string has a parameter name with" + tail},
 		{"%zz", "the query string has a parameter name with" + tail},
-		// What a stranger calls a parameter is not repeated.
+		// A name that a stranger chose is not repeated in a message.
 		{"%3Cscript%3E=%", "a parameter of the query string has" + tail},
 		{"lyceum_key_1_0aBc=%", "a parameter of the query string has" + tail},
 		{strings.Repeat("a", 41) + "=%", "a parameter of the query string has" + tail},
@@ -76,8 +76,8 @@ func TestR14BadPercentEncoding(t *testing.T) {
 	}
 }
 
-// FuzzParseQuery holds the parser to net/url's, which refuses semicolons and
-// more than 10,000 parameters besides.
+// FuzzParseQuery compares the parser with net/url's, which additionally rejects semicolons and
+// more than 10,000 parameters.
 func FuzzParseQuery(f *testing.F) {
 	for _, raw := range []string{
 		"", "page=2&per=5", "a=1&a=2&&b", "a+b=%20%2B", "a=%", "%zz=1", "=1&=", "a;b=1", "a=%00%ff", "é=ü", "a==&=a", "%4",

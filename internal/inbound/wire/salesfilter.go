@@ -6,9 +6,9 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// salesParts are the parts of the sales list's filter besides its period. The
-// list, the export and the console all have them under these names. The filter
-// is passed by value, which costs no allocation.
+// salesParts are the parts of the sales list's filter other than its period. The list, the
+// export and the console use them under these names. The filter is passed by value, which costs
+// no allocation.
 var salesParts = []struct {
 	name string
 	bind func(lyceum.TransactionFilter, Field) lyceum.TransactionFilter
@@ -39,8 +39,8 @@ var salesParts = []struct {
 	}},
 }
 
-// SalesFilterNames returns the names of the parts of the sales list's filter,
-// but for start and end.
+// SalesFilterNames returns the names of the parts of the sales list's filter, except start and
+// end.
 func SalesFilterNames() []string {
 	names := make([]string, len(salesParts))
 	for i, part := range salesParts {
@@ -64,8 +64,8 @@ func bindSalesParts(in *Input) lyceum.TransactionFilter {
 	return f
 }
 
-// SalesFilterOf reads the filter of the sales list from what was given
-// elsewhere than in a query, by the same names.
+// SalesFilterOf parses the filter of the sales list from values that did not come from a query
+// string, under the same names.
 func SalesFilterOf(given url.Values) (lyceum.TransactionFilter, error) {
 	query, err := ParseQuery(given.Encode())
 	if err != nil {

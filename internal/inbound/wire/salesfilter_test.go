@@ -12,8 +12,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/inbound/wire"
 )
 
-// TestSalesFilter: each part narrows the filter, and all of the filter's parts
-// have a name, but the author: the contract's list cannot be filtered by them.
+// TestSalesFilter checks that each part narrows the filter, and that every part of the filter
+// has a name except the author, by which the contract's list cannot be filtered.
 func TestSalesFilter(t *testing.T) {
 	given := url.Values{"start": {"2024-01-01"}, "end": {"2024-02-01"}}
 	for _, name := range wire.SalesFilterNames() {

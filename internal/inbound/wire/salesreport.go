@@ -7,7 +7,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/reports"
 )
 
-// BindSalesReport binds what report is asked for.
+// BindSalesReport binds the query of a sales report.
 func BindSalesReport(in *Input) reports.Query {
 	return reports.Query{
 		From:  Parsed(in.Query("from"), lyceum.ParseDay),
@@ -23,7 +23,7 @@ func BindSalesReport(in *Input) reports.Query {
 	}
 }
 
-// SalesReportCSV is a report as a file: a line for each group and currency.
+// SalesReportCSV is a report as a CSV file: a line for each group and currency.
 type SalesReportCSV struct{ Report reports.Report }
 
 // ContentType implements Typed.

@@ -9,8 +9,8 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// statuses has the HTTP status of every kind of error. Where a face or a page
-// answers with another one, it says so where it calls Status.
+// statuses maps each kind of error to its HTTP status. Where a face or a page uses a different
+// one, the code that calls Status says so.
 var statuses = map[lyceum.Kind]int{
 	lyceum.Internal:        http.StatusInternalServerError,
 	lyceum.Invalid:         http.StatusBadRequest,
@@ -23,15 +23,15 @@ var statuses = map[lyceum.Kind]int{
 	lyceum.Unavailable:     http.StatusServiceUnavailable,
 }
 
-// StatusGone is the status that the log, the metrics and the failed requests have of a
-// request whose client closed the connection before the response.
+// StatusGone is the status in the log, the metrics and the failed requests for a request whose
+// client closed the connection before the response.
 const StatusGone = 499
 
-// Gone reports whether the client has closed the connection of a request.
+// Gone reports whether the client of a request has closed the connection.
 func Gone(r *http.Request) bool { return errors.Is(context.Cause(r.Context()), context.Canceled) }
 
-// RefusalLevel is how loud a log tells that a request cannot be answered now: whoever runs
-// the server has nothing to do about a client that has gone.
+// RefusalLevel returns the log level for a request that cannot be served right now. It is low
+// for a client that has gone, which the operator can do nothing about.
 func RefusalLevel(r *http.Request) slog.Level {
 	if Gone(r) {
 		return slog.LevelDebug

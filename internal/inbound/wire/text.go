@@ -4,8 +4,8 @@ import "unicode/utf8"
 
 const hexDigits = "0123456789abcdef"
 
-// AppendString appends s as encoding/json writes it, with & < > escaped
-// so that the text may stand in a page.
+// AppendString appends s as encoding/json writes it, with & < > escaped so that the text can be
+// put into an HTML page.
 func AppendString(b []byte, s string) []byte {
 	b = append(b, '"')
 	start := 0

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// FuzzJSONString holds the writer of strings to encoding/json.
+// FuzzJSONString compares the encoder of strings with encoding/json.
 func FuzzJSONString(f *testing.F) {
 	f.Add("a\"\\\b\f\n\r\t\x00\x1f\x7f<>&'\u2028\u2029\u202aé😀\ufffd\xff\xe2\x80\xed\xa0\x80")
 	f.Fuzz(func(t *testing.T, s string) {

@@ -6,7 +6,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Optional is null for what is absent.
+// Optional returns a pointer to the value, or nil if it is absent.
 func Optional[T comparable](o lyceum.Opt[T]) *T {
 	if !o.Present {
 		return nil
@@ -14,7 +14,7 @@ func Optional[T comparable](o lyceum.Opt[T]) *T {
 	return &o.Value
 }
 
-// Number is null for what is absent.
+// Number returns an optional number as a pointer to an int32, nil if it is absent.
 func Number[T ~int32](o lyceum.Opt[T]) *int32 {
 	if !o.Present {
 		return nil
@@ -23,7 +23,7 @@ func Number[T ~int32](o lyceum.Opt[T]) *int32 {
 	return &n
 }
 
-// Word is null for what is absent.
+// Word returns an optional string as a pointer, nil if it is absent.
 func Word[T ~string](o lyceum.Opt[T]) *string {
 	if !o.Present {
 		return nil
@@ -32,7 +32,7 @@ func Word[T ~string](o lyceum.Opt[T]) *string {
 	return &word
 }
 
-// Opt is absent for null.
+// Opt returns the value that v points to, absent if v is nil.
 func Opt[T comparable](v *T) lyceum.Opt[T] {
 	if v == nil {
 		return lyceum.None[T]()
@@ -40,7 +40,7 @@ func Opt[T comparable](v *T) lyceum.Opt[T] {
 	return lyceum.Some(*v)
 }
 
-// OptNumber is an id or an amount; absent for null.
+// OptNumber returns the id or amount that v points to, absent if v is nil.
 func OptNumber[T ~int32 | ~int64](v *int32) lyceum.Opt[T] {
 	if v == nil {
 		return lyceum.None[T]()
@@ -48,10 +48,10 @@ func OptNumber[T ~int32 | ~int64](v *int32) lyceum.Opt[T] {
 	return lyceum.Some(T(*v))
 }
 
-// Moment is a time as answers have it: UTC, to the second.
+// Moment returns a time as responses have it: in UTC, to the second.
 func Moment(t time.Time) time.Time { return lyceum.Second(t).UTC() }
 
-// OptMoment is null for what is absent.
+// OptMoment is Moment for an optional time, nil if it is absent.
 func OptMoment(o lyceum.Opt[time.Time]) *time.Time {
 	if !o.Present {
 		return nil
@@ -60,7 +60,7 @@ func OptMoment(o lyceum.Opt[time.Time]) *time.Time {
 	return &at
 }
 
-// Answers are the answers to a quiz by the key of the question; nil if they are not
+// Answers returns the answers to a quiz by the keys of their questions, or nil if they are not
 // known.
 func Answers(given lyceum.Opt[lyceum.GivenAnswers]) *map[string]any {
 	answers, err := given.Value.Read()

@@ -15,29 +15,29 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// gzipFrom is the length in bytes from which an answer is worth compressing.
+// gzipFrom is the length in bytes from which a response is worth compressing.
 const gzipFrom = 1400
 
 var buffers = sync.Pool{New: func() any { b := make([]byte, 0, 16<<10); return &b }}
 
-// maxKept is the largest buffer that is kept for another answer.
+// maxKept is the capacity of the largest buffer that is pooled for reuse, in bytes.
 const maxKept = 256 << 10
 
 var zippers = sync.Pool{New: func() any {
-	z, _ := gzip.NewWriterLevel(nil, gzip.BestSpeed) // fails for unknown levels alone
+	z, _ := gzip.NewWriterLevel(nil, gzip.BestSpeed) // fails only for unknown levels
 	return z
 }}
 
-// Holder bounds the memory of answers under way.
+// Holder limits the memory of responses in progress.
 type Holder interface {
-	// Hold makes the answer hold so many bytes, or fails when there is no room.
+	// Hold reserves memory for a response of that many bytes, or fails if there is no room.
 	Hold(ctx context.Context, bytes int) error
-	// Count is Hold for an answer that is not refused.
+	// Count is Hold for a response that must not be rejected.
 	Count(bytes int)
 }
 
-// Keeper may keep the text of an answer with its tag, to send it again as an
-// Encoded. It copies the text if it does.
+// Keeper may store the text of a response and its tag, to send it again as an Encoded. If it
+// does, it copies the text.
 type Keeper interface{ Keep(text []byte, tag string) }
 
 // Encoded is a body that was sent before, with its tag.
@@ -48,7 +48,7 @@ type Encoded struct {
 
 func (e Encoded) AppendJSON(b []byte) ([]byte, error) { return append(b, e.Text...), nil }
 
-// hold makes an answer hold the bytes of its text. An error is always sent.
+// hold reserves memory for the text of a response. Errors are always sent.
 func hold(w http.ResponseWriter, r *http.Request, status, bytes int) error {
 	holder, ok := w.(Holder)
 	if !ok {
@@ -61,11 +61,10 @@ func hold(w http.ResponseWriter, r *http.Request, status, bytes int) error {
 	return holder.Hold(r.Context(), bytes)
 }
 
-// Send sends a body, as JSON unless it is Typed. A 200 bears a weak ETag, of its version or else of
-// its bytes, and is a 304 without body when the request has that tag already.
-// The body is encoded before anything is sent, so that a body that fails has
-// sent nothing. An answer that was marked no-store before stays so, and bears
-// no tag.
+// Send sends a body, as JSON unless it is Typed. A response with status 200 has a weak ETag,
+// derived from its version or otherwise from its bytes, and becomes a 304 without a body if the
+// client already has that tag. The body is encoded before anything is sent, so nothing is sent
+// if that fails. A response that was already marked no-store stays so and gets no tag.
 func Send(w http.ResponseWriter, r *http.Request, status int, body Body) error {
 	header := w.Header()
 	_, secret := header["Cache-Control"]
@@ -120,7 +119,7 @@ func Send(w http.ResponseWriter, r *http.Request, status int, body Body) error {
 		}
 		header["Content-Encoding"] = gzipped
 		if cap(text) > maxKept {
-			text = nil // while a slow client reads, the compressed one alone is held
+			text = nil // while a slow client reads, only the compressed text is held
 		}
 		return sendText(w, status, zipped)
 	}
@@ -135,8 +134,7 @@ func sendText(w http.ResponseWriter, status int, text []byte) error {
 	return ignoreDeparture(err)
 }
 
-// notModified puts a tag on an answer, and answers a request that has it
-// already.
+// notModified sets the tag of a response, and responds with 304 if the client already has it.
 func notModified(w http.ResponseWriter, r *http.Request, tag string) bool {
 	header := w.Header()
 	header["Vary"], header["Etag"], header["Cache-Control"] = varies, []string{tag}, revalidate
@@ -147,7 +145,7 @@ func notModified(w http.ResponseWriter, r *http.Request, tag string) bool {
 	return true
 }
 
-// Values of headers that never change, made once.
+// Header values that never change, allocated once.
 var (
 	jsonType   = []string{"application/json; charset=utf-8"}
 	varies     = []string{"Accept, Accept-Encoding"}
@@ -156,11 +154,11 @@ var (
 	gzipped    = []string{"gzip"}
 )
 
-// ignoreDeparture drops the error of a client that went away: there is nobody left to
-// tell and nothing wrong here.
+// ignoreDeparture drops the error of a client that disconnected: nobody is left to report it
+// to, and nothing is wrong on our side.
 func ignoreDeparture(error) error { return nil }
 
-// zip compresses a text. While it does, the answer holds both.
+// zip compresses a text. Meanwhile, the response reserves memory for both.
 func zip(w http.ResponseWriter, r *http.Request, status int, text []byte) ([]byte, error) {
 	usual := len(text) / 4
 	if err := hold(w, r, status, len(text)+usual); err != nil {
@@ -180,7 +178,7 @@ func zip(w http.ResponseWriter, r *http.Request, status int, text []byte) ([]byt
 	return zipped.Bytes(), hold(w, r, status, zipped.Cap())
 }
 
-// knownTag is the tag of a body whose text need not be known for it, or "".
+// knownTag returns the tag of a body if it can be determined without the text, or "".
 func knownTag(body Body) string {
 	switch b := body.(type) {
 	case Encoded:
@@ -200,16 +198,16 @@ func weakTag(text []byte) string {
 	return string(tag[:])
 }
 
-// edition stands for the program that writes the answers: another one may
-// write the same state in other bytes.
+// edition identifies the program that writes the responses: another build may encode the same
+// state differently.
 var edition = sync.OnceValue(func() string {
 	build, _ := debug.ReadBuildInfo()
 	sum := sha256.Sum256([]byte(build.String()))
 	return hex.EncodeToString(sum[:4])
 })
 
-// versionTag is the tag of a known version. The time tells versions apart that
-// have the same number because a backup was restored between them.
+// versionTag returns the tag of a known version, or "". The time distinguishes versions that
+// have the same number because a backup was restored in between.
 func versionTag(v lyceum.Version) string {
 	if v == (lyceum.Version{}) {
 		return ""
@@ -233,8 +231,8 @@ func tagMatches(headers []string, tag string) bool {
 	return false
 }
 
-// AcceptsGzip tells whether a request takes gzip, by its Accept-Encoding
-// (RFC 9110, section 12.5.3).
+// AcceptsGzip reports whether a client accepts gzip, according to Accept-Encoding (RFC 9110,
+// section 12.5.3).
 func AcceptsGzip(headers []string) bool {
 	star := false
 	for _, line := range headers {

@@ -42,7 +42,7 @@ func textOf(t testing.TB, body wire.Body) []byte {
 	return text
 }
 
-// send gives the answer to a request with the headers given, as "Name: value".
+// send returns the response to a request with the given headers, as "Name: value".
 func send(t testing.TB, method string, status int, body wire.Body, headers ...string) *httptest.ResponseRecorder {
 	t.Helper()
 	r := httptest.NewRequest(method, "/v1/things", nil)
@@ -229,8 +229,8 @@ func TestGzipOfWhatIsNotWorthIt(t *testing.T) {
 	}
 }
 
-// TestSendThroughAServer asks as a client does: what HEAD says is what GET
-// brings.
+// TestSendThroughAServer sends requests as a client does, and checks that HEAD and GET have the
+// same headers.
 func TestSendThroughAServer(t *testing.T) {
 	for name, body := range map[string]wire.Body{"small": small, "large": large} {
 		for _, accepts := range []string{"identity", "gzip"} {
@@ -292,7 +292,7 @@ func TestOtherThanOKIsNotKept(t *testing.T) {
 	}
 }
 
-// broken fails after it wrote a part.
+// broken is a body that fails after writing a part.
 type broken struct{}
 
 func (broken) AppendJSON(b []byte) ([]byte, error) {
@@ -306,7 +306,7 @@ func TestBodyThatFailsSendsNothing(t *testing.T) {
 		if err == nil || w.Body.Len() > 0 || len(w.Header()) > 0 {
 			t.Errorf("%s: error %v after %d bytes and headers %v", name, err, w.Body.Len(), w.Header())
 		}
-		// The status is still to be had, and the next answer holds nothing of it.
+		// The status can still be set, and the next response contains nothing of this one.
 		if err := wire.Send(w, httptest.NewRequest(http.MethodGet, "/", nil), http.StatusInternalServerError, small); err != nil {
 			t.Fatal(err)
 		}
@@ -316,7 +316,7 @@ func TestBodyThatFailsSendsNothing(t *testing.T) {
 	}
 }
 
-// deaf is a client that went away.
+// deaf is a client that has disconnected.
 type deaf struct{ http.ResponseWriter }
 
 func (deaf) Write([]byte) (int, error) { return 0, errors.New("broken pipe") }
@@ -358,7 +358,7 @@ func TestJSONIsEscapedAsTheInterfaceDoes(t *testing.T) {
 	}
 }
 
-// dated is a body of a version; it fails when it must not be written.
+// dated is a body with a version; it fails if it must not be written.
 type dated struct {
 	wire.JSON
 
@@ -384,7 +384,7 @@ func TestSendVersion(t *testing.T) {
 	}
 	for name, other := range map[string]lyceum.Version{
 		"number": {Number: 8, At: at},
-		"time":   {Number: 7, At: at.Add(time.Microsecond)}, // a restored backup has gone another way
+		"time":   {Number: 7, At: at.Add(time.Microsecond)}, // a restored backup with a different history
 	} {
 		if got := tag(dated{JSON: small, state: other}); got == first {
 			t.Errorf("another %s has the same tag %s", name, got)

@@ -12,23 +12,21 @@ import (
 //go:embed testdata/axe/axe.min.js
 var axe string
 
-// violations runs axe with the rules that are to be put in, and gives a line for
-// each thing that is wrong.
+// violations runs axe with the given options, and returns a line for each violation.
 const violations = `axe.run(document, {resultTypes: ["violations"]%s}).then(r => r.violations.flatMap(v =>
 	v.nodes.map(n => v.impact + " " + v.id + ": " + v.help + "\n\t" + n.html.slice(0, 200) + "\n\t" +
 		(n.failureSummary ?? "").replaceAll("\n", " "))))`
 
-// Axe fails for everything that axe-core finds wrong with the page in the tab,
-// of the Web Content Accessibility Guidelines and of good practice. What it
-// finds out by looking, such as contrast, holds for the window as it is. The
-// page's policy stays in force.
+// Axe fails for every violation that axe-core finds on the page in the tab, of the Web Content
+// Accessibility Guidelines and of best practices. What it checks visually, such as contrast,
+// applies to the current window. The page's content security policy stays in force.
 func Axe(t testing.TB, tab context.Context) {
 	t.Helper()
 	audit(t, tab, "")
 }
 
-// Colors is Axe for what is told by colours alone: of a page that Axe has found
-// sound in other colours, which takes far longer.
+// Colors is Axe for only the rules about colours. It is for a page that passed Axe, which takes
+// far longer, in another colour scheme.
 func Colors(t testing.TB, tab context.Context) {
 	t.Helper()
 	audit(t, tab, `, runOnly: ["color-contrast", "link-in-text-block"]`)
@@ -46,8 +44,7 @@ func audit(t testing.TB, tab context.Context, rules string) {
 	}
 }
 
-// broken tells what is wrong with the order of a page that a rule of axe does
-// not see.
+// broken returns problems with the structure of a page that axe has no rule for.
 const broken = `(() => {
 	const wrong = [];
 	const least = innerWidth <= 640 || matchMedia("(pointer: coarse)").matches ? 44 : 36;
@@ -84,9 +81,9 @@ const broken = `(() => {
 	return wrong;
 })()`
 
-// Sound fails for a page that is wider than the window or one of its panels, whose
-// headings or references are broken, or where what is to be pressed is smaller than 36
-// pixels, or 44 on a phone.
+// Sound fails for a page that is wider than the window or one of its panels, whose headings or
+// references are broken, or whose buttons and inputs are smaller than 36 pixels, or 44 on a
+// phone.
 func Sound(t testing.TB, tab context.Context) {
 	t.Helper()
 	for _, each := range Eval[[]string](t, tab, broken) {

@@ -1,8 +1,7 @@
-// Package webtest looks at pages with Chromium: for tests only.
+// Package webtest tests pages in Chromium. It is only for tests.
 //
-// It owns how the browser is found and set up, what a browser may complain of,
-// and the check of what a screen reader or a keyboard needs. It must not know
-// any page.
+// It owns how the browser is found and set up, what a browser may complain about, and the
+// checks of what a screen reader or a keyboard needs. It must not know any page.
 package webtest
 
 import (
@@ -25,17 +24,16 @@ import (
 )
 
 const (
-	// browsing is how long one browser may take for all its pages: a browser
-	// that hangs ends its test, and not the whole run.
+	// browsing is how long one browser may take for all its pages, so that a browser that hangs
+	// ends its test and not the whole run.
 	browsing = 8 * time.Minute
 	// patience is how long Until waits.
 	patience = time.Minute
 )
 
-// Browser starts a Chromium with a profile of its own and gives a tab of it.
-// Without Chromium the test is skipped, but not where the environment says
-// CI=true: there its absence is a failure. LYCEUM_TEST_CHROMIUM may say where
-// it is.
+// Browser starts a Chromium with its own profile and returns a tab of it. Without Chromium the
+// test is skipped, unless the environment has CI=true: then it fails. LYCEUM_TEST_CHROMIUM may
+// contain the path of the browser.
 func Browser(t testing.TB) context.Context {
 	t.Helper()
 	allocator, stop := chromedp.NewExecAllocator(t.Context(),
@@ -56,8 +54,8 @@ func Browser(t testing.TB) context.Context {
 	return limited
 }
 
-// Chromium finds the browser. Without one the test is skipped, but not where
-// the environment says CI=true: there its absence is a failure.
+// Chromium returns the path of the browser. Without one the test is skipped, unless the
+// environment has CI=true: then it fails.
 func Chromium(t testing.TB) string {
 	t.Helper()
 	name := os.Getenv("LYCEUM_TEST_CHROMIUM")
@@ -75,7 +73,7 @@ func Chromium(t testing.TB) string {
 	return path
 }
 
-// Do takes steps in the tab; one that fails ends the test.
+// Do runs actions in the tab; the test ends if one fails.
 func Do(t testing.TB, tab context.Context, steps ...chromedp.Action[chromedp.Void]) {
 	t.Helper()
 	if err := chromedp.Do(tab, steps...); err != nil {
@@ -83,7 +81,7 @@ func Do(t testing.TB, tab context.Context, steps ...chromedp.Action[chromedp.Voi
 	}
 }
 
-// Eval gives what an expression is on the page; a promise is awaited.
+// Eval returns the value of an expression on the page; a promise is awaited.
 func Eval[T any](t testing.TB, tab context.Context, expression string) T {
 	t.Helper()
 	value, err := chromedp.Run(tab, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
@@ -93,13 +91,13 @@ func Eval[T any](t testing.TB, tab context.Context, expression string) T {
 	return value
 }
 
-// Until waits for an expression to be true. What a page does by itself is waited
-// for with it.
+// Until waits for an expression to become true, such as after something that the page does by
+// itself.
 func Until(t testing.TB, tab context.Context, expression string) {
 	t.Helper()
 	for deadline := time.Now().Add(patience); time.Now().Before(deadline); {
 		value, err := chromedp.Run(tab, chromedp.Evaluate[bool]("!!("+expression+")"))
-		if err == nil && value { // between two pages there is nothing to ask
+		if err == nil && value { // between two pages, evaluation fails
 			return
 		}
 		time.Sleep(25 * time.Millisecond)
@@ -107,14 +105,14 @@ func Until(t testing.TB, tab context.Context, expression string) {
 	t.Fatalf("never true: %s; the page is %s", expression, Eval[string](t, tab, "document.body.innerText"))
 }
 
-// Start has the page run a script that leads away from it, such as a step back.
-// The page answers before it runs the script: a page that is left while it is
-// asked has no answer.
+// Start makes the page run a script that navigates away from it, such as going back. The
+// evaluation returns before the script runs, because it would never return from a page that is
+// gone.
 func Start(script string) chromedp.Action[chromedp.Void] {
 	return chromedp.Evaluate[chromedp.Void]("setTimeout(() => {" + script + "}); undefined")
 }
 
-// Look makes the window so wide and so high, and light or dark.
+// Look sets the size of the window, and light or dark mode.
 func Look(t testing.TB, tab context.Context, width, height int64, dark bool) {
 	t.Helper()
 	scheme := "light"
@@ -125,14 +123,14 @@ func Look(t testing.TB, tab context.Context, width, height int64, dark bool) {
 		_, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
 			Features: []*emulation.MediaFeature{
 				{Name: "prefers-color-scheme", Value: scheme},
-				{Name: "prefers-reduced-motion", Value: "reduce"}, // a colour under way would be measured
+				{Name: "prefers-reduced-motion", Value: "reduce"}, // otherwise a colour would be measured in transition
 			},
 		})
 		return err
 	}))
 }
 
-// Scripts switches the scripts of pages on or off.
+// Scripts enables or disables the scripts of pages.
 func Scripts(t testing.TB, tab context.Context, on bool) {
 	t.Helper()
 	Do(t, tab, chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
@@ -143,7 +141,7 @@ func Scripts(t testing.TB, tab context.Context, on bool) {
 	}))
 }
 
-// Downloads lets the browser keep what it downloads, and gives the folder.
+// Downloads allows the browser to save downloads, and returns the folder.
 func Downloads(t testing.TB, tab context.Context) (folder string) {
 	t.Helper()
 	folder = t.TempDir()
@@ -156,7 +154,7 @@ func Downloads(t testing.TB, tab context.Context) (folder string) {
 	return folder
 }
 
-// Cookie gives the browser a cookie for an origin.
+// Cookie sets a cookie for an origin.
 func Cookie(t testing.TB, tab context.Context, origin, name, value string) {
 	t.Helper()
 	Do(t, tab, chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
@@ -167,21 +165,21 @@ func Cookie(t testing.TB, tab context.Context, origin, name, value string) {
 	}))
 }
 
-// The widths of Screenshot, in CSS pixels.
+// The widths for Screenshot, in CSS pixels.
 const (
 	Desktop = 1280
 	Phone   = 390
 )
 
-// Heard is what the browser says is wrong with pages.
+// Heard collects the problems that the browser reports.
 type Heard struct {
 	host string
 	mu   sync.Mutex
 	all  []string
 }
 
-// Listen begins to collect what is wrong: errors and messages on the console,
-// answers of 400 and above, and requests to anywhere but origin.
+// Listen starts collecting problems: errors and messages on the console, responses with status
+// 400 and above, and requests to anywhere but origin.
 func Listen(t testing.TB, tab context.Context, origin string) *Heard {
 	t.Helper()
 	at, err := url.Parse(origin)
@@ -220,8 +218,8 @@ func (h *Heard) add(format string, args ...any) {
 	h.mu.Unlock()
 }
 
-// Take gives what was heard since it was asked last, but for what contains one
-// of the texts that are expected.
+// Take returns the problems since the last call, except those that contain one of the expected
+// strings.
 func (h *Heard) Take(expected ...string) []string {
 	h.mu.Lock()
 	all := h.all

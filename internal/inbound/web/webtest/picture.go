@@ -16,9 +16,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// Screenshot keeps what the tab shows as NAME.png in the folder that
-// LYCEUM_PICTURES names, and does nothing without one. It leaves the window as
-// wide and as light as it was asked for.
+// Screenshot saves what the tab shows as NAME.png in the folder that LYCEUM_PICTURES names, and
+// does nothing if that is unset. It leaves the window with the given width and colour scheme.
 func Screenshot(t testing.TB, tab context.Context, name string, width int64, dark bool) {
 	t.Helper()
 	folder := os.Getenv("LYCEUM_PICTURES")
@@ -27,7 +26,7 @@ func Screenshot(t testing.TB, tab context.Context, name string, width int64, dar
 	}
 	height := int64(844)
 	Look(t, tab, width, height, dark)
-	if width < 2*Phone { // a phone's page is shown whole
+	if width < 2*Phone { // a phone's page is shown as a whole
 		height = max(height, Eval[int64](t, tab, "document.documentElement.scrollHeight"))
 		Look(t, tab, width, height, dark)
 	}
@@ -43,12 +42,12 @@ func Screenshot(t testing.TB, tab context.Context, name string, width int64, dar
 	}
 }
 
-// shades is how many colours a picture keeps: a page has few, and what is left
-// are the edges of its letters.
+// shades is how many colours a picture keeps: a page has few, and the others are the edges of
+// its letters.
 const shades = 256
 
-// small gives a picture in its most frequent colours, which takes a third of
-// the bytes. Every other colour becomes the nearest of those.
+// small reduces a picture to its most frequent colours, which saves two thirds of the bytes.
+// Every other colour becomes the nearest of those.
 func small(picture []byte) ([]byte, error) {
 	seen, err := png.Decode(bytes.NewReader(picture))
 	if err != nil {

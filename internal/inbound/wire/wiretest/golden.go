@@ -1,4 +1,4 @@
-// Package wiretest holds answers to the files that keep them whole.
+// Package wiretest compares responses with golden files. It is only for tests.
 package wiretest
 
 import (
@@ -14,10 +14,10 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files; read what changed before you keep it")
 
-// Update tells whether golden files are to be written.
+// Update reports whether golden files are to be written.
 func Update() bool { return *update }
 
-// Golden holds JSON to the file with the name in testdata.
+// Golden compares JSON with the file of the given name in testdata.
 func Golden(t *testing.T, name string, got []byte) {
 	t.Helper()
 	var indented bytes.Buffer
