@@ -9,8 +9,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Apps registers and changes a school's OAuth apps. It is safe for concurrent
-// use.
+// Apps registers and changes a school's OAuth apps. It is safe for concurrent use.
 type Apps struct {
 	store    lyceum.Store
 	clock    func() time.Time
@@ -19,13 +18,13 @@ type Apps struct {
 	loopback bool
 }
 
-// NewApps makes the service over a store. Loopback lets Redirect URLs be http
-// on the own machine, which a sandbox alone may.
+// NewApps returns an Apps for a store. If loopback is true, Redirect URLs may use http on the
+// local machine, which only a sandbox allows.
 func NewApps(store lyceum.Store, clock func() time.Time, oauth *OAuth, loopback bool) *Apps {
 	return &Apps{store: store, clock: clock, entropy: NewEntropy, oauth: oauth, loopback: loopback}
 }
 
-// AppForm is what an owner says of an app.
+// AppForm is what an owner enters about an app.
 type AppForm struct {
 	Name                string
 	RedirectURL         string
@@ -51,8 +50,8 @@ func (a *Apps) check(f AppForm) error {
 	return nil
 }
 
-// redirectProblem says what is wrong with a Redirect URL (RFC 6749, section
-// 3.1.2; docs/oauth.md). It is empty for a good one.
+// redirectProblem returns what is wrong with a Redirect URL (RFC 6749, section 3.1.2;
+// docs/oauth.md), or "" if it is valid.
 func (a *Apps) redirectProblem(text string) string {
 	const taken = "must be an address that begins with https:// and a host, without a fragment (#…), such as " +
 		"https://app.example.com/callback"
@@ -76,7 +75,7 @@ func (a *Apps) redirectProblem(text string) string {
 	return taken
 }
 
-// List gives the apps of a school that are not deleted, oldest first.
+// List returns the apps of a school that are not deleted, oldest first.
 func (a *Apps) List(ctx context.Context, by lyceum.By) ([]lyceum.OAuthApp, error) {
 	v := a.store.In(ctx, by.School)
 	if _, err := v.GetSchool(); err != nil {
@@ -85,7 +84,7 @@ func (a *Apps) List(ctx context.Context, by lyceum.By) ([]lyceum.OAuthApp, error
 	return lyceum.All(v.OAuthApps, v, lyceum.OAuthAppFilter{Undeleted: true})
 }
 
-// Get gives one app that is not deleted.
+// Get returns one app that is not deleted.
 func (a *Apps) Get(ctx context.Context, by lyceum.By, id lyceum.OAuthAppID) (lyceum.OAuthApp, error) {
 	apps, err := a.List(ctx, by)
 	if err != nil {
@@ -99,8 +98,8 @@ func (a *Apps) Get(ctx context.Context, by lyceum.By, id lyceum.OAuthAppID) (lyc
 	return lyceum.OAuthApp{}, lyceum.Errorf(lyceum.NotFound, "there is no OAuth app %d in school %d", id, by.School)
 }
 
-// Register makes an app and gives it with its client secret, which is not kept
-// and cannot be had again.
+// Register creates an app and returns it with its client secret, which is not stored and cannot
+// be retrieved again.
 func (a *Apps) Register(ctx context.Context, by lyceum.By, f AppForm) (lyceum.OAuthApp, string, error) {
 	if err := a.check(f); err != nil {
 		return lyceum.OAuthApp{}, "", err
@@ -126,8 +125,8 @@ func (a *Apps) Register(ctx context.Context, by lyceum.By, f AppForm) (lyceum.OA
 	return app, secret, err
 }
 
-// Change gives an app another name, Redirect URL or switches. Codes that are
-// out for the old Redirect URL fail.
+// Change changes an app's name, Redirect URL or switches. Codes issued for the old Redirect URL
+// fail.
 func (a *Apps) Change(ctx context.Context, by lyceum.By, id lyceum.OAuthAppID, f AppForm) (lyceum.OAuthApp, error) {
 	return a.edit(ctx, by, id, func(app *lyceum.OAuthApp, _ time.Time) error {
 		f.Version = app.Version
@@ -141,10 +140,10 @@ func (a *Apps) Change(ctx context.Context, by lyceum.By, id lyceum.OAuthAppID, f
 	})
 }
 
-// maxOldSecret is the longest that an old client secret can stay good.
+// maxOldSecret is the longest that an old client secret can stay valid.
 const maxOldSecret = 30 * 24 * time.Hour
 
-// Rotate gives an app a new client secret; the old one stays good for keep.
+// Rotate gives an app a new client secret; the old one stays valid for keep.
 func (a *Apps) Rotate(
 	ctx context.Context, by lyceum.By, id lyceum.OAuthAppID, keep time.Duration,
 ) (lyceum.OAuthApp, string, error) {
@@ -164,7 +163,7 @@ func (a *Apps) Rotate(
 	return app, secret, err
 }
 
-// Disable switches an app off, with all its tokens, or on again.
+// Disable disables an app along with all its tokens, or enables it again.
 func (a *Apps) Disable(ctx context.Context, by lyceum.By, id lyceum.OAuthAppID, off bool) (lyceum.OAuthApp, error) {
 	return a.edit(ctx, by, id, func(app *lyceum.OAuthApp, now time.Time) error {
 		app.DisabledAt = lyceum.None[time.Time]()
@@ -175,7 +174,7 @@ func (a *Apps) Disable(ctx context.Context, by lyceum.By, id lyceum.OAuthAppID, 
 	})
 }
 
-// Delete ends an app and all it was granted, for good.
+// Delete permanently deletes an app and revokes all its grants.
 func (a *Apps) Delete(ctx context.Context, by lyceum.By, id lyceum.OAuthAppID) error {
 	_, err := a.edit(ctx, by, id, func(app *lyceum.OAuthApp, now time.Time) error {
 		app.DeletedAt = lyceum.Some(lyceum.Second(now))
@@ -187,10 +186,10 @@ func (a *Apps) Delete(ctx context.Context, by lyceum.By, id lyceum.OAuthAppID) e
 	return a.revoke(ctx, by, lyceum.GrantFilter{App: lyceum.Some(id)})
 }
 
-// revokeSize is how many grants one write revokes at most.
+// revokeSize is the most grants that one write revokes.
 const revokeSize = 500
 
-// revoke ends grants, write by write.
+// revoke revokes grants in batches.
 func (a *Apps) revoke(ctx context.Context, by lyceum.By, which lyceum.GrantFilter) error {
 	now := a.clock()
 	for n := revokeSize; n == revokeSize; {
@@ -205,7 +204,7 @@ func (a *Apps) revoke(ctx context.Context, by lyceum.By, which lyceum.GrantFilte
 	return nil
 }
 
-// edit changes an app in one write and makes its tokens be looked at again.
+// edit changes an app in one write and evicts all cached tokens.
 func (a *Apps) edit(
 	ctx context.Context, by lyceum.By, id lyceum.OAuthAppID, change func(*lyceum.OAuthApp, time.Time) error,
 ) (lyceum.OAuthApp, error) {
@@ -231,7 +230,7 @@ func (a *Apps) edit(
 	return app, err
 }
 
-// Granted is an app that a learner lets act for them.
+// Granted is an app that a learner has granted access to.
 type Granted struct {
 	App      lyceum.OAuthApp
 	Scopes   lyceum.Scopes
@@ -239,7 +238,7 @@ type Granted struct {
 	LastUsed lyceum.Opt[time.Time]
 }
 
-// GrantedBy gives the apps that a learner lets act for them.
+// GrantedBy returns the apps that a learner has granted access to.
 func (a *Apps) GrantedBy(ctx context.Context, by lyceum.By, user lyceum.UserID) ([]Granted, error) {
 	v := a.store.In(ctx, by.School)
 	grants, err := lyceum.All(v.Grants, v, lyceum.GrantFilter{User: lyceum.Some(user), Unrevoked: true})
@@ -272,7 +271,7 @@ func (a *Apps) GrantedBy(ctx context.Context, by lyceum.By, user lyceum.UserID) 
 	return list, nil
 }
 
-// TakeBack ends what a learner let an app do.
+// TakeBack revokes what a learner granted an app.
 func (a *Apps) TakeBack(ctx context.Context, by lyceum.By, user lyceum.UserID, app lyceum.OAuthAppID) error {
 	err := a.revoke(ctx, by, lyceum.GrantFilter{App: lyceum.Some(app), User: lyceum.Some(user)})
 	a.oauth.forgetAll()

@@ -9,7 +9,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Learner is on whose behalf an app asks, and how far it may go.
+// Learner is the learner an app acts for, and what it may do.
 type Learner struct {
 	School  lyceum.SchoolID
 	User    lyceum.UserID
@@ -19,13 +19,13 @@ type Learner struct {
 	profile lyceum.User // as it was when the token was looked up
 }
 
-// By is the app that acts for the learner, as rules know it.
+// By returns the app that acts for the learner, in the form that rules use.
 func (l *Learner) By() lyceum.By {
 	return lyceum.By{School: l.School, Actor: appActor(l.App), Learner: lyceum.Some(l.User)}
 }
 
-// Me is what an app learns of the learner it acts for. Name and email are
-// absent without the scope that opens them.
+// Me is what an app learns about the learner it acts for. Name and Email are absent if the app
+// lacks the scope for them.
 type Me struct {
 	ID    lyceum.UserID
 	Role  lyceum.Role
@@ -33,8 +33,8 @@ type Me struct {
 	Email lyceum.Opt[string]
 }
 
-// Me gives the learner's profile as far as the scopes go. What another process
-// changed is seen within five seconds.
+// Me returns the part of the learner's profile that the scopes allow. Changes made by another
+// process are seen within five seconds.
 func (l *Learner) Me() Me {
 	me := Me{ID: l.User, Role: l.profile.Role}
 	if l.Scopes.Has("name:read") || l.Scopes.Has("profile:read") {
@@ -46,39 +46,39 @@ func (l *Learner) Me() Me {
 	return me
 }
 
-// knownToken is a bearer token that was found good.
+// knownToken is a bearer token that was found valid.
 type knownToken struct {
 	learner Learner
 	grant   lyceum.GrantID
 	expires time.Time
-	until   time.Time // when the store is asked again
-	entry   int64     // of the school's journal, which the store showed when it was asked
+	until   time.Time // when the store is queried again
+	entry   int64     // of the school's journal, which the store had reached when it was queried
 }
 
-// maxKnownTokens bounds what is remembered of bearer tokens.
+// maxKnownTokens bounds the cache of bearer tokens.
 const maxKnownTokens = 100_000
 
-// ErrBearer refuses a bearer token; wrong, expired and revoked ones alike (RFC
-// 6750, section 3.1).
+// ErrBearer rejects a bearer token, whether it is unknown, expired or revoked (RFC 6750,
+// section 3.1).
 var ErrBearer = &lyceum.Error{
 	Kind: lyceum.Unauthenticated, Code: "invalid_token",
 	Detail: "The access token is not valid: it is unknown, expired or revoked.",
 }
 
-// ErrNoBearer refuses a request without a bearer token. It has no code, for
-// such a request is told none (RFC 6750, section 3.1).
+// ErrNoBearer rejects a request without a bearer token. It has no code, because the response to
+// such a request must not include one (RFC 6750, section 3.1).
 var ErrNoBearer = &lyceum.Error{Kind: lyceum.Unauthenticated, Detail: "An access token is required: " +
 	"Authorization: bearer ACCESS_TOKEN."}
 
-// Bearer tells on whose behalf an app asks that presents an access token. A
-// token that is revoked in this process is refused at once, one revoked in
-// another within five seconds.
+// Bearer returns the learner on whose behalf the app that presents an access token acts. A
+// token revoked in this process is rejected immediately, one revoked in another process within
+// five seconds.
 func (o *OAuth) Bearer(ctx context.Context, token string) (Learner, error) {
 	return o.BearerSince(ctx, token, 0)
 }
 
-// BearerSince is Bearer for who knows of an entry of the school's journal, which the
-// store shows: what was believed of the token before does not count.
+// BearerSince is Bearer for a caller that has seen an entry of the school's journal: what was
+// cached about the token before that entry does not count.
 func (o *OAuth) BearerSince(ctx context.Context, token string, entry int64) (Learner, error) {
 	now := o.clock()
 	hash := HashSecret(token)
@@ -141,8 +141,8 @@ func (o *OAuth) lookBearer(
 	return known, nil
 }
 
-// forgetAll makes every bearer token be looked up again, also one that is being
-// looked up at this moment.
+// forgetAll evicts all bearer tokens from the cache, and prevents one that is being looked up
+// at the moment from being cached.
 func (o *OAuth) forgetAll() {
 	o.mu.Lock()
 	clear(o.known)
@@ -150,8 +150,8 @@ func (o *OAuth) forgetAll() {
 	o.mu.Unlock()
 }
 
-// May tells whether a learner's app may ask for an operation of a version; the
-// refusal names the scope that is wanted.
+// May reports whether a learner's app may call an operation of a version; the error names the
+// scope it lacks.
 func (l *Learner) May(version lyceum.InterfaceVersion, operation string) error {
 	wanted := ScopesFor(version, operation)
 	if l.Version != version {
@@ -177,7 +177,7 @@ func (o *OAuth) usedApp(school lyceum.SchoolID, app lyceum.OAuthAppID) {
 	o.useMu.Unlock()
 }
 
-// Uses gives the uses of grants and apps seen since it was asked last.
+// Uses returns the uses of grants and apps since the last call.
 func (o *OAuth) Uses() ([]lyceum.GrantUse, []lyceum.AppUse) {
 	o.useMu.Lock()
 	defer o.useMu.Unlock()
@@ -194,6 +194,6 @@ func (o *OAuth) Uses() ([]lyceum.GrantUse, []lyceum.AppUse) {
 	return grants, apps
 }
 
-// How the journal names who did something.
+// userActor and appActor name the actor in journal entries.
 func userActor(id lyceum.UserID) string    { return "user:" + strconv.Itoa(int(id)) }
 func appActor(id lyceum.OAuthAppID) string { return "oauth_app:" + strconv.Itoa(int(id)) }

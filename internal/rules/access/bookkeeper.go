@@ -8,15 +8,14 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Bookkeeper brings the use of keys, apps and grants and the counts of the
-// limiter into the store every few seconds, so that no request waits for
-// that.
+// Bookkeeper writes the use of keys, apps and grants and the counts of the limiter to the store
+// every few seconds, so that no request waits for that.
 type Bookkeeper struct {
 	Store   lyceum.Store
 	Keys    *Keys
 	OAuth   *OAuth
 	Limiter *Limiter
-	// Failures are the requests that failed; nil keeps none.
+	// Failures holds the requests that failed; nil stores none.
 	Failures *Failures
 	Log      *slog.Logger
 }
@@ -24,10 +23,11 @@ type Bookkeeper struct {
 // settlePause is how long a process keeps a part of a shared limit that it does not use.
 const settlePause = time.Second
 
-// bookkeepingPause is what a process that is killed may forget of both.
+// bookkeepingPause is the time between two writes, and so the most usage data that a killed
+// process loses.
 const bookkeepingPause = 5 * time.Second
 
-// Run keeps books until the context ends, and once more then.
+// Run writes to the store until the context ends, and then once more.
 func (b *Bookkeeper) Run(ctx context.Context) {
 	tick, second := time.NewTicker(bookkeepingPause), time.NewTicker(settlePause)
 	defer tick.Stop()
@@ -73,8 +73,7 @@ func (b *Bookkeeper) keep(ctx context.Context) {
 	}
 }
 
-// Resume takes up the counts of the running minute from the store, where they are not
-// shared anyway.
+// Resume loads the counts of the current minute from the store, unless they are shared anyway.
 func (b *Bookkeeper) Resume(ctx context.Context) error {
 	if b.Store.Tallies() != nil {
 		return nil

@@ -6,9 +6,8 @@ import (
 	"time"
 )
 
-// challenges notices apps that send one code_challenge in request after
-// request, which takes from PKCE what it is for (RFC 9700, section 2.1.1). It
-// remembers hashes, and those of the last day alone.
+// challenges detects apps that send the same code_challenge in several requests, which defeats
+// the purpose of PKCE (RFC 9700, section 2.1.1). It remembers only hashes, and only for a day.
 type challenges struct {
 	mu     sync.Mutex
 	begin  time.Time
@@ -34,8 +33,8 @@ func (c *challenges) see(clientID, challenge string, now time.Time) {
 	c.seen[key] = true
 }
 
-// ReusedChallenges tells how many codes were made since the start for a
-// code_challenge that its app had sent before.
+// ReusedChallenges returns how many codes were issued since the start for a code_challenge that
+// the app had sent before.
 func (o *OAuth) ReusedChallenges() int64 {
 	o.challenges.mu.Lock()
 	defer o.challenges.mu.Unlock()

@@ -9,14 +9,15 @@ import (
 	"sync"
 )
 
-// commonPasswords are 18,000 of the passwords that most people had in leaks, in
-// small letters: those of six characters or more in Django's
-// common-passwords.txt (BSD licence, see docs/decisions/0006-libraries.md).
+// commonPasswords holds 18,000 of the most common passwords in leaks, in lowercase: those of
+// six characters or more in Django's common-passwords.txt (BSD license, see
+// docs/decisions/0006-libraries.md).
 //
 //go:embed common-passwords.txt.gz
 var commonPasswords []byte
 
-// common is the set of commonPasswords and of some that a school invites to.
+// common returns the set of commonPasswords and a few more that are obvious choices at a
+// school.
 var common = sync.OnceValue(func() map[string]bool {
 	set := map[string]bool{}
 	for _, p := range []string{
@@ -28,7 +29,7 @@ var common = sync.OnceValue(func() map[string]bool {
 	}
 	text, err := gzip.NewReader(bytes.NewReader(commonPasswords))
 	if err != nil {
-		panic(err) // the file is a part of the program
+		panic(err) // the file is embedded
 	}
 	lines := bufio.NewScanner(text)
 	for lines.Scan() {
@@ -40,8 +41,8 @@ var common = sync.OnceValue(func() map[string]bool {
 	return set
 })
 
-// guessable tells whether a password is one of the first that others would try
-// for an account.
+// guessable reports whether a password is one of the first that an attacker would try for an
+// account.
 func guessable(password, email string) bool {
 	lower, email := strings.ToLower(password), strings.ToLower(email)
 	local, _, _ := strings.Cut(email, "@")

@@ -7,9 +7,9 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// OfferEmail keeps, in a change, that a user wants another email address, and returns
-// the secret of the link that confirms it. It fails with RateLimited if too many were
-// made lately.
+// OfferEmail stores, within a transaction, that a user wants another email address, and returns
+// the secret of the link that confirms it. It fails with RateLimited if too many links were
+// created recently.
 func (a *Accounts) OfferEmail(tx lyceum.Tx, user lyceum.UserID, email string, now time.Time) (string, error) {
 	made, err := lyceum.All(tx.Links, tx, lyceum.LinkFilter{
 		User: lyceum.Some(user), Purpose: lyceum.Some(lyceum.ConfirmEmail),
@@ -21,7 +21,7 @@ func (a *Accounts) OfferEmail(tx lyceum.Tx, user lyceum.UserID, email string, no
 		return "", lyceum.Errorf(lyceum.RateLimited, "too many links that confirm an email address were "+
 			"sent within an hour; wait and try again")
 	}
-	for _, link := range made { // which are counted, but only the last one is good
+	for _, link := range made { // they are counted, but only the newest stays valid
 		if link.UsedAt.Present {
 			continue
 		}
@@ -37,9 +37,9 @@ func (a *Accounts) OfferEmail(tx lyceum.Tx, user lyceum.UserID, email string, no
 	})
 }
 
-// EmailLink returns which address a link confirms, without spending it. The link is
-// good for the user alone who wants the address, and only the last one is: whoever
-// else reads it cannot take over the account.
+// EmailLink returns the address that a link confirms, without spending the link. The link only
+// works for the user who requested the address, and only the newest one does, so that anyone
+// else who reads it cannot take over the account.
 func (a *Accounts) EmailLink(
 	ctx context.Context, school lyceum.SchoolID, text string, user lyceum.UserID,
 ) (string, error) {
@@ -65,12 +65,12 @@ func emailOf(
 	return link.Email.Value, nil
 }
 
-// Readdress gives a user another address in a change, and returns the user as they
-// were.
+// Readdress changes a user's email address within a transaction and returns the user as they
+// were before.
 type Readdress func(tx lyceum.Tx, user lyceum.UserID, email string) (lyceum.User, error)
 
-// ConfirmEmail spends a link on the address that it confirms. It ends the user's
-// sessions and links, and returns the address.
+// ConfirmEmail spends a link and makes the address that it confirms the user's. It ends the
+// user's sessions and links, and returns the address.
 func (a *Accounts) ConfirmEmail(
 	ctx context.Context, school lyceum.SchoolID, text string, user lyceum.UserID, readdress Readdress,
 ) (email string, err error) {

@@ -9,7 +9,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Right is something that staff of a school may do.
+// Right is something that a school's staff may do.
 type Right string
 
 // The rights.
@@ -40,7 +40,7 @@ func Rights() []Right {
 	}
 }
 
-// granted is what each role may do. An owner may do everything.
+// granted holds the rights of each role. An owner has all of them.
 var granted = map[lyceum.StaffRole][]Right{
 	lyceum.OwnerRole: Rights(),
 	lyceum.ManagerRole: {
@@ -55,7 +55,7 @@ var granted = map[lyceum.StaffRole][]Right{
 // Holds reports whether a role has a right.
 func Holds(role lyceum.StaffRole, right Right) bool { return slices.Contains(granted[role], right) }
 
-// rightOf is the right that each door needs.
+// rightOf maps each door to the right that it needs.
 var rightOf = sync.OnceValue(func() map[string]Right {
 	all := map[string]Right{}
 	for right, names := range doors {
@@ -69,26 +69,26 @@ var rightOf = sync.OnceValue(func() map[string]Right {
 	return all
 })
 
-// Doors returns the right that each page and operation needs, by its method and the
-// pattern of its path.
+// Doors returns the right that each page and operation needs, keyed by its method and path
+// pattern.
 func Doors() map[string]Right { return rightOf() }
 
-// May reports whether a role opens a door, such as "GET /admin/sales/{id}". One that is
+// May reports whether a role may use a door, such as "GET /admin/sales/{id}". A door that is
 // not in the table stays closed.
 func May(role lyceum.StaffRole, door string) bool {
 	right, known := rightOf()[door]
 	return known && Holds(role, right)
 }
 
-// mostlyRead are the pages about keys, apps and webhooks that are opened to look at them.
+// mostlyRead are the pages about keys, apps and webhooks that only show them.
 var mostlyRead = []string{
 	"GET /admin/settings/oauth-apps", "GET /admin/settings/api-keys", "GET /admin/settings/webhooks",
 	"GET /admin/settings/webhooks/{id}", "GET /admin/settings/webhooks/{id}/deliveries/{delivery}",
 }
 
-// WantsFresh reports whether who opens a door must have shown a short while ago who
-// they are: before keys, apps, webhooks, roles and erasing. The page of a form asks before
-// anything is typed into it.
+// WantsFresh reports whether a door requires that the person has recently proved who they are:
+// this applies to keys, apps, webhooks, roles and erasing. The page with a form requires it
+// too, so that they confirm before they type anything.
 func WantsFresh(door string) bool {
 	_, path, _ := strings.Cut(door, " ")
 	if strings.HasPrefix(path, "/admin/people/") {
@@ -103,8 +103,8 @@ func WantsFresh(door string) bool {
 	return false
 }
 
-// PermitDoor fails with Forbidden where the role of who asks does not open a door. The
-// school itself, which has no role, opens all.
+// PermitDoor fails with Forbidden if the caller's role does not open a door. The school itself,
+// which has no role, can use all doors.
 func PermitDoor(by lyceum.By, door string) error {
 	if by.Staff == "" || May(by.Staff, door) {
 		return nil

@@ -15,7 +15,7 @@ import (
 
 var update = flag.Bool("update", false, "write docs/staff.md from the table of doors")
 
-// The tables in docs/staff.md are those of the code.
+// The tables in docs/staff.md match the code.
 func TestStaffInDocuments(t *testing.T) {
 	const path = "../../../docs/staff.md"
 	page, err := os.ReadFile(path)
@@ -88,8 +88,8 @@ func doorsTable() string {
 	return b.String()
 }
 
-// What is not in the table is closed, to owners too; only the school itself, which has
-// no role, passes.
+// Doors that are not in the table are closed, even to owners; only the school itself, which has
+// no role, may use them.
 func TestDoorsThatAreNotInTheTable(t *testing.T) {
 	for _, role := range lyceum.StaffRoles() {
 		if err := access.PermitDoor(lyceum.By{Staff: role}, "GET /admin/not/there"); lyceum.KindOf(err) != lyceum.Forbidden {

@@ -1,8 +1,8 @@
 package access
 
-// doors are the pages of the console and the operations of all faces by what they
-// need, as their method and the pattern of their path. One that is missing is closed
-// to everybody who is not the school itself; tests walk all routes.
+// doors lists the pages of the console and the operations of all faces by the right they need,
+// each as its method and path pattern. One that is missing is closed to everyone except the
+// school itself; tests walk all routes.
 var doors = map[Right][]string{
 	Enter: {
 		"GET /admin/{$}",

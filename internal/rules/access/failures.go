@@ -15,19 +15,18 @@ import (
 )
 
 const (
-	// failuresAnHour is how many failed requests of a school are kept in an hour, and
-	// alikeAnHour how many of those with the same method, path and status.
+	// failuresAnHour is how many failed requests of a school are stored in an hour, and
+	// alikeAnHour how many of those have the same method, path and status.
 	failuresAnHour = 2000
 	alikeAnHour    = 200
-	// failuresPending is how many wait to be stored, of all schools.
+	// failuresPending is how many may wait to be stored, for all schools together.
 	failuresPending = 10_000
-	// maxFailureText is the longest message that is kept, in bytes.
+	// maxFailureText is the longest message that is stored, in bytes.
 	maxFailureText = 1000
 )
 
-// Failures keeps the requests of schools that failed, for FailedRequestsKept. A request
-// does not wait for that: Keep stores what was added since. It is safe for concurrent
-// use.
+// Failures stores the failed requests of schools for FailedRequestsKept. Requests do not wait
+// for that: Keep stores what was added since the last call. It is safe for concurrent use.
 type Failures struct {
 	store   lyceum.Store
 	clock   func() time.Time
@@ -40,7 +39,7 @@ type Failures struct {
 	pending map[lyceum.SchoolID][]lyceum.FailedRequest
 }
 
-// NewFailures makes the service over a store.
+// NewFailures returns a Failures for a store.
 func NewFailures(store lyceum.Store, clock func() time.Time) *Failures {
 	return &Failures{
 		store: store, clock: clock, most: NewTries(clock, Bounds{Hour: failuresAnHour}),
@@ -48,18 +47,18 @@ func NewFailures(store lyceum.Store, clock func() time.Time) *Failures {
 	}
 }
 
-// Dropped returns how many failed requests were not kept since the start, because there
-// were too many.
+// Dropped returns how many failed requests were not stored since the start because there were
+// too many.
 func (f *Failures) Dropped() int64 { return f.dropped.Load() }
 
-// address is an email address, whatever surrounds it.
+// address matches an email address within any text.
 var address = regexp.MustCompile(`[^\s"'<>(),;:]+@[^\s"'<>(),;:]+`)
 
-// sampleAddress is the address of our own sentences, "such as learner@example.com".
+// sampleAddress is the address in our own error messages, "such as learner@example.com".
 const sampleAddress = "learner@example.com"
 
-// Add takes note of a failed request of a school and of what the response said was
-// wrong, without email addresses.
+// Add records a failed request of a school and what its response said was wrong, without email
+// addresses.
 func (f *Failures) Add(school lyceum.SchoolID, r lyceum.FailedRequest, wrong *lyceum.Error) {
 	if !f.alike.Take(school, fmt.Sprint(r.Method, " ", r.Path, " ", r.Status)) || !f.most.Take(school, "") {
 		f.dropped.Add(1)
@@ -93,8 +92,8 @@ func failureText(wrong *lyceum.Error) string {
 	return text[:end] + "…"
 }
 
-// Keep stores what was added. What fails is tried again the next time, and holds up no
-// other school.
+// Keep stores the requests that were added. Those that cannot be stored are retried on the next
+// call; an error of one school does not hold up the others.
 func (f *Failures) Keep(ctx context.Context) error {
 	f.mu.Lock()
 	pending := f.pending
@@ -128,8 +127,8 @@ func (f *Failures) Keep(ctx context.Context) error {
 
 var requestID = regexp.MustCompile(`^[0-9A-Za-z._-]{1,64}$`)
 
-// ParseRequestID reads the id of a request, as X-Request-Id has it. It fails with
-// Invalid for what no request has.
+// ParseRequestID parses a request id, as in X-Request-Id. It fails with Invalid if no request
+// can have such an id.
 func ParseRequestID(text string) (string, error) {
 	if !requestID.MatchString(text) {
 		return "", lyceum.Invalidf("must be 1 to 64 letters, digits, hyphens, underscores or dots, as X-Request-Id has them")
@@ -137,7 +136,7 @@ func ParseRequestID(text string) (string, error) {
 	return text, nil
 }
 
-// List lists the failed requests of a school, the newest first.
+// List returns the failed requests of a school, newest first.
 func (f *Failures) List(
 	ctx context.Context, by lyceum.By, q lyceum.FailedRequestFilter, p lyceum.Page,
 ) (lyceum.Listing[lyceum.FailedRequest], error) {

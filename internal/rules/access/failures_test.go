@@ -13,8 +13,8 @@ import (
 
 var everyFailure = lyceum.Page{Number: 1, Size: 5000}
 
-// However many requests fail, a school keeps a bounded number, says how many it left
-// out, and leaves the others alone.
+// However many requests fail, a school stores a limited number, reports how many it left out,
+// and does not affect other schools.
 func TestFailuresAreBounded(t *testing.T) {
 	o := newOffice(t, openStore(t, t.TempDir()))
 	f := access.NewFailures(o.store, o.clock.Now)
@@ -65,7 +65,7 @@ func TestFailuresAreBounded(t *testing.T) {
 	}
 }
 
-// What was wrong is kept without addresses, and in bounds.
+// The message is stored without addresses, and truncated.
 func TestFailureTexts(t *testing.T) {
 	o := newOffice(t, openStore(t, t.TempDir()))
 	f := access.NewFailures(o.store, o.clock.Now)

@@ -59,7 +59,7 @@ func wantKind(t testing.TB, err error, want lyceum.Kind) {
 	}
 }
 
-// The two refusals of a key (contract/v1.yaml).
+// The two errors for keys (contract/v1.yaml).
 const (
 	noKey  = "No API key found in request"
 	badKey = "Invalid authentication credentials"
@@ -74,7 +74,7 @@ func wantRefused(t testing.TB, keys *access.Keys, text, sentence string) {
 	}
 }
 
-// byKey is who asks with an API key.
+// byKey returns the caller with an API key.
 func byKey(school lyceum.SchoolID, key lyceum.APIKeyID, p lyceum.Permissions) lyceum.By {
 	return lyceum.By{School: school, Actor: fmt.Sprintf("api_key:%d", key), Key: key, Permissions: p, V2: true}
 }
@@ -87,14 +87,14 @@ func wantAccepted(t testing.TB, keys *access.Keys, text string, want lyceum.By) 
 	}
 }
 
-// weakHash is a hash as an older version might have made it.
+// weakHash returns a hash like one that an older version might have made.
 func weakHash(password string) string {
 	hash := argon2.IDKey([]byte(password), []byte("0123456789abcdef"), 1, 8, 1, 32)
 	encode := base64.RawStdEncoding.EncodeToString
 	return fmt.Sprintf("$argon2id$v=%d$m=8,t=1,p=1$%s$%s", argon2.Version, encode([]byte("0123456789abcdef")), encode(hash))
 }
 
-// signIn signs in from an address that nobody else comes from.
+// signIn signs in from an address that nobody else uses.
 func (o *office) signIn(t testing.TB, email, password string) (string, lyceum.User, error) {
 	t.Helper()
 	in, err := o.accounts.SignIn(t.Context(), access.Attempt{
@@ -103,7 +103,7 @@ func (o *office) signIn(t testing.TB, email, password string) (string, lyceum.Us
 	return in.Session, in.User, err
 }
 
-// interrupted is a table that does something before it answers with a first row.
+// interrupted is a table whose First does something before it returns.
 type interrupted[ID lyceum.Key, T, F any] struct {
 	lyceum.Table[ID, T, F]
 	do func()

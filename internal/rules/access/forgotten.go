@@ -7,22 +7,22 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// forgottenBounds are those of the links that are sent to one account.
+// forgottenBounds limits the links that are sent to one account.
 var forgottenBounds = Bounds{Hour: 3}
 
-// PassLink passes a one-time link on to its user, in the change that makes it.
+// PassLink hands a one-time link to its user, in the transaction that creates it.
 type PassLink func(tx lyceum.Tx, user lyceum.User, link string) error
 
-// Forgotten makes a one-time link for a person who forgot the password, and passes it
-// on. It makes none where there is nobody to send it to, and when too many were asked
-// for; whoever asks must not be told which.
+// Forgotten creates a one-time link for a person who forgot their password, and passes it on.
+// It creates none if there is nobody to send it to or too many were requested; the caller must
+// not reveal which.
 func (a *Accounts) Forgotten(ctx context.Context, school lyceum.SchoolID, email string, pass PassLink) error {
 	v := a.store.In(ctx, school)
 	user, found, err := v.Users.First(v, lyceum.UserFilter{Email: lyceum.Some(email)})
 	if err != nil || !found || user.DisabledAt.Present {
 		return err
 	}
-	// Names that nobody has take no room from the counts of accounts.
+	// Names that do not exist take no space from the counts of accounts.
 	_, err = a.forgotten.try(ctx, school, strings.ToLower(email), errNoTries)
 	if err == errNoTries { //nolint:errorlint // this very one
 		return nil
@@ -35,6 +35,6 @@ func (a *Accounts) Forgotten(ctx context.Context, school lyceum.SchoolID, email 
 	return err
 }
 
-// SchoolOfApp gives the school that a client id leads to, without asking
-// whether there is such an app.
+// SchoolOfApp returns the school that a client id belongs to, without checking that the app
+// exists.
 func SchoolOfApp(clientID string) (lyceum.SchoolID, bool) { return schoolOf(appPrefix, clientID) }

@@ -9,33 +9,33 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// The bounds of wrong passwords (security rows R11, R33 and R34). A try counts
-// when its hash is begun.
+// The limits for wrong passwords (security rows R11, R33 and R34). An attempt is counted when
+// its hash is started.
 var (
-	// fromBounds are those of one account from one address.
+	// fromBounds limits attempts on one account from one address.
 	fromBounds = Bounds{Minute: 10, Hour: 30}
-	// accountBounds are those of one account from everywhere (OWASP ASVS 5.0,
-	// 6.3, has 100 an hour).
+	// accountBounds limits attempts on one account from everywhere (OWASP ASVS 5.0, 6.3, has
+	// 100 an hour).
 	accountBounds = Bounds{Minute: 30, Hour: 100}
-	// deviceBounds are those of one account on a device that signed in to it
-	// before. No other bound holds for such a device.
+	// deviceBounds limits attempts on one account from a device that signed in to it before. No
+	// other limit applies to such a device.
 	deviceBounds = Bounds{Minute: 10, Hour: 30}
-	// addressBounds are those of one address over all accounts.
+	// addressBounds limits attempts from one address on all accounts.
 	addressBounds = Bounds{Minute: 30, Hour: 300}
 )
 
-// addressesKept is how many addresses have a count at a time.
+// addressesKept is the most addresses that are counted at a time.
 const addressesKept = 1 << 16
 
 // guard decides whether a password may be tried. It is safe for concurrent use.
 type guard struct{ counter counter }
 
-// claim is who wants to be let in, and from where.
+// claim is an attempt to sign in: to which account, and from where.
 type claim struct {
 	school lyceum.SchoolID
-	name   string // of the account, in small letters
+	name   string // of the account, in lowercase
 	from   netip.Prefix
-	device string // that signed in to the account before, or empty
+	device string // that signed in to the account before, or ""
 	taken  receipt
 }
 
@@ -54,7 +54,7 @@ var (
 	}
 )
 
-// origin names where the tries of an account come from, for the queue in which people
+// origin identifies where the attempts on an account come from, for the queue in which people
 // wait: an address, or a known device.
 func (c *claim) origin() string {
 	if c.device != "" {
@@ -65,7 +65,7 @@ func (c *claim) origin() string {
 
 func accountTopic(name string) lyceum.TallyName { return nameOf("account " + strings.ToLower(name)) }
 
-// counts are what the tries of a claim are counted of.
+// counts returns the counts that a claim adds to.
 func (c *claim) counts() []counted {
 	account := accountTopic(c.name)
 	from := counted{c.school, account, nameOf("from " + c.origin()), fromBounds, errAccountTries}
@@ -80,17 +80,17 @@ func (c *claim) counts() []counted {
 	}
 }
 
-// allowed says why a password may not be tried now, and counts nothing.
+// allowed returns why a password may not be tried now, without counting anything.
 func (g *guard) allowed(ctx context.Context, c *claim) error { return g.counter.check(ctx, c.counts()) }
 
-// begin counts a try, unless it may not be made.
+// begin counts an attempt, or fails if it may not be made.
 func (g *guard) begin(ctx context.Context, c *claim) (err error) {
 	c.taken, err = g.counter.take(ctx, c.counts())
 	return err
 }
 
-// succeeded clears the account's count. The address gets back this try alone:
-// who knows one password must not try those of others the more often for it.
+// succeeded clears the account's count. The address only gets back this one attempt: knowing
+// one password must not allow anyone to try those of other accounts more often.
 func (g *guard) succeeded(ctx context.Context, c *claim) error {
 	if err := g.clear(ctx, c.school, c.name); err != nil || c.device != "" {
 		return err
@@ -102,7 +102,7 @@ func (g *guard) succeeded(ctx context.Context, c *claim) error {
 	return g.counter.giveBack(ctx, address)
 }
 
-// clear forgets what was counted of an account.
+// clear removes the counts of an account.
 func (g *guard) clear(ctx context.Context, school lyceum.SchoolID, email string) error {
 	return g.counter.forget(ctx, school, accountTopic(email))
 }

@@ -13,8 +13,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// door signs in to a school where hashes cost little, so that a test can try
-// many passwords.
+// door signs in to a school where hashes are cheap, so that a test can try many passwords.
 type door struct {
 	*office
 	t *testing.T
@@ -35,7 +34,7 @@ func (d *door) user(id lyceum.UserID) lyceum.User {
 	return storetest.User(d.t, d.store, d.school, id)
 }
 
-// crowd makes users with weak hashes.
+// crowd creates users with weak hashes.
 func (d *door) crowd(n int) {
 	d.t.Helper()
 	users := make([]lyceum.User, n)
@@ -48,7 +47,7 @@ func (d *door) crowd(n int) {
 	d.save(d.t, users...)
 }
 
-// try signs in and gives what became of it: nothing when it went well.
+// try signs in and returns the result.
 func (d *door) try(email, password, from, device string) (access.Admission, lyceum.Kind, bool) {
 	d.t.Helper()
 	in, err := d.accounts.SignIn(d.t.Context(), access.Attempt{
@@ -57,7 +56,7 @@ func (d *door) try(email, password, from, device string) (access.Admission, lyce
 	return in, lyceum.KindOf(err), err == nil
 }
 
-// wrong tries a wrong password n times and tells how many were looked at.
+// wrong tries a wrong password n times and returns how many were checked.
 func (d *door) wrong(n int, from, device string) (looked int) {
 	d.t.Helper()
 	for range n {
@@ -89,8 +88,8 @@ func (d *door) wantOut(from, device, why string) {
 	}
 }
 
-// TestR33_WrongPasswordsFromElsewhere: they refuse the right password neither
-// from another address nor on a device that is known.
+// TestR33_WrongPasswordsFromElsewhere checks that they do not cause the right password to be
+// rejected, neither from another address nor on a known device.
 func TestR33_WrongPasswordsFromElsewhere(t *testing.T) {
 	t.Parallel()
 	d := newDoor(t)
@@ -110,8 +109,8 @@ func TestR33_WrongPasswordsFromElsewhere(t *testing.T) {
 	}
 }
 
-// TestR33_TheAccountAsAWhole: no number of addresses has more than the bound of
-// the account, which a known device passes and a new password ends.
+// TestR33_TheAccountAsAWhole checks that no number of addresses exceeds the limit of the
+// account, which does not apply to a known device and which a new password resets.
 func TestR33_TheAccountAsAWhole(t *testing.T) {
 	t.Parallel()
 	d := newDoor(t)
@@ -135,8 +134,8 @@ func TestR33_TheAccountAsAWhole(t *testing.T) {
 	d.wantIn("192.0.2.1", known, "on a known device")
 }
 
-// TestR33_AResetLetsIn: who chose a new password by a link is let in, and their
-// browser is known, so that those who go on trying cannot refuse it.
+// TestR33_AResetLetsIn checks that a user who chose a new password with a link can sign in, and
+// that their browser is known, so that others who keep trying cannot lock it out.
 func TestR33_AResetLetsIn(t *testing.T) {
 	t.Parallel()
 	d := newDoor(t)
@@ -155,7 +154,8 @@ func TestR33_AResetLetsIn(t *testing.T) {
 	d.wantIn("192.0.2.1", d.accounts.Remember("", d.school, user), "in the browser of the link")
 }
 
-// TestR33_DevicesAreBoundedToo, and what they keep is for one account.
+// TestR33_DevicesAreBoundedToo checks that known devices have a limit too, and that their text
+// is for one account.
 func TestR33_DevicesAreBoundedToo(t *testing.T) {
 	t.Parallel()
 	d := newDoor(t)
@@ -179,8 +179,8 @@ func TestR33_DevicesAreBoundedToo(t *testing.T) {
 	d.wantIn("198.51.100.1", known[:0]+d.accounts.Remember(known, d.school, lyceum.User{ID: 8}), "with a second account in the browser")
 }
 
-// TestR33_ANewPasswordEndsKnownDevices: who once knew the password, and signed in
-// by it again and again, has no tries left over from that.
+// TestR33_ANewPasswordEndsKnownDevices checks that somebody who once knew the password, and
+// often signed in with it, has no attempts left over from that.
 func TestR33_ANewPasswordEndsKnownDevices(t *testing.T) {
 	t.Parallel()
 	d := newDoor(t)
@@ -221,7 +221,7 @@ func TestDeviceKeysAreRotated(t *testing.T) {
 	}
 	mira := d.user(learner)
 	device := accounts("old").Remember("", d.school, mira)
-	for n := range 20 { // of accounts that were signed in to in one browser the latest stay known
+	for n := range 20 { // of the accounts signed in to in one browser, the latest stay known
 		device = accounts("old").Remember(device, d.school, lyceum.User{ID: lyceum.UserID(1000 + n)})
 	}
 	if len(device) > 600 {
@@ -250,8 +250,8 @@ func TestDeviceKeysAreRotated(t *testing.T) {
 	}
 }
 
-// TestR33_WhatDoesNotCount: a success, and a try whose client hung up before its
-// hash was begun.
+// TestR33_WhatDoesNotCount checks that successes do not count, nor attempts whose client hung
+// up before the hash was started.
 func TestR33_WhatDoesNotCount(t *testing.T) {
 	t.Parallel()
 	d := newDoor(t)
@@ -279,8 +279,8 @@ func TestR33_WhatDoesNotCount(t *testing.T) {
 	}
 }
 
-// TestR34_Spraying: one address tries few accounts, whether it knows a password
-// or not, and others are let in meanwhile.
+// TestR34_Spraying checks that one address can try only a few accounts, whether or not it knows
+// a password, and that others can sign in meanwhile.
 func TestR34_Spraying(t *testing.T) {
 	t.Parallel()
 	d := newDoor(t)
@@ -290,7 +290,7 @@ func TestR34_Spraying(t *testing.T) {
 		if _, kind, _ := d.try(fmt.Sprintf("x%d@example.com", n), "password1234", "198.51.100.1", ""); kind == lyceum.Unauthenticated {
 			looked++
 		}
-		if n == 20 { // who knows one password has no more tries for it
+		if n == 20 { // knowing one password gives no more attempts
 			d.wantIn("198.51.100.1", "", "their own")
 		}
 	}
@@ -301,8 +301,8 @@ func TestR34_Spraying(t *testing.T) {
 	d.wantIn("198.51.100.2", "", "from next door")
 }
 
-// TestR34_AFloodOfNames: ten thousand random names from ten addresses refuse
-// nobody else, nearly all of them without a hash.
+// TestR34_AFloodOfNames checks that ten thousand random names from ten addresses do not lock
+// out anybody else, and that nearly all of them cost no hash.
 func TestR34_AFloodOfNames(t *testing.T) {
 	t.Parallel()
 	d := newDoor(t)
@@ -323,8 +323,8 @@ func TestR34_AFloodOfNames(t *testing.T) {
 	d.wantIn("192.0.2.1", "", "after it")
 }
 
-// TestR34_ProgramsDoNotHoldUpPeople: while programs use every slot of theirs, a
-// person is let in; and where people wait, they are served in turn.
+// TestR34_ProgramsDoNotHoldUpPeople checks that a person can sign in while programs use all of
+// their slots, and that people who wait take turns.
 func TestR34_ProgramsDoNotHoldUpPeople(t *testing.T) {
 	t.Parallel()
 	d := newDoor(t)

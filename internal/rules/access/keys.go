@@ -10,9 +10,9 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// keyMemory is how long a key that was found good is believed without asking
-// the store again. A key revoked in this process is refused at once, one
-// revoked in another within this time.
+// keyMemory is how long a key that was found valid is trusted without querying the store again.
+// A key revoked in this process is rejected immediately, one revoked in another process within
+// this time.
 const keyMemory = 5 * time.Second
 
 // Keys issues, checks and revokes API keys. It is safe for concurrent use.
@@ -22,7 +22,7 @@ type Keys struct {
 
 	mu      sync.RWMutex
 	known   map[lyceum.KeyHash]knownKey
-	revokes int // how often a key was revoked here
+	revokes int // how often a key was revoked in this process
 
 	useMu sync.Mutex
 	uses  map[keyName]time.Time
@@ -31,7 +31,7 @@ type Keys struct {
 type knownKey struct {
 	by    lyceum.By
 	until time.Time
-	entry int64 // of the school's journal, which the store showed when it was asked
+	entry int64 // of the school's journal, which the store had reached when it was queried
 }
 
 type keyName struct {
@@ -39,25 +39,24 @@ type keyName struct {
 	key    lyceum.APIKeyID
 }
 
-// NewKeys makes the service over a store.
+// NewKeys returns a Keys for a store.
 func NewKeys(store lyceum.Store, clock func() time.Time) *Keys {
 	return &Keys{store: store, clock: clock, known: map[lyceum.KeyHash]knownKey{}, uses: map[keyName]time.Time{}}
 }
 
-// The refusals of a key; the sentences are those of the interface.
+// The errors for keys, in the wording of the contract.
 var (
 	errNoKey  = lyceum.Errorf(lyceum.Unauthenticated, "No API key found in request")
 	errBadKey = lyceum.Errorf(lyceum.Unauthenticated, "Invalid authentication credentials")
 )
 
-// Check tells whose key was presented. Unknown, mistyped and revoked keys are
-// refused alike.
+// Check returns whose key was presented. Unknown, mistyped and revoked keys fail alike.
 func (k *Keys) Check(ctx context.Context, presented string) (lyceum.By, error) {
 	return k.CheckSince(ctx, presented, 0)
 }
 
-// CheckSince is Check for who knows of an entry of the school's journal, which the
-// store shows: what was believed of the key before does not count.
+// CheckSince is Check for a caller that has seen an entry of the school's journal: what was
+// cached about the key before that entry does not count.
 func (k *Keys) CheckSince(ctx context.Context, presented string, entry int64) (lyceum.By, error) {
 	if presented == "" {
 		return lyceum.By{}, errNoKey
@@ -112,14 +111,15 @@ func (k *Keys) look(
 		until: now.Add(keyMemory), entry: entry,
 	}
 	k.mu.Lock()
-	if k.revokes == before { // else it may be this key that was revoked meanwhile
+	if k.revokes == before { // otherwise this key may have been revoked meanwhile
 		k.known[hash] = known
 	}
 	k.mu.Unlock()
 	return known, nil
 }
 
-// forgetAll makes every key be looked up again.
+// forgetAll evicts all keys from the cache, and prevents one that is being looked up at the
+// moment from being cached.
 func (k *Keys) forgetAll() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -133,10 +133,10 @@ func (k *Keys) forget(hash lyceum.KeyHash) {
 	k.mu.Unlock()
 }
 
-// keyActor is the name of a key in the journal.
+// keyActor returns the actor for a key's journal entries.
 func keyActor(id lyceum.APIKeyID) string { return "api_key:" + strconv.Itoa(int(id)) }
 
-// used remembers when a key was used, to the second.
+// used records when a key was used, to the second.
 func (k *Keys) used(by lyceum.By, at time.Time) {
 	name := keyName{by.School, by.Key}
 	at = lyceum.Second(at)
@@ -147,7 +147,7 @@ func (k *Keys) used(by lyceum.By, at time.Time) {
 	k.useMu.Unlock()
 }
 
-// Uses gives the uses seen since it was asked last, for the store.
+// Uses returns the uses since the last call, to be stored.
 func (k *Keys) Uses() []lyceum.KeyUse {
 	k.useMu.Lock()
 	uses := k.uses
@@ -160,11 +160,11 @@ func (k *Keys) Uses() []lyceum.KeyUse {
 	return list
 }
 
-// maxNameLength bounds the name of a key or an app, in characters.
+// maxNameLength limits the name of a key or an app, in characters.
 const maxNameLength = 100
 
-// Create issues a key made of e and gives it with its text, which is not kept
-// and cannot be had again.
+// Create creates a key from e and returns it with its text, which is not stored and cannot be
+// retrieved again.
 func (k *Keys) Create(
 	ctx context.Context, by lyceum.By, name string, p lyceum.Permissions, e Entropy,
 ) (lyceum.APIKey, string, error) {
@@ -201,8 +201,8 @@ func (k *Keys) Create(
 	return key, text, nil
 }
 
-// maker is the member of staff whose keys somebody makes and sees; absent: those of the
-// school.
+// maker returns the member of staff that the caller's keys belong to; if absent, they belong to
+// the school.
 func maker(by lyceum.By) lyceum.Opt[lyceum.UserID] {
 	if by.Staff == "" || by.Staff == lyceum.OwnerRole {
 		return lyceum.None[lyceum.UserID]()
@@ -210,8 +210,8 @@ func maker(by lyceum.By) lyceum.Opt[lyceum.UserID] {
 	return lyceum.Some(by.Person)
 }
 
-// List gives a school's keys, revoked ones too, oldest first. Staff who may not change
-// settings see those that they made.
+// List returns a school's keys, including revoked ones, oldest first. Staff who may not change
+// settings only see their own.
 func (k *Keys) List(ctx context.Context, by lyceum.By) ([]lyceum.APIKey, error) {
 	v := k.store.In(ctx, by.School)
 	if _, err := v.GetSchool(); err != nil {
@@ -227,7 +227,7 @@ func seenBy(by lyceum.By) lyceum.Opt[lyceum.UserID] {
 	return maker(by)
 }
 
-// Revoke ends a key for good. To revoke a revoked key changes nothing.
+// Revoke permanently revokes a key. Revoking a revoked key changes nothing.
 func (k *Keys) Revoke(ctx context.Context, by lyceum.By, id lyceum.APIKeyID) error {
 	now := k.clock()
 	err := k.store.Write(ctx, by.Stamp(now), func(tx lyceum.Tx) error {
@@ -257,7 +257,7 @@ func (k *Keys) Revoke(ctx context.Context, by lyceum.By, id lyceum.APIKeyID) err
 	return nil
 }
 
-// revokeKeys ends those of some keys that are good.
+// revokeKeys revokes those of the given keys that are not revoked yet.
 func revokeKeys(tx lyceum.Tx, now time.Time, keys ...lyceum.APIKey) error {
 	for _, key := range keys {
 		if key.RevokedAt.Present {

@@ -36,7 +36,7 @@ func TestKeyLeadsToItsSchool(t *testing.T) {
 			if key != want {
 				t.Errorf("issued %+v, want %+v", key, want)
 			}
-			// By the service that issued it, and by one that never saw it.
+			// Both with the service that issued it, and with one that has never seen it.
 			for _, keys := range []*access.Keys{d.keys, access.NewKeys(d.store, d.clock.Now)} {
 				wantAccepted(t, keys, text, byKey(id, key.ID, permissions))
 			}
@@ -69,7 +69,7 @@ func TestRevokedHereIsRefusedAtOnce(t *testing.T) {
 	wantAccepted(t, d.keys, keptText, byKey(d.school, kept.ID, lyceum.Read))
 	d.clock.Pass(time.Hour)
 	wantRefused(t, d.keys, text, badKey)
-	d.clock.Pass(-2 * time.Hour) // a clock set back brings nothing back to life
+	d.clock.Pass(-2 * time.Hour) // setting the clock back revives nothing
 	wantRefused(t, d.keys, text, badKey)
 }
 
@@ -83,19 +83,19 @@ func TestRevokedElsewhereIsRefusedSoon(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.clock.Pass(5*time.Second - time.Nanosecond)
-	wantAccepted(t, d.keys, text, caller) // the store is not asked yet
+	wantAccepted(t, d.keys, text, caller) // the store is not queried yet
 	d.clock.Pass(time.Nanosecond)
 	wantRefused(t, d.keys, text, badKey)
 	wantRefused(t, d.keys, text, badKey)
 }
 
-// TestKeyIsBelievedForAWhile shows on a store that cannot answer any more how
-// long a good key holds without it.
+// TestKeyIsBelievedForAWhile checks, with a store that no longer works, how long a valid key is
+// accepted without it.
 func TestKeyIsBelievedForAWhile(t *testing.T) {
 	d := newDesk(t)
 	key, text := d.issue(t, lyceum.Read)
 	caller := byKey(d.school, key.ID, lyceum.Read)
-	for range 3 { // asking again prolongs it
+	for range 3 { // checking again prolongs it
 		wantAccepted(t, d.keys, text, caller)
 		d.clock.Pass(5 * time.Second)
 	}
@@ -111,7 +111,7 @@ func TestKeyIsBelievedForAWhile(t *testing.T) {
 	}
 }
 
-// held is a store that lets a test in between its answer and the caller.
+// held is a store that pauses between finding a key and returning it.
 type held struct {
 	lyceum.Store
 	answered, proceed chan struct{}
@@ -139,13 +139,13 @@ func TestRevokedDuringACheckIsRefusedAtOnce(t *testing.T) {
 		checked <- err
 	}
 	go check()
-	<-store.answered // the key was good
+	<-store.answered // the key was valid
 	if err := keys.Revoke(t.Context(), lyceum.By{School: d.school, Actor: "test"}, key.ID); err != nil {
 		t.Fatal(err)
 	}
 	store.proceed <- struct{}{}
 	if err := <-checked; err != nil {
-		t.Fatal(err) // it was good when it was asked for
+		t.Fatal(err) // it was valid when it was checked
 	}
 	go check()
 	select {
@@ -181,7 +181,7 @@ func TestLastUseIsKept(t *testing.T) {
 	}
 	d.clock.Pass(1500 * time.Millisecond)
 	wantAccepted(t, d.keys, text, caller)
-	d.clock.Pass(-time.Second) // a clock set back does not make the use older
+	d.clock.Pass(-time.Second) // setting the clock back does not make the use older
 	wantAccepted(t, d.keys, text, caller)
 	keepBooks(d, access.NewLimiter(0, d.clock.Now))
 	first := storetest.Begin.Add(time.Second)
@@ -204,7 +204,7 @@ func TestCreateRefuses(t *testing.T) {
 	for _, tc := range []struct {
 		name, given string
 		permissions lyceum.Permissions
-		sentence    string // empty: issued
+		sentence    string // "" means that a key is issued
 	}{
 		{"empty name", "", lyceum.Read, "name must be 1 to 100 characters long"},
 		{"name of spaces", " \t\n ", lyceum.Read, "name must be 1 to 100 characters long"},

@@ -9,26 +9,26 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Bucket is what requests are counted by: a school, an OAuth app of it that asks
-// for tokens, or for a request that belongs to none the address it came from.
+// Bucket is what requests are counted by: a school, one of its OAuth apps that requests tokens,
+// or, for a request that belongs to neither, the address it came from.
 type Bucket struct {
 	School lyceum.SchoolID
 	App    lyceum.OAuthAppID // 0: the school itself
 	From   netip.Prefix
 }
 
-// BucketOf gives the bucket of an address that belongs to no school. An IPv6
-// caller commonly holds a whole /64.
+// BucketOf returns the bucket of an address that belongs to no school. An IPv6 client commonly
+// has a whole /64.
 func BucketOf(from netip.Addr) Bucket {
 	bits := 32
 	if from = from.Unmap(); from.Is6() {
 		bits = 64
 	}
-	prefix, _ := from.WithZone("").Prefix(bits) // fails for no address at all: one bucket for those
+	prefix, _ := from.WithZone("").Prefix(bits) // fails only without an address: those share one bucket
 	return Bucket{From: prefix}
 }
 
-// Quota is what is left of a bucket's minute.
+// Quota is the state of a bucket in the current minute.
 type Quota struct {
 	Limit     int64
 	Remaining int64
@@ -36,26 +36,26 @@ type Quota struct {
 	Exceeded  bool
 }
 
-// Limiter counts requests by the calendar minute. A zero limit counts
-// nothing. It is safe for concurrent use.
+// Limiter counts requests per minute of the clock. With a limit of zero it counts nothing. It
+// is safe for concurrent use.
 type Limiter struct {
 	limit int64
 	clock func() time.Time
-	parts *parts // of what all processes share; nil: this one counts alone
+	parts *parts // of the count shared by all processes; nil: this process counts on its own
 
 	mu     sync.Mutex
 	minute time.Time
 	used   map[Bucket]int64
-	saved  map[lyceum.SchoolID]int64 // what Windows gave last
+	saved  map[lyceum.SchoolID]int64 // what Windows last returned
 }
 
-// NewLimiter makes a limiter of perMinute requests a bucket.
+// NewLimiter returns a limiter that allows each bucket perMinute requests.
 func NewLimiter(perMinute int64, clock func() time.Time) *Limiter {
 	return &Limiter{limit: perMinute, clock: clock, used: map[Bucket]int64{}, saved: map[lyceum.SchoolID]int64{}}
 }
 
-// Share makes the limit one of all processes that count in the same tallies; with nil
-// it stays one of this process. It is called before the limiter is used.
+// Share makes the limit apply to all processes that count in the same tallies; with nil, it
+// stays per process. It must be called before the limiter is used.
 func (l *Limiter) Share(tallies lyceum.Tallies) *Limiter {
 	if tallies != nil {
 		l.parts = newParts(l.limit, l.clock, tallies)
@@ -63,8 +63,8 @@ func (l *Limiter) Share(tallies lyceum.Tallies) *Limiter {
 	return l
 }
 
-// Count counts one request. It fails with Unavailable if the count is shared and the
-// database does not answer.
+// Count counts one request. It fails with Unavailable if the count is shared and the database
+// does not respond.
 func (l *Limiter) Count(ctx context.Context, b Bucket) (Quota, error) {
 	if l.parts != nil {
 		return l.parts.count(ctx, b)
@@ -72,8 +72,8 @@ func (l *Limiter) Count(ctx context.Context, b Bucket) (Quota, error) {
 	return l.Take(b), nil
 }
 
-// Settle gives back what this process holds of the shared limit and does not use; all
-// of it when it stops.
+// Settle returns the unused part that this process has of the shared limit, or all of it if the
+// process stops.
 func (l *Limiter) Settle(ctx context.Context, stops bool) error {
 	if l.parts == nil {
 		return nil
@@ -81,10 +81,10 @@ func (l *Limiter) Settle(ctx context.Context, stops bool) error {
 	return l.parts.settle(ctx, stops)
 }
 
-// Enabled tells whether there is a limit.
+// Enabled reports whether there is a limit.
 func (l *Limiter) Enabled() bool { return l.limit > 0 }
 
-// Take counts one request, in this process alone.
+// Take counts one request, in this process only.
 func (l *Limiter) Take(b Bucket) Quota {
 	now := l.clock()
 	l.mu.Lock()
@@ -101,13 +101,13 @@ func (l *Limiter) Take(b Bucket) Quota {
 	return quota
 }
 
-// secondsOf is the rest of a minute in whole seconds, from 1 to 60.
+// secondsOf returns the rest of a minute in whole seconds, from 1 to 60.
 func secondsOf(left time.Duration) int { return int(max(1, min((left+time.Second-1)/time.Second, 60))) }
 
-// turn begins a new minute when the clock has left the old one. A clock that is
-// set back into the minute before stays in the one that was reached, so that a
-// small correction gives nobody a second minute; set back further it begins the
-// count again, so that nobody is refused for longer than two minutes.
+// turn starts a new minute when the clock has left the old one. If the clock is set back into
+// the previous minute, the current one continues, so that a small correction gives nobody a
+// second minute; if it is set back further, counting restarts, so that nobody is rejected for
+// longer than two minutes.
 func (l *Limiter) turn(now time.Time) {
 	if minute := now.Truncate(time.Minute); minute.After(l.minute) || now.Before(l.minute.Add(-time.Minute)) {
 		l.minute = minute
@@ -116,8 +116,8 @@ func (l *Limiter) turn(now time.Time) {
 	}
 }
 
-// Windows gives the schools' counts of the running minute that changed since
-// it was asked last, so that a restart does not begin the minute anew.
+// Windows returns the schools' counts of the current minute that changed since the last call,
+// so that a restart does not start the minute over.
 func (l *Limiter) Windows() []lyceum.RateWindow {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -132,10 +132,10 @@ func (l *Limiter) Windows() []lyceum.RateWindow {
 	return list
 }
 
-// Minute gives the beginning of the running minute.
+// Minute returns the start of the current minute.
 func (l *Limiter) Minute() time.Time { return l.clock().Truncate(time.Minute) }
 
-// Resume takes up the counts of the running minute that were kept before.
+// Resume loads the counts of the current minute that were saved before.
 func (l *Limiter) Resume(windows []lyceum.RateWindow) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -17,7 +17,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// keepBooks keeps what is to be kept, once.
+// keepBooks runs the bookkeeping once.
 func keepBooks(d *desk, limiter *access.Limiter) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -27,7 +27,7 @@ func keepBooks(d *desk, limiter *access.Limiter) {
 
 var ours, theirs = access.Bucket{School: 1}, access.Bucket{School: 2}
 
-// take counts n requests and gives how many were accepted.
+// take counts n requests and returns how many were accepted.
 func take(l *access.Limiter, b access.Bucket, n int) (accepted int) {
 	for range n {
 		if !l.Take(b).Exceeded {
@@ -56,7 +56,7 @@ func TestR21LimiterCountsDown(t *testing.T) {
 	}
 }
 
-// Reset is the seconds until the next minute: at second 43 it is 17.
+// Reset is the number of seconds until the next minute: 17 at second 43.
 func TestR21Reset(t *testing.T) {
 	for offset, want := range map[time.Duration]int{
 		0: 60, 1: 60, time.Second - 1: 60, time.Second: 59, 43 * time.Second: 17, 43*time.Second + 1: 17, 43*time.Second + 999*time.Millisecond: 17,
@@ -101,7 +101,7 @@ func TestR21LimiterInParallel(t *testing.T) {
 }
 
 func TestR21_R31_LimiterOverTime(t *testing.T) {
-	// Each step moves the clock and counts 7 requests on a limit of 5.
+	// Each step moves the clock and counts 7 requests against a limit of 5.
 	for _, tc := range []struct {
 		name  string
 		moves []time.Duration
@@ -152,7 +152,7 @@ func TestBucketOf(t *testing.T) {
 		{"192.0.2.1", "::ffff:192.0.2.1", true},
 		{"2001:db8::1", "2001:db8::ffff:1", true},        // one /64
 		{"2001:db8:0:1::1", "2001:db8:0:2::1", false},    // two
-		{"fe80::1%eth0", "fe80::1%eth1", true},           // a zone is the server's own
+		{"fe80::1%eth0", "fe80::1%eth1", true},           // a zone only matters on the server itself
 		{"2001:db8::1", "192.0.2.1", false},              //
 		{"::ffff:192.0.2.1", "::ffff:192.0.2.2", false},  //
 		{"2001:db8::1", "2001:db8::ffff:ffff:0:1", true}, //
@@ -234,7 +234,7 @@ func TestResumeCountsWhatCameBeforeIt(t *testing.T) {
 	take(l, ours, 1)
 	l.Resume([]lyceum.RateWindow{
 		{School: 1, Start: storetest.Begin, Used: 2},
-		{School: 2, Start: storetest.Begin.Add(-time.Minute), Used: 5}, // another minute's
+		{School: 2, Start: storetest.Begin.Add(-time.Minute), Used: 5}, // of another minute
 	})
 	if accepted := take(l, ours, 7); accepted != 2 {
 		t.Errorf("%d accepted, want 2", accepted)
@@ -244,7 +244,7 @@ func TestResumeCountsWhatCameBeforeIt(t *testing.T) {
 	}
 }
 
-// TestBooksAreKeptEveryFewSeconds runs in time of its own.
+// TestBooksAreKeptEveryFewSeconds runs with fake time.
 func TestBooksAreKeptEveryFewSeconds(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {

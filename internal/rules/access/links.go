@@ -7,18 +7,17 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// maxOpenLinks is how many links of one purpose a user has at most that nobody
-// used. A further one ends the oldest.
+// maxOpenLinks is the most unused links of one purpose that a user can have. Creating another
+// one deletes the oldest.
 const maxOpenLinks = 5
 
-// NewPasswordLink makes a one-time link for a user to set a password with. The
-// ones made before stay good until one is used. The text is a secret for the
-// user alone.
+// NewPasswordLink creates a one-time link with which a user can set a password. Earlier ones
+// stay valid until one is used. The returned text is a secret that only the user may see.
 func (a *Accounts) NewPasswordLink(ctx context.Context, by lyceum.By, user lyceum.UserID) (string, error) {
 	return a.newLink(ctx, by, user, lyceum.SetPassword, func(lyceum.Tx, lyceum.User, string) error { return nil })
 }
 
-// newLink makes a link, and passes it on in the same change.
+// newLink creates a link and passes it on in the same transaction.
 func (a *Accounts) newLink(
 	ctx context.Context, by lyceum.By, user lyceum.UserID, purpose lyceum.LinkPurpose, pass PassLink,
 ) (string, error) {
@@ -48,14 +47,14 @@ func (a *Accounts) newLink(
 	})
 }
 
-// makeLink keeps a link, with an entry about the user: it lets its bearer in.
+// makeLink stores a link, with a journal entry about the user, because the link lets anyone who
+// has it sign in.
 func makeLink(tx lyceum.Tx, link lyceum.Link) error {
 	tx.Note(lyceum.LinkCreated, int32(link.User))
 	return tx.Links.Insert(tx, link)
 }
 
-// trimLinks ends the links of a user for one purpose that are not spent, except
-// the newest.
+// trimLinks deletes a user's unspent links for one purpose, except the newest.
 func trimLinks(tx lyceum.Tx, user lyceum.UserID, purpose lyceum.LinkPurpose, newest int) error {
 	open, err := lyceum.All(tx.Links, tx, lyceum.LinkFilter{
 		User: lyceum.Some(user), Purpose: lyceum.Some(purpose),
@@ -75,7 +74,7 @@ func trimLinks(tx lyceum.Tx, user lyceum.UserID, purpose lyceum.LinkPurpose, new
 var errLink = lyceum.Errorf(lyceum.NotFound, "This link is no longer valid: it was used, or it is too old. If you "+
 	"have set your password with it, sign in; if not, ask for a new one.")
 
-// Link tells whose a one-time link is, without spending it.
+// Link returns the user a one-time link belongs to, without spending it.
 func (a *Accounts) Link(ctx context.Context, school lyceum.SchoolID, text string) (lyceum.User, error) {
 	if from, ok := schoolOf(linkPrefix, text); !ok || from != school {
 		return lyceum.User{}, errLink
@@ -95,8 +94,8 @@ func (a *Accounts) Link(ctx context.Context, school lyceum.SchoolID, text string
 	return v.Users.Get(v, link.User)
 }
 
-// SetPassword spends a one-time link on a new password. It ends the user's
-// other links and sessions and what apps were granted (RFC 9700, section 4.14.2).
+// SetPassword spends a one-time link to set a new password. It ends the user's other links,
+// their sessions and what they granted to apps (RFC 9700, section 4.14.2).
 func (a *Accounts) SetPassword(
 	ctx context.Context, school lyceum.SchoolID, text, password string,
 ) (lyceum.User, error) {
@@ -136,7 +135,7 @@ func (a *Accounts) SetPassword(
 	return changed, err
 }
 
-// spendLink takes note that a link was used, which ends it.
+// spendLink records that a link was used, after which it is no longer valid.
 func spendLink(tx lyceum.Tx, hash lyceum.KeyHash, now time.Time) error {
 	link, err := tx.Links.Get(tx, hash)
 	if lyceum.KindOf(err) == lyceum.NotFound || err == nil && link.UsedAt.Present {

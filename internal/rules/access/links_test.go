@@ -18,10 +18,10 @@ func (o *office) link(t *testing.T) string {
 	return link
 }
 
-// forgotten asks for a letter as a stranger can, and gives its link.
+// forgotten requests an email like a stranger could, and returns its link.
 func (o *office) forgotten(t *testing.T) string {
 	t.Helper()
-	o.clock.Pass(time.Hour) // three an hour are sent
+	o.clock.Pass(time.Hour) // three are sent per hour
 	var link string
 	pass := func(_ lyceum.Tx, _ lyceum.User, made string) error { link = made; return nil }
 	err := o.accounts.Forgotten(t.Context(), o.school, "mira@example.com", pass)
@@ -40,8 +40,8 @@ func (o *office) opens(t *testing.T, link string) bool {
 	return err == nil
 }
 
-// Strangers who ask for letters again and again end no link that an owner
-// passed on; the links of a user end when one of them is used.
+// Strangers who keep requesting emails do not invalidate links that an owner handed out; a
+// user's links end when one of them is used.
 func TestR39_LinksEndWhenOneIsUsed(t *testing.T) {
 	onBothEngines(t, func(t *testing.T, o *office) {
 		handed := []string{o.link(t), o.link(t)}
@@ -70,8 +70,7 @@ func TestR39_LinksEndWhenOneIsUsed(t *testing.T) {
 	})
 }
 
-// A user has a bounded number of open links, also when an owner makes them; the
-// newest work.
+// A user has a limited number of open links, even if an owner creates them; the newest work.
 func TestR39_OpenLinksAreBounded(t *testing.T) {
 	onBothEngines(t, func(t *testing.T, o *office) {
 		sent := o.forgotten(t)

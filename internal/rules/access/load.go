@@ -9,11 +9,10 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Load bounds the answers under way: how many expensive ones are made at once,
-// and the memory of all in bytes, of what they are made of and of what clients
-// have not taken yet. One school cannot use up the room of the
-// others, and large answers leave a quarter of the room to small ones and to
-// those that have begun.
+// Load limits the responses in progress: how many expensive ones are built at a time, and the
+// memory in bytes that all of them use, including what they are built from and what clients
+// have not received yet. One school cannot use up the memory of the others, and large responses
+// leave a quarter of it to small ones and to those already in progress.
 type Load struct {
 	limits  LoadLimits
 	turns   *turns
@@ -24,37 +23,35 @@ type Load struct {
 	refused atomic.Int64
 
 	mu    sync.Mutex
-	freed chan struct{} // closed when room was given back while somebody waits
+	freed chan struct{} // closed when memory was released while somebody waits
 }
 
-// LoadLimits are the bounds of a Load, in bytes.
+// LoadLimits are the limits of a Load. Process and School are in bytes.
 type LoadLimits struct {
 	Process, School int64
-	// Turns is how many expensive answers are made at once; one for each
-	// processor, and at least 2, when it is left out. A school has half of them.
+	// Turns is how many expensive responses are built at a time; 0 means one per processor, and
+	// at least 2. A school gets half of them.
 	Turns int
-	// Wait is how long an answer waits for its turn and for room; 5 seconds when
-	// it is left out.
+	// Wait is how long a response waits for its turn and for memory; 0 means 5 seconds.
 	Wait time.Duration
-	// Resized is told when the bytes under way have changed by loadStep; it may
-	// be nil.
+	// Resized is called when the bytes in use have changed by loadStep; it may be nil.
 	Resized func(bytes int64)
 }
 
 const (
-	// SmallAnswer is the size in bytes up to which an answer may use all room.
+	// SmallAnswer is the size in bytes up to which a response may use all of the memory.
 	SmallAnswer = 64 << 10
-	// loadStep is the change in bytes that Resized is told of.
+	// loadStep is the change in bytes after which Resized is called.
 	loadStep = 16 << 20
 )
 
-// The usual limits of a Load, in bytes.
+// The default limits of a Load, in bytes.
 const (
 	UsualLoad       = 128 << 20
 	UsualSchoolLoad = 48 << 20
 )
 
-// NewLoad makes an empty Load.
+// NewLoad returns an empty Load.
 func NewLoad(limits LoadLimits) *Load {
 	if limits.Wait == 0 {
 		limits.Wait = 5 * time.Second
@@ -65,29 +62,30 @@ func NewLoad(limits LoadLimits) *Load {
 	return &Load{limits: limits, turns: newTurns(limits.Turns), freed: make(chan struct{})}
 }
 
-// Bytes are those of all answers under way.
+// Bytes returns the memory used by all responses in progress.
 func (l *Load) Bytes() int64 { return l.used.Load() }
 
-// Refused counts the answers that found no room.
+// Refused returns how many responses were rejected for lack of memory or because their turn did
+// not come.
 func (l *Load) Refused() int64 { return l.refused.Load() }
 
-// Making are the expensive answers that are being made.
+// Making returns how many expensive responses are being built.
 func (l *Load) Making() int64 { making, _ := l.turns.count(); return int64(making) }
 
-// Waiting are the answers that wait for their turn.
+// Waiting returns how many responses wait for their turn.
 func (l *Load) Waiting() int64 { _, waiting := l.turns.count(); return int64(waiting) }
 
-// Claim is the memory of one answer. It belongs to one goroutine.
+// Claim is one response's share of the load. It belongs to one goroutine.
 type Claim struct {
 	load   *Load
 	school lyceum.SchoolID
 	share  *atomic.Int64
 	held   int64
 	turn   bool
-	over   time.Time // when waiting ends; zero before it began
+	over   time.Time // when waiting ends; zero before it starts
 }
 
-// Begin begins the answer to a caller of a school; 0 are those of none.
+// Begin starts the response to a caller of a school; 0 is for callers without a school.
 func (l *Load) Begin(school lyceum.SchoolID) Claim {
 	share, ok := l.shares.Load(school)
 	if !ok {
@@ -96,12 +94,12 @@ func (l *Load) Begin(school lyceum.SchoolID) Claim {
 	return Claim{load: l, school: school, share: share.(*atomic.Int64)}
 }
 
-// Held is how many bytes the answer holds.
+// Held returns how many bytes the response holds.
 func (c *Claim) Held() int64 { return c.held }
 
-// Hold makes the answer hold so many bytes. When there is no room for more it
-// waits for it, and after a while it fails with Unavailable and holds what it
-// held before.
+// Hold reserves memory so that the response holds the given number of bytes. If there is not
+// enough, it waits; when the wait times out it fails with Unavailable, and the response holds
+// what it held before.
 func (c *Claim) Hold(ctx context.Context, bytes int64) error {
 	if c.Try(bytes) {
 		return nil
@@ -112,7 +110,7 @@ func (c *Claim) Hold(ctx context.Context, bytes int64) error {
 	timer := c.timer()
 	defer timer.Stop()
 	for {
-		freed := l.changed() // before trying: what is given back later is not missed
+		freed := l.changed() // before trying, so that what is released afterwards is not missed
 		short, ok := c.take(more)
 		if ok {
 			return nil
@@ -129,7 +127,7 @@ func (c *Claim) Hold(ctx context.Context, bytes int64) error {
 	}
 }
 
-// timer ends the waiting of an answer.
+// timer returns a timer that fires when the response has waited long enough.
 func (c *Claim) timer() *time.Timer {
 	if c.over.IsZero() {
 		c.over = time.Now().Add(c.load.limits.Wait)
@@ -137,7 +135,7 @@ func (c *Claim) timer() *time.Timer {
 	return time.NewTimer(time.Until(c.over))
 }
 
-// TryTurn is Turn without waiting. It tells whether the answer has a turn.
+// TryTurn is Turn without waiting. It reports whether the response has a turn.
 func (c *Claim) TryTurn() bool {
 	if !c.turn {
 		_, c.turn = c.load.turns.ask(c.school, false)
@@ -145,8 +143,8 @@ func (c *Claim) TryTurn() bool {
 	return c.turn
 }
 
-// Turn waits until it is the turn of an expensive answer to be made, and after
-// a while it fails with Unavailable. The answer may have a turn already.
+// Turn waits for the turn to build an expensive response, and fails with Unavailable when the
+// wait times out. The response may have a turn already.
 func (c *Claim) Turn(ctx context.Context) error {
 	if c.turn {
 		return nil
@@ -170,7 +168,7 @@ func (c *Claim) Turn(ctx context.Context) error {
 	return ErrNoRoom
 }
 
-// EndTurn lets others have the turn of the answer, if it has one.
+// EndTurn gives up the response's turn, if it has one, so that another can start.
 func (c *Claim) EndTurn() {
 	if c.turn {
 		c.turn = false
@@ -178,33 +176,32 @@ func (c *Claim) EndTurn() {
 	}
 }
 
-// Pause is EndTurn for an answer that will want another turn later, and may wait
-// for that as long as for the first.
+// Pause is EndTurn for a response that will need another turn later, and may wait for it as
+// long as for the first.
 func (c *Claim) Pause() {
 	c.EndTurn()
 	c.over = time.Time{}
 }
 
-// ErrNoRoom refuses an answer that waited in vain for its turn or for room.
+// ErrNoRoom is the error for a response that timed out waiting for its turn or for memory.
 var ErrNoRoom = lyceum.Errorf(lyceum.Unavailable, "too many large answers are in progress; try again with fewer "+
 	"concurrent requests or a smaller page")
 
-// RoomError is ErrNoRoom for an answer that found no room, with what the log
-// says of it.
+// RoomError is ErrNoRoom for a response that found no memory, with details for the log.
 type RoomError struct {
 	School   lyceum.SchoolID
-	Wanted   int64 // bytes, of all of the answer that was made
-	Bound    int64 // bytes that were to be shared with the other answers
-	OfSchool bool  // the bound is the school's, not that of the process
+	Wanted   int64 // bytes, of the whole response
+	Bound    int64 // bytes that it would have shared with the other responses
+	OfSchool bool  // the bound is that of the school, not of the process
 }
 
 // Error implements error.
 func (*RoomError) Error() string { return ErrNoRoom.Error() }
 
-// Unwrap returns what the caller is told.
+// Unwrap returns the error that the caller sees.
 func (*RoomError) Unwrap() error { return ErrNoRoom }
 
-// Try is Hold without waiting. It tells whether the answer holds so many bytes.
+// Try is Hold without waiting. It reports whether the response holds that many bytes.
 func (c *Claim) Try(bytes int64) bool {
 	if bytes > c.held {
 		_, ok := c.take(bytes - c.held)
@@ -214,7 +211,7 @@ func (c *Claim) Try(bytes int64) bool {
 	return true
 }
 
-// take holds more, or returns the bound that leaves no room for it.
+// take reserves more memory, or returns the limit that prevents it.
 func (c *Claim) take(more int64) (short RoomError, ok bool) {
 	process, school := c.load.limits.Process, c.load.limits.School
 	if c.held == 0 && more > SmallAnswer {
@@ -244,7 +241,7 @@ func reserve(used *atomic.Int64, more, most int64) bool {
 	}
 }
 
-// Set makes the answer hold so many bytes, whether there is room or not.
+// Set makes the response hold that many bytes, even beyond the limits.
 func (c *Claim) Set(bytes int64) {
 	change := bytes - c.held
 	if change == 0 {
@@ -259,7 +256,7 @@ func (c *Claim) Set(bytes int64) {
 	c.load.tell()
 }
 
-// End gives back what the answer holds, and its turn.
+// End releases the response's memory and its turn.
 func (c *Claim) End() {
 	if c.load != nil {
 		c.EndTurn()
@@ -267,7 +264,7 @@ func (c *Claim) End() {
 	}
 }
 
-// wake lets those who wait for room look again.
+// wake makes all responses that wait for memory try again.
 func (l *Load) wake() {
 	if l.waiting.Load() == 0 {
 		return
@@ -284,7 +281,7 @@ func (l *Load) changed() <-chan struct{} {
 	return l.freed
 }
 
-// tell tells Resized when enough has changed since the last time.
+// tell calls Resized if enough has changed since the last call.
 func (l *Load) tell() {
 	if l.limits.Resized == nil {
 		return

@@ -12,7 +12,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/access"
 )
 
-// gone is the context of somebody who does not wait.
+// gone returns the context of a caller that does not wait.
 func gone() context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -84,7 +84,7 @@ func TestR25_LoadWaitsForRoom(t *testing.T) {
 	}
 }
 
-// The bounds hold whatever happens at once, and nothing is left over.
+// The limits hold under concurrency, and nothing is left over.
 func TestR25_LoadAtOnce(t *testing.T) {
 	t.Parallel()
 	var resized atomic.Int64
@@ -113,8 +113,8 @@ func TestR25_LoadAtOnce(t *testing.T) {
 	}
 }
 
-// A school has half of the turns; those that wait come up school by school, and
-// who goes away is passed over.
+// A school has half of the turns; waiting schools take turns, and a caller that leaves is
+// skipped.
 func TestR25_TurnsOfASchoolAndOfTheProcess(t *testing.T) {
 	t.Parallel()
 	load := access.NewLoad(access.LoadLimits{Process: mb, School: mb, Turns: 2, Wait: time.Hour})
@@ -156,7 +156,7 @@ func TestR25_TurnsOfASchoolAndOfTheProcess(t *testing.T) {
 	}
 	goOn <- struct{}{}
 	first.End()
-	for range 3 { // one of school 1 at a time: each ends before the next comes
+	for range 3 { // one of school 1 at a time: each ends before the next starts
 		if school := <-came; school != 1 {
 			t.Errorf("school %d comes up", school)
 		}

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// TestR34_LongNamesTakeNoRoom: names of any length that strangers type are
-// counted in the same little memory.
+// TestR34_LongNamesTakeNoRoom checks that names of any length typed by strangers are counted in
+// the same small amount of memory.
 func TestR34_LongNamesTakeNoRoom(t *testing.T) {
 	const names, length, most = 1000, 60 << 10, 8 << 20
 	tries, guard := NewTries(time.Now, Bounds{Minute: 20}), &guard{newMemory(time.Now, keptTopics{triesKept, addressesKept})}

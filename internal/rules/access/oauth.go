@@ -13,24 +13,24 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// How long what OAuth issues lives.
+// The lifetimes of what OAuth issues.
 const (
 	CodeLifetime   = time.Minute
 	AccessLifetime = 7200 * time.Second // docs/oauth.md
-	// A refresh token dies when it was not used for RefreshIdle, and in any
-	// case RefreshAbsolute after its line began (RFC 9700, section 4.14.2).
+	// A refresh token expires if it was not used for RefreshIdle, and in any case
+	// RefreshAbsolute after the first token of its line was issued (RFC 9700, section 4.14.2).
 	RefreshIdle     = 90 * 24 * time.Hour
 	RefreshAbsolute = 365 * 24 * time.Hour
-	// RotationGrace is how long after its replacement a rotated refresh token
-	// still gets a new one, for a client that lost the answer.
+	// RotationGrace is how long a rotated refresh token can still be exchanged for a new one,
+	// for a client that lost the response.
 	RotationGrace = 30 * time.Second
 )
 
-// OAuth lets apps act for learners: OAuth 2.0 with the authorization code
-// grant, PKCE and refresh tokens, as docs/oauth.md, RFC 6749, RFC 7636 and RFC
-// 9700 have it. It is safe for concurrent use.
+// OAuth allows apps to act for learners: OAuth 2.0 with the authorization code grant, PKCE and
+// refresh tokens, according to docs/oauth.md, RFC 6749, RFC 7636 and RFC 9700. It is safe for
+// concurrent use.
 type OAuth struct {
-	// Traces hears of codes and tokens that come back, and of sign-ins.
+	// Traces records replayed codes and tokens, and sign-ins.
 	Traces *Traces
 
 	store   lyceum.Store
@@ -38,11 +38,11 @@ type OAuth struct {
 	entropy func() Entropy
 	grace   time.Duration
 	wrong   *Tries // of client secrets
-	unknown *Tries // of client ids that no app has: nothing can be guessed, and each process counts for itself
+	unknown *Tries // of client ids that no app has: nothing can be guessed, so each process counts separately
 
 	mu         sync.RWMutex
 	known      map[lyceum.KeyHash]knownToken
-	generation int // of known; a look-up that began in another is not kept
+	generation int // of known; the result of a lookup that began in an earlier one is not cached
 
 	challenges challenges
 
@@ -61,7 +61,7 @@ type appName struct {
 	app    lyceum.OAuthAppID
 }
 
-// NewOAuth makes the service over a store.
+// NewOAuth returns an OAuth for a store.
 func NewOAuth(store lyceum.Store, clock func() time.Time) *OAuth {
 	return &OAuth{
 		Traces: NewTraces(store, clock),
@@ -72,17 +72,17 @@ func NewOAuth(store lyceum.Store, clock func() time.Time) *OAuth {
 	}
 }
 
-// maxWrongSecrets is how many wrong secrets of one app one address is told in a
-// minute that they are wrong.
+// maxWrongSecrets is how many times a minute one address is told that a secret of one app is
+// wrong.
 const maxWrongSecrets = 20
 
-// refusal is an error of OAuth: code is one of RFC 6749's, and both go to the
-// client, so that the sentence is plain ASCII without quotation marks.
+// refusal returns an OAuth error. The code is one of RFC 6749's; both code and sentence are
+// sent to the client, so the sentence must be plain ASCII without quotation marks.
 func refusal(code, sentence string) *lyceum.Error {
 	return &lyceum.Error{Kind: lyceum.Invalid, Code: code, Detail: sentence}
 }
 
-// The errors of RFC 6749, sections 4.1.2.1 and 5.2.
+// The error codes of RFC 6749, sections 4.1.2.1 and 5.2.
 const (
 	codeInvalidRequest   = "invalid_request"
 	codeInvalidClient    = "invalid_client"
@@ -93,25 +93,25 @@ const (
 	codeUnsupportedType  = "unsupported_response_type"
 )
 
-// Asked is an authorization request as it came. An absent parameter is empty
-// (RFC 6749, section 3.1).
+// Asked is an authorization request as received. An absent parameter is empty (RFC 6749,
+// section 3.1).
 type Asked struct {
 	ClientID, RedirectURI, ResponseType       string
 	RequiredScopes, OptionalScopes, Scope     string
 	CodeChallenge, CodeChallengeMethod, State string
 }
 
-// Request is an authorization request that was found good.
+// Request is a valid authorization request.
 type Request struct {
 	App       lyceum.OAuthApp
 	Required  lyceum.Scopes
-	Optional  lyceum.Scopes // without those of Required
+	Optional  lyceum.Scopes // without those in Required
 	Challenge lyceum.Opt[string]
 	State     string
 }
 
-// Identify finds the app of an authorization request. What it refuses must be
-// told to the person and never redirected (RFC 6749, section 4.1.2.1).
+// Identify finds the app of an authorization request. Its errors must be shown to the person
+// and never be sent to the Redirect URL (RFC 6749, section 4.1.2.1).
 func (o *OAuth) Identify(ctx context.Context, school lyceum.SchoolID, asked Asked) (lyceum.OAuthApp, error) {
 	if asked.ClientID == "" {
 		return lyceum.OAuthApp{}, refusal(codeInvalidRequest, "The app did not say which app it is: client_id is missing.")
@@ -133,15 +133,14 @@ func (o *OAuth) Identify(ctx context.Context, school lyceum.SchoolID, asked Aske
 	return app, nil
 }
 
-// appOf finds the app of a client id, unless it is deleted.
+// appOf finds the app with a client id, unless it is deleted.
 func (o *OAuth) appOf(ctx context.Context, school lyceum.SchoolID, clientID string) (lyceum.OAuthApp, bool, error) {
 	v := o.store.In(ctx, school)
 	return v.OAuthApps.First(v, lyceum.OAuthAppFilter{ClientID: lyceum.Some(clientID), Undeleted: true})
 }
 
-// Examine finds an authorization request of an identified app good, or says in
-// an error with one of RFC 6749's codes why not. That error goes to the app,
-// after the person has signed in.
+// Examine validates an authorization request of an identified app. Its errors have one of RFC
+// 6749's codes and are sent to the app after the person has signed in.
 func (o *OAuth) Examine(app lyceum.OAuthApp, asked Asked) (Request, error) {
 	r := Request{App: app, State: asked.State}
 	switch asked.ResponseType {
@@ -190,9 +189,9 @@ func (o *OAuth) Examine(app lyceum.OAuthApp, asked Asked) (Request, error) {
 	return r, nil
 }
 
-// Authorize gives an app what a learner granted on the consent page: the
-// required scopes and those of the optional ones that were chosen. The code is
-// a secret for the redirect and nowhere else.
+// Authorize stores what a learner granted an app on the consent page: the required scopes and
+// the optional ones that were chosen. It returns the code, a secret that may only go into the
+// redirect.
 func (o *OAuth) Authorize(
 	ctx context.Context, by lyceum.By, user lyceum.UserID, r Request, chosen lyceum.Scopes,
 ) (string, error) {
@@ -221,7 +220,7 @@ func (o *OAuth) Authorize(
 		if err := tx.AuthorizationCodes.Insert(tx, code); err != nil {
 			return err
 		}
-		// Between the consent page and the answer the owner may have acted.
+		// The owner may have changed the app since the consent page was shown.
 		_, standing, err := tx.CodeStandings.Get(tx, code.Hash)
 		if err == nil && (!standing.Good() || standing.App.RedirectURL != r.App.RedirectURL) {
 			err = refusal(codeInvalidRequest, "The app was changed or disabled in the meantime. Go back to it and start again.")
@@ -234,8 +233,8 @@ func (o *OAuth) Authorize(
 	return text, nil
 }
 
-// RedirectWith adds parameters to a registered Redirect URL, whose own query
-// survives (RFC 6749, section 3.1.2).
+// RedirectWith adds parameters to a registered Redirect URL and preserves its own query (RFC
+// 6749, section 3.1.2).
 func RedirectWith(registered string, parameters url.Values) (string, error) {
 	to, err := url.Parse(registered)
 	if err != nil {
@@ -249,19 +248,19 @@ func RedirectWith(registered string, parameters url.Values) (string, error) {
 	return to.String(), nil
 }
 
-// Client is how an app shows at the token endpoint who it is.
+// Client holds the credentials that an app presents at the token endpoint.
 type Client struct {
 	Version lyceum.InterfaceVersion // of the endpoint
 	ID      string
 	Secret  string
-	From    string // the address it asks from, for the count of wrong secrets
-	// Admit counts the request once the secret was found right, and may refuse it.
+	From    string // the address of the request, for the count of wrong secrets
+	// Admit counts the request after the secret was found right, and may reject it.
 	Admit func(lyceum.SchoolID, lyceum.OAuthAppID) error
 }
 
-// authenticate finds the app of a client. Unknown ids, wrong secrets and apps
-// of the other version are refused alike. The right secret is never refused,
-// whatever was tried before from the same address.
+// authenticate finds the app of a client. Unknown ids, wrong secrets and apps of the other
+// version fail alike. The right secret is always accepted, no matter how many wrong ones came
+// from the same address before.
 func (o *OAuth) authenticate(ctx context.Context, c Client) (lyceum.SchoolID, lyceum.OAuthApp, error) {
 	school, app, err := o.clientApp(ctx, c)
 	if err != nil {
@@ -304,7 +303,7 @@ var errSecretTries = &lyceum.Error{
 	Detail: "too many wrong client secrets from this address; try again in a minute",
 }
 
-// wrongClient counts wrong credentials; school is 0 where no app has the id.
+// wrongClient counts wrong credentials; school is 0 if no app has the id.
 func (o *OAuth) wrongClient(ctx context.Context, tries *Tries, school lyceum.SchoolID, c Client) error {
 	if _, err := tries.try(ctx, school, c.ID+" "+c.From, errSecretTries); err != nil {
 		return err
@@ -315,7 +314,7 @@ func (o *OAuth) wrongClient(ctx context.Context, tries *Tries, school lyceum.Sch
 	return refused
 }
 
-// Tokens is what the token endpoint answers with. The texts are secrets.
+// Tokens is the response of the token endpoint. The tokens are secrets.
 type Tokens struct {
 	AccessToken  string
 	RefreshToken string
@@ -326,10 +325,9 @@ type Tokens struct {
 var errGrant = refusal(codeInvalidGrant, "the code or refresh token is invalid: it is unknown, expired, used or "+
 	"revoked, or was issued for another app, redirect_uri or code_verifier")
 
-// Exchange gives an app tokens for a code. Everything is checked before the
-// code is spent, so that a failed attempt spends nothing; a second exchange
-// that is right in everything else revokes what the first one gave (RFC 6749,
-// section 4.1.2; RFC 9700, section 4.2.4).
+// Exchange exchanges a code for tokens. Everything is checked before the code is spent, so that
+// a failed attempt spends nothing; a second exchange that is otherwise valid revokes the tokens
+// of the first (RFC 6749, section 4.1.2; RFC 9700, section 4.2.4).
 func (o *OAuth) Exchange(ctx context.Context, client Client, code, redirectURI, verifier string) (Tokens, error) {
 	school, app, err := o.authenticate(ctx, client)
 	if err != nil {
@@ -380,9 +378,9 @@ func (o *OAuth) Exchange(ctx context.Context, client Client, code, redirectURI, 
 	return tokens, nil
 }
 
-// checkVerifier holds a verifier to the challenge of a code (RFC 7636, section
-// 4.6). A verifier without a challenge is refused too, so that a challenge that
-// an attacker took away is missed (RFC 9700, section 4.8.2).
+// checkVerifier checks a verifier against a code's challenge (RFC 7636, section 4.6). A
+// verifier without a challenge is rejected too, so that an attacker who strips the challenge is
+// detected (RFC 9700, section 4.8.2).
 func checkVerifier(challenge lyceum.Opt[string], verifier string) error {
 	if !challenge.Present {
 		if verifier != "" {
@@ -405,8 +403,8 @@ func checkVerifier(challenge lyceum.Opt[string], verifier string) error {
 
 const unreserved = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
 
-// mint makes an access token and a refresh token of a grant, and gives what
-// keeps them. With an old refresh token the new one goes on with its line.
+// mint creates an access token and a refresh token for a grant, and returns a function that
+// stores them. If that is passed an old refresh token, the new one continues its line.
 func (o *OAuth) mint(
 	school lyceum.SchoolID, grant lyceum.Grant, scopes lyceum.Scopes, now time.Time,
 ) (Tokens, func(lyceum.Tx, *lyceum.RefreshToken) error) {

@@ -35,7 +35,7 @@ const (
 	callback               = "https://app.example.com/callback"
 )
 
-// onBothEngines runs a test on SQLite and, where there is one, on PostgreSQL.
+// onBothEngines runs a test on SQLite and, if available, on PostgreSQL.
 func onBothEngines(t *testing.T, test func(*testing.T, *office)) {
 	t.Helper()
 	t.Run("sqlite", func(t *testing.T) { test(t, newOffice(t, openStore(t, t.TempDir()))) })
@@ -49,7 +49,7 @@ func onBothEngines(t *testing.T, test func(*testing.T, *office)) {
 	})
 }
 
-// passwordHash is made once, because a hash is expensive on purpose.
+// passwordHash is computed once, because hashes are expensive on purpose.
 var passwordHash = sync.OnceValue(func() string { return access.HashPassword(password, [16]byte{1}) })
 
 func newOffice(t *testing.T, store lyceum.Store) *office {
@@ -89,7 +89,7 @@ func (o *office) register(t *testing.T, version lyceum.InterfaceVersion, form ac
 	o.app[version], o.client[version] = app, access.Client{Version: version, ID: app.ClientID, Secret: secret, From: "192.0.2.1/32"}
 }
 
-// asked is a good request of the version 1 app.
+// asked returns a valid request of the version 1 app.
 func asked(change ...func(*access.Asked)) access.Asked {
 	a := access.Asked{ResponseType: "code", RequiredScopes: "name:read", OptionalScopes: "email:read courses:read"}
 	for _, c := range change {
@@ -98,7 +98,7 @@ func asked(change ...func(*access.Asked)) access.Asked {
 	return a
 }
 
-// code gives a code of the version 1 app with all its scopes.
+// code returns a code of the version 1 app with all its scopes.
 func (o *office) code(t *testing.T, change ...func(*access.Asked)) string {
 	t.Helper()
 	request, err := o.oauth.Examine(o.app[lyceum.V1], asked(change...))
@@ -291,8 +291,8 @@ func TestC14_C15_Replay(t *testing.T) {
 	})
 }
 
-// TestC16_OneOfManyRedemptions: of fifty who exchange one code at once, one is
-// given tokens.
+// TestC16_OneOfManyRedemptions checks that if fifty clients exchange one code concurrently,
+// only one gets tokens.
 func TestC16_OneOfManyRedemptions(t *testing.T) {
 	const codes, tries = 100, 50
 	onBothEngines(t, func(t *testing.T, o *office) {
@@ -336,7 +336,7 @@ func TestC23_WhatIsSwitchedOffIsRefusedAtOnce(t *testing.T) {
 				on := user
 				user.DisabledAt = lyceum.Some(o.clock.Now())
 				o.save(t, user)
-				o.clock.Pass(6 * time.Second) // another service may have said so
+				o.clock.Pass(6 * time.Second) // another service may have made the change
 				return func() { o.save(t, on); o.clock.Pass(6 * time.Second) }
 			},
 		} {
@@ -389,7 +389,7 @@ func challenged(verifier string) func(*access.Asked) {
 
 func TestD1_D2_D4_Verifiers(t *testing.T) {
 	o := newOffice(t, openStore(t, t.TempDir()))
-	// The vector of RFC 7636, appendix B.
+	// The test vector of RFC 7636, appendix B.
 	vector := func(a *access.Asked) { a.CodeChallenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM" }
 	if _, err := o.exchange(o.code(t, vector), "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"); err != nil {
 		t.Error("the RFC's verifier:", err)
@@ -410,7 +410,7 @@ func TestD1_D2_D4_Verifiers(t *testing.T) {
 			t.Errorf("%q: %v, want %q", tc.given, err, tc.want)
 		}
 	}
-	// Nobody may take the challenge away (RFC 9700, section 4.8.2).
+	// Nobody may strip the challenge (RFC 9700, section 4.8.2).
 	code := o.code(t)
 	if _, err := o.exchange(code, strings.Repeat("a", 43)); err == nil {
 		t.Error("a verifier without a challenge is taken")
@@ -507,8 +507,8 @@ func (o *office) rotating(t *testing.T, on bool) {
 	o.app[lyceum.V1] = app
 }
 
-// TestE3_E4_RotationIsASwitch: the original's refresh tokens stay the same, and
-// so do ours, unless the owner has an app's tokens rotate.
+// TestE3_E4_RotationIsASwitch checks that refresh tokens stay the same, like the original's,
+// unless the owner turns on rotation for an app.
 func TestE3_E4_RotationIsASwitch(t *testing.T) {
 	onBothEngines(t, func(t *testing.T, o *office) {
 		o.rotate(t)
@@ -541,7 +541,7 @@ func TestE3_E4_RotationIsASwitch(t *testing.T) {
 		if _, err := o.refresh(parent.RefreshToken, ""); err != nil {
 			t.Fatal(err)
 		}
-		_, err = o.refresh(grandparent.RefreshToken, "") // within the grace, but its successor was used
+		_, err = o.refresh(grandparent.RefreshToken, "") // within the grace period, but its successor was used
 		wantCode(t, err, "invalid_grant")
 		if o.alive(parent) {
 			t.Error("a grandparent's reuse ends nothing")
@@ -572,7 +572,7 @@ func TestE5_R9_RefreshingAtOnce(t *testing.T) {
 func TestE6_RefreshTokensExpire(t *testing.T) {
 	o := newOffice(t, openStore(t, t.TempDir()))
 	tokens := o.tokens(t)
-	for range 5 { // each use begins the days anew
+	for range 5 { // each use restarts the period
 		o.clock.Pass(access.RefreshIdle - time.Second)
 		if o.clock.Now().Sub(storetest.Begin) >= access.RefreshAbsolute {
 			break
@@ -635,7 +635,7 @@ func TestF7_R15_AccessTokensLiveTwoHours(t *testing.T) {
 	if o.alive(tokens) {
 		t.Error("alive after 7200 seconds")
 	}
-	// R15: a clock that is set back revives what was judged by it, and no more.
+	// R15: setting the clock back revives what expired by it, and nothing else.
 	code := o.code(t)
 	if _, err := o.exchange(code, ""); err != nil {
 		t.Fatal(err)
@@ -830,8 +830,8 @@ func TestMeShowsWhatWasGranted(t *testing.T) {
 	}
 }
 
-// TestRevocationDuringALookUp: a token that is being looked up while it is
-// revoked is not remembered as good.
+// TestRevocationDuringALookUp checks that a token that is revoked while it is being looked up
+// is not cached as valid.
 func TestRevocationDuringALookUp(t *testing.T) {
 	o := newOffice(t, openStore(t, t.TempDir()))
 	for range 20 {
@@ -915,7 +915,7 @@ func FuzzCheckPassword(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, kept string) {
 		if len(kept) > 200 {
-			return // what is kept is never as long
+			return // stored text is never that long
 		}
 		if good, err := access.CheckPassword("not x", kept); good && err == nil && !strings.HasPrefix(kept, "$argon2id$") {
 			t.Errorf("%q is taken", kept)

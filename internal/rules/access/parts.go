@@ -12,20 +12,20 @@ import (
 const (
 	// leaseWait is how long a request waits for a part of the limit.
 	leaseWait = time.Second
-	// emptyPause is how long a process that found nothing left does not ask again:
-	// others may have given back what they did not use.
+	// emptyPause is how long a process that found nothing left waits before it tries again, as
+	// others may have returned what they did not use.
 	emptyPause = time.Second
 	// leasesAtOnce is how many parts one statement leases.
 	leasesAtOnce = 256
-	// creditShare of the limit is what a process lets through in a minute without
-	// having asked, so that few requests cost no statement and the first do not wait:
-	// up to ten processes exceed the limit by a tenth at most.
+	// creditShare is the divisor of the limit that gives how many requests a process lets
+	// through in a minute without a lease, so that a few requests cost no statement and the
+	// first ones do not wait. Up to ten processes exceed the limit by at most a tenth.
 	creditShare = 100
 )
 
-// parts leases parts of each bucket's minute from what all processes share. A part is
-// a hundredth of the limit at first, grows with what is used, and is an eighth of what
-// is left at most. It is safe for concurrent use.
+// parts leases parts of each bucket's minute from the tallies that all processes share. A part
+// is a hundredth of the limit at first, grows with usage, and is at most an eighth of what is
+// left. It is safe for concurrent use.
 type parts struct {
 	limit, credit int64
 	clock         func() time.Time
@@ -33,22 +33,22 @@ type parts struct {
 
 	mu      sync.Mutex
 	buckets map[Bucket]*part
-	wanting []Bucket // parts of
-	leasing bool     // somebody works on wanting
+	wanting []Bucket // buckets whose parts are to be leased
+	leasing bool     // a goroutine is working on wanting
 }
 
 // part is what a process has of a bucket's minute.
 type part struct {
 	begin  time.Time     // of the minute
-	given  int64         // by the tallies, all parts together
-	used   int64         // by requests; more than given on credit
+	given  int64         // leased from the tallies, all parts together
+	used   int64         // by requests; if more than given, the rest is on credit
 	credit int64         // used on credit
-	all    int64         // what all processes have or used, as was heard last
-	before int64         // used when it was settled last
-	last   int64         // size of the part that was leased last
-	empty  time.Time     // nothing is left before
-	asked  chan struct{} // closed when the lease that is under way has ended; nil: none is
-	failed error         // how the last lease ended
+	all    int64         // leased or used by all processes, as of the last lease
+	before int64         // used as of the last call of settle
+	last   int64         // size of the last part leased
+	empty  time.Time     // nothing is left until then
+	asked  chan struct{} // closed when the lease in progress has ended; nil if there is none
+	failed error         // the error of the last lease
 }
 
 func newParts(limit int64, clock func() time.Time, tallies lyceum.Tallies) *parts {
@@ -94,8 +94,8 @@ func (s *parts) count(ctx context.Context, b Bucket) (Quota, error) {
 var errNoCount = lyceum.Errorf(lyceum.Unavailable, "the database is busy, and the request could not be counted; "+
 	"try again")
 
-// use lets a request through, if there is something left, and asks for more early
-// enough that others need not wait.
+// use lets a request through if something is left, and requests more early enough that others
+// need not wait.
 func (s *parts) use(b Bucket, p *part) bool {
 	left := p.given - p.used
 	switch {
@@ -114,14 +114,14 @@ func (s *parts) use(b Bucket, p *part) bool {
 	return true
 }
 
-// quota is what is left for all, as far as this process knows.
+// quota returns what is left for all processes, as far as this one is aware.
 func (s *parts) quota(p *part, now time.Time) Quota {
 	return Quota{Limit: s.limit, Remaining: max(0, s.limit-p.all+p.given-p.used), Reset: p.reset(now)}
 }
 
 func (p *part) reset(now time.Time) int { return secondsOf(p.begin.Add(time.Minute).Sub(now)) }
 
-// of returns what the process has of a bucket's minute now.
+// of returns the process's part of a bucket's current minute.
 func (s *parts) of(b Bucket, now time.Time) *part {
 	p := s.buckets[b]
 	switch {
@@ -134,13 +134,13 @@ func (s *parts) of(b Bucket, now time.Time) *part {
 	return p
 }
 
-// over reports whether the minute is over. After the clock was set back it is when the
-// clock shows more than a minute before.
+// over reports whether the part's minute is over. If the clock was set back, it is over once
+// the clock is more than a minute before it.
 func (p *part) over(now time.Time) bool {
 	return !now.Before(p.begin.Add(time.Minute)) || now.Before(p.begin.Add(-time.Minute))
 }
 
-// ask has another part leased, unless one is being leased.
+// ask requests another part, unless one is being leased already.
 func (s *parts) ask(b Bucket, p *part) (asked <-chan struct{}) {
 	if p.asked == nil {
 		p.asked = make(chan struct{})
@@ -153,8 +153,8 @@ func (s *parts) ask(b Bucket, p *part) (asked <-chan struct{}) {
 	return p.asked
 }
 
-// lease leases parts until nobody wants one. It belongs to no request: who waited may
-// have gone.
+// lease leases parts until no bucket needs one. It does not run on behalf of a request, because
+// the one that waited may have gone.
 func (s *parts) lease() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -187,9 +187,9 @@ func (s *parts) lease() {
 	s.leasing = false
 }
 
-// lease takes what was given for what was asked.
+// lease adds the result of a lease to the part.
 func (p *part) lease(asked *lyceum.Tally, found *lyceum.Tallied, now time.Time) {
-	if !found.Begin.Equal(p.begin) { // the minute of the others, whose clocks are a moment ahead
+	if !found.Begin.Equal(p.begin) { // the minute of other processes, whose clocks are a moment ahead
 		*p = part{begin: found.Begin, asked: p.asked}
 	} else {
 		p.given += asked.Add
@@ -201,7 +201,7 @@ func (p *part) lease(asked *lyceum.Tally, found *lyceum.Tallied, now time.Time) 
 	}
 }
 
-// tallyOf is what all processes share of a bucket's minute.
+// tallyOf returns the shared tally of a bucket's minute.
 func tallyOf(b Bucket, begin time.Time) lyceum.Tally {
 	name := "app " + strconv.Itoa(int(b.App))
 	if b.School == 0 {
@@ -212,8 +212,8 @@ func tallyOf(b Bucket, begin time.Time) lyceum.Tally {
 	}
 }
 
-// settle gives back what is not used: more than was used since it was called last,
-// or all. It forgets the minutes that are over.
+// settle returns what is not needed: whatever exceeds the usage since the last call, or all of
+// it. It discards minutes that are over.
 func (s *parts) settle(ctx context.Context, all bool) error {
 	var back []lyceum.Tally
 	s.mu.Lock()

@@ -25,13 +25,13 @@ func openPostgres(t *testing.T) lyceum.Store {
 	return store
 }
 
-// watchedTallies count the statements, and can be broken.
+// watchedTallies counts the statements, and can be broken.
 type watchedTallies struct {
 	lyceum.Tallies
 
 	statements atomic.Int64
 	broken     atomic.Bool
-	stuck      chan struct{} // closed: it answers again; nil: it is not stuck
+	stuck      chan struct{} // closed: it responds again; nil: it is not stuck
 }
 
 func (w *watchedTallies) Count(ctx context.Context, most int64, rows []lyceum.Tally) ([]lyceum.Tallied, error) {
@@ -50,9 +50,9 @@ func (w *watchedTallies) GiveBack(ctx context.Context, rows []lyceum.Tally) erro
 	return w.Tallies.GiveBack(ctx, rows)
 }
 
-// TestR21SharedLimit: so many processes as may be allow what one does, within a tenth,
-// however the callers are spread, and ask the database seldom. LYCEUM_LIMITS=1 prints
-// the table for larger limits too.
+// TestR21SharedLimit checks that the maximum number of processes allow what a single one does,
+// within a tenth, however the callers are distributed, and seldom query the database.
+// LYCEUM_LIMITS=1 prints the table for larger limits too.
 func TestR21SharedLimit(t *testing.T) {
 	t.Parallel()
 	store := openPostgres(t)
@@ -87,7 +87,7 @@ func TestR21SharedLimit(t *testing.T) {
 	}
 }
 
-// sharedMinute sends twice the limit in one minute, by 100 callers.
+// sharedMinute sends twice the limit in one minute, from 100 callers.
 func sharedMinute(
 	t *testing.T, store lyceum.Store, school lyceum.SchoolID, limit int64, processes int, spread func(i, n, processes int) int,
 ) (allowed, statements int64) {
@@ -132,8 +132,8 @@ func sharedMinute(
 	return passed.Load(), tallies.statements.Load()
 }
 
-// TestSharedLimitOfWhoStops: what a process holds is the others' when it stops, and
-// few requests ask nobody.
+// TestSharedLimitOfWhoStops checks that the others get what a process has when it stops, and
+// that a few requests cost no statement.
 func TestSharedLimitOfWhoStops(t *testing.T) {
 	t.Parallel()
 	store := openPostgres(t)
@@ -173,8 +173,8 @@ func TestSharedLimitOfWhoStops(t *testing.T) {
 	}
 }
 
-// TestSharedLimitWithoutDatabase: a process goes on for a hundredth of the limit, then
-// refuses with Unavailable, and does not wait.
+// TestSharedLimitWithoutDatabase checks that a process continues for a hundredth of the limit,
+// then fails with Unavailable, and does not wait.
 func TestSharedLimitWithoutDatabase(t *testing.T) {
 	t.Parallel()
 	store := openPostgres(t)

@@ -16,16 +16,16 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// challengeLifetime is how long a challenge may be answered.
+// challengeLifetime is how long a challenge can be answered.
 const challengeLifetime = 5 * time.Minute
 
 var (
 	errPasskey = lyceum.Errorf(lyceum.Unauthenticated, "This passkey was not accepted. Try again, or use another way to "+
 		"sign in.")
 	errLate = lyceum.Errorf(lyceum.Unauthenticated, "The passkey took longer than five minutes. Try again.")
-	// errDisabled says no more than errPasskey.
+	// errDisabled reveals no more than errPasskey.
 	errDisabled = lyceum.Errorf(lyceum.Unauthenticated, "%s", errPasskey.Detail)
-	// errCopied: WebAuthn, section 6.1.1.
+	// errCopied is for a signature counter that went back (WebAuthn, section 6.1.1).
 	errCopied = lyceum.Errorf(lyceum.Unauthenticated, "This passkey may have been copied, because it has counted fewer "+
 		"uses than before. Use another way to sign in, and remove it.")
 	errOtherSchool = lyceum.Errorf(lyceum.Unauthenticated, "This passkey is for another school on this server. Choose "+
@@ -36,13 +36,14 @@ var (
 
 const challengePurpose = "passkey challenge"
 
-// challengeText is what a challenge signs. The parts before Browser have no spaces.
+// challengeText returns the text that a challenge signs. The parts before Browser have no
+// spaces.
 func challengeText(asked *PasskeyAsked, nonce, until string) string {
 	return fmt.Sprintf("%s %s %s %d %d %s", nonce, until, asked.Use, asked.School, asked.User, asked.Browser)
 }
 
-// challenge makes a challenge: nonce.until.signature. None is stored before it is used,
-// so that asking for many costs nothing.
+// challenge creates a challenge: nonce.until.signature. None is stored before it is used, so
+// that requesting many costs nothing.
 func (a *Accounts) challenge(asked *PasskeyAsked) (string, error) {
 	e := a.entropy()
 	nonce := passkeyEncoding.EncodeToString(e[:16])
@@ -54,8 +55,8 @@ func (a *Accounts) challenge(asked *PasskeyAsked) (string, error) {
 	return nonce + "." + until + "." + signature, nil
 }
 
-// checkChallenge returns the challenge that an answer has, if it was made for what is
-// asked and is not late. It may be spent.
+// checkChallenge returns the challenge in a response if it was made for this request and has
+// not expired. It may have been spent already.
 func (a *Accounts) checkChallenge(asked *PasskeyAsked, encoded string) (string, error) {
 	raw, err := passkeyEncoding.DecodeString(encoded)
 	if err != nil || asked.Browser == "" {
@@ -75,7 +76,8 @@ func (a *Accounts) checkChallenge(asked *PasskeyAsked, encoded string) (string, 
 	return string(raw), nil
 }
 
-// spendChallenge keeps that a challenge was answered, until long after it is late.
+// spendChallenge records that a challenge was answered. The record outlives the challenge by
+// far.
 func spendChallenge(tx lyceum.Tx, user lyceum.UserID, challenge string, now time.Time) error {
 	hash := HashSecret(challenge)
 	spent, err := tx.Links.Find(tx, hash)
@@ -91,7 +93,7 @@ func spendChallenge(tx lyceum.Tx, user lyceum.UserID, challenge string, now time
 	})
 }
 
-// spendPasskey takes the answer of a passkey of a user, once.
+// spendPasskey accepts the response of a user's passkey, once.
 func (a *Accounts) spendPasskey(
 	tx lyceum.Tx, asked PasskeyAsked, user lyceum.UserID, answer *PasskeyAnswer, now time.Time,
 ) error {
@@ -132,8 +134,8 @@ func (a *Accounts) spendPasskey(
 	return tx.Passkeys.Update(tx, key)
 }
 
-// spendFactor takes, once, the passkey of an attempt, or else a code, and returns which
-// it was.
+// spendFactor accepts an attempt's passkey, or otherwise a code, once, and returns which of
+// them it was.
 func (a *Accounts) spendFactor(
 	tx lyceum.Tx, t *Attempt, use PasskeyUse, user lyceum.UserID, code string, now time.Time,
 ) (with string, err error) {
@@ -144,8 +146,8 @@ func (a *Accounts) spendFactor(
 	return lyceum.WithNextPasskey, a.spendPasskey(tx, asked, user, t.Passkey, now)
 }
 
-// wrongOf says for the journal why what somebody showed was refused; empty: it need not
-// be told.
+// wrongOf returns the reason to record in the journal for an error, or "" if it need not be
+// recorded.
 func wrongOf(err error) string {
 	switch {
 	case errors.Is(err, errLate):
@@ -160,9 +162,9 @@ func wrongOf(err error) string {
 	return lyceum.WrongCode
 }
 
-// SignInWithPasskey lets a person in by a passkey alone, which has checked that it is
-// them. It fails with Unauthenticated for a passkey that is not accepted, and with
-// RateLimited after too many from one address.
+// SignInWithPasskey signs a person in with only a passkey, which has verified them itself. It
+// fails with Unauthenticated if the passkey is not accepted, and with RateLimited after too
+// many from one address.
 func (a *Accounts) SignInWithPasskey(ctx context.Context, t Attempt) (Admission, error) {
 	from := BucketOf(t.From).From.String()
 	taken, err := a.passkeys.try(ctx, t.School, from, errPasskeyTries)
@@ -184,8 +186,9 @@ func (a *Accounts) SignInWithPasskey(ctx context.Context, t Attempt) (Admission,
 	return in, nil
 }
 
-// passkeyOwner returns who a passkey says it is of. Nothing of the answer was checked:
-// but who does not know the passkey's name, which is random, uses up nobody's tries.
+// passkeyOwner returns the user that a passkey claims to belong to. Nothing in the response has
+// been verified yet, but without knowing the passkey's id, which is random, nobody can use up
+// another user's attempts.
 func (a *Accounts) passkeyOwner(ctx context.Context, t *Attempt) (lyceum.UserID, error) {
 	parsed, err := protocol.ParseCredentialRequestResponseBytes([]byte(t.Passkey.JSON))
 	if err != nil {

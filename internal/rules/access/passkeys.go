@@ -17,16 +17,15 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// RelyingParty is where passkeys are good: browsers hold each to the host that it was
-// made at.
+// RelyingParty is where passkeys are valid: browsers bind each to the host that it was created
+// at.
 type RelyingParty struct {
 	Host   string // without a port
 	Origin string // of the pages: https://school.example.com
 	Name   string // of the school, shown by browsers
 }
 
-// PasskeyUse is what a passkey is shown for. The challenge for one is not good for
-// another.
+// PasskeyUse is what a passkey is used for. A challenge for one use is not valid for another.
 type PasskeyUse string
 
 // The uses of passkeys.
@@ -37,23 +36,23 @@ const (
 	PasskeyToConfirm PasskeyUse = "confirm"
 )
 
-// PasskeyAsked is what a challenge is made for.
+// PasskeyAsked is what a challenge is created for.
 type PasskeyAsked struct {
 	School  lyceum.SchoolID
 	User    lyceum.UserID // 0 for PasskeyToSignIn
 	Use     PasskeyUse
 	Party   RelyingParty
-	Browser string // a secret of the browser: the answer must come from it
+	Browser string // a secret of the browser, which the response must come from
 }
 
-// PasskeyAnswer is what a browser sends of a passkey.
+// PasskeyAnswer is what a browser sends from a passkey.
 type PasskeyAnswer struct {
 	Party   RelyingParty
 	Browser string // as in PasskeyAsked
 	JSON    string // a PublicKeyCredential (WebAuthn, section 5.1)
 }
 
-// passkeyEncoding is that of WebAuthn's JSON.
+// passkeyEncoding is the encoding of WebAuthn's JSON.
 var passkeyEncoding = base64.RawURLEncoding
 
 var (
@@ -63,14 +62,14 @@ var (
 	errKnownKey = lyceum.Errorf(lyceum.Conflict, "This passkey is registered already.")
 )
 
-// Factors are what somebody signs in with besides their password.
+// Factors are what somebody signs in with in addition to their password.
 type Factors struct {
 	App           bool
 	Passkeys      []lyceum.Passkey // oldest first
-	RecoveryCodes int              // that were not used
+	RecoveryCodes int              // not used yet
 }
 
-// Any reports whether there is one.
+// Any reports whether there is a second factor.
 func (f *Factors) Any() bool { return f.App || len(f.Passkeys) > 0 }
 
 // Factors returns the second factors of a user.
@@ -95,7 +94,7 @@ func (a *Accounts) HasPasskeys(ctx context.Context, school lyceum.SchoolID) (boo
 	return found, err
 }
 
-// holder is a user as the library knows them.
+// holder implements the library's interface for a user.
 type holder struct {
 	school lyceum.SchoolID
 	user   lyceum.UserID
@@ -103,27 +102,27 @@ type holder struct {
 	keys   []lyceum.Passkey
 }
 
-// maxPublicKey is how long a public key may be, in bytes: enough for RSA with 8192 bits.
-// Checking what a longer one signed would take the processor for long.
+// maxPublicKey is the maximum length of a public key, in bytes: enough for RSA with 8192 bits.
+// Verifying a signature of a longer one would take too much processor time.
 const maxPublicKey = 1100
 
 // handleSize is the length of a user handle in bytes.
 const handleSize = 8
 
-// WebAuthnID is the user handle: it names school and user, since authenticators know
-// the host alone.
+// WebAuthnID returns the user handle. It contains both school and user, because authenticators
+// only know the host.
 func (h *holder) WebAuthnID() []byte {
 	id := binary.BigEndian.AppendUint32(make([]byte, 0, handleSize), uint32(h.school))
 	return binary.BigEndian.AppendUint32(id, uint32(h.user))
 }
 
-// WebAuthnName is the email address.
+// WebAuthnName returns the email address.
 func (h *holder) WebAuthnName() string { return h.email }
 
-// WebAuthnDisplayName is the email address, too.
+// WebAuthnDisplayName returns the email address, too.
 func (h *holder) WebAuthnDisplayName() string { return h.email }
 
-// WebAuthnCredentials are the passkeys that can be read.
+// WebAuthnCredentials returns the passkeys that can be decoded.
 func (h *holder) WebAuthnCredentials() []webauthn.Credential {
 	credentials := make([]webauthn.Credential, 0, len(h.keys))
 	for i := range h.keys {
@@ -144,7 +143,7 @@ func (h *holder) descriptors() []protocol.CredentialDescriptor {
 	return webauthn.Credentials(h.WebAuthnCredentials()).CredentialDescriptors()
 }
 
-// ceremonies is the library for a relying party.
+// ceremonies returns the library configured for a relying party.
 func (p *RelyingParty) ceremonies() (*webauthn.WebAuthn, error) {
 	timeout := webauthn.TimeoutConfig{Timeout: challengeLifetime, TimeoutUVD: challengeLifetime}
 	return webauthn.New(&webauthn.Config{
@@ -157,7 +156,7 @@ func (p *RelyingParty) ceremonies() (*webauthn.WebAuthn, error) {
 	})
 }
 
-// session is what the library compares an answer with.
+// session returns what the library checks a response against.
 func (p *RelyingParty) session(challenge string, h *holder) webauthn.SessionData {
 	return webauthn.SessionData{
 		Challenge: passkeyEncoding.EncodeToString([]byte(challenge)), RelyingPartyID: p.Host, UserID: h.WebAuthnID(),
@@ -165,9 +164,9 @@ func (p *RelyingParty) session(challenge string, h *holder) webauthn.SessionData
 	}
 }
 
-// PasskeyOptions returns, as JSON, what a browser needs to show a passkey: a
-// PublicKeyCredentialRequestOptions with a challenge that is good for five minutes. It
-// fails with Conflict for somebody without passkeys.
+// PasskeyOptions returns what a browser needs to use a passkey, as JSON: a
+// PublicKeyCredentialRequestOptions with a challenge that is valid for five minutes. It fails
+// with Conflict if the user has no passkeys.
 func (a *Accounts) PasskeyOptions(ctx context.Context, asked PasskeyAsked) ([]byte, error) {
 	ceremonies, err := asked.Party.ceremonies()
 	if err != nil {
@@ -198,9 +197,9 @@ func (a *Accounts) PasskeyOptions(ctx context.Context, asked PasskeyAsked) ([]by
 	return json.Marshal(options)
 }
 
-// NewPasskeyOptions returns, as JSON, what a browser needs to make a passkey: a
-// PublicKeyCredentialCreationOptions with a challenge that is good for five minutes. It
-// fails with Conflict for who has as many passkeys as there may be.
+// NewPasskeyOptions returns what a browser needs to create a passkey, as JSON: a
+// PublicKeyCredentialCreationOptions with a challenge that is valid for five minutes. It fails
+// with Conflict if the user has the maximum number of passkeys.
 func (a *Accounts) NewPasskeyOptions(ctx context.Context, asked PasskeyAsked) ([]byte, error) {
 	ceremonies, err := asked.Party.ceremonies()
 	if err != nil {
@@ -245,14 +244,14 @@ type NewPasskey struct {
 	User   lyceum.UserID
 	Name   string // 1 to MaxPasskeyName characters
 	Answer PasskeyAnswer
-	Here   string // the session that stays when others end
+	Here   string // the session that remains when the others end
 }
 
-// AddPasskey gives a user a passkey that their browser made. For who had no second
-// factor, the other sessions end. It returns recovery codes for who had none; they are
-// not stored and cannot be shown again. It fails with Invalid for a wrong name, with
-// Unauthenticated for an answer that is not accepted, and with Conflict for a passkey
-// that is registered and for one too many.
+// AddPasskey adds a passkey that a browser created to a user. If the user had no second factor,
+// their other sessions end. If they had no recovery codes, it returns new ones, which are not
+// stored and cannot be shown again. It fails with Invalid for a wrong name, with
+// Unauthenticated for a response that is not accepted, and with Conflict if the passkey is
+// registered already or the user has the maximum number.
 func (a *Accounts) AddPasskey(ctx context.Context, by lyceum.By, p NewPasskey) (recovery []string, err error) {
 	length := utf8.RuneCountInString(p.Name)
 	if length < 1 || length > lyceum.MaxPasskeyName || !lyceum.IsText(p.Name) {
@@ -297,7 +296,8 @@ func (a *Accounts) AddPasskey(ctx context.Context, by lyceum.By, p NewPasskey) (
 	return recovery, err
 }
 
-// roomForPasskey fails with Conflict for a passkey that is there, and for one too many.
+// roomForPasskey fails with Conflict if the passkey exists already or the user has the maximum
+// number.
 func roomForPasskey(tx lyceum.Tx, p *lyceum.Passkey) error {
 	known, err := tx.Passkeys.Find(tx, p.Hash)
 	if err != nil {
@@ -313,8 +313,8 @@ func roomForPasskey(tx lyceum.Tx, p *lyceum.Passkey) error {
 	return err
 }
 
-// readNewPasskey returns the passkey of an answer, which is accepted but for its
-// challenge, that may be spent.
+// readNewPasskey validates a response and returns its passkey and challenge. The challenge may
+// have been spent already.
 func (a *Accounts) readNewPasskey(h *holder, answer *PasskeyAnswer) (*webauthn.Credential, string, error) {
 	parsed, err := protocol.ParseCredentialCreationResponseBytes([]byte(answer.JSON))
 	if err != nil {
@@ -325,7 +325,7 @@ func (a *Accounts) readNewPasskey(h *holder, answer *PasskeyAnswer) (*webauthn.C
 	if err != nil {
 		return nil, "", err
 	}
-	// Browsers that are asked for no attestation pass on none but a key's own.
+	// If no attestation is requested, a browser only passes on a key's self attestation.
 	object := &parsed.Response.AttestationObject
 	if !slices.Contains([]string{"none", "packed"}, object.Format) ||
 		len(object.AuthData.AttData.CredentialPublicKey) > maxPublicKey {
@@ -342,7 +342,7 @@ func (a *Accounts) readNewPasskey(h *holder, answer *PasskeyAnswer) (*webauthn.C
 	return credential, challenge, nil
 }
 
-// firstRecovery makes recovery codes for who has none left.
+// firstRecovery creates recovery codes if the user has none left.
 func firstRecovery(
 	tx lyceum.Tx, school lyceum.SchoolID, user lyceum.UserID, now time.Time,
 ) ([]string, error) {
@@ -353,9 +353,9 @@ func firstRecovery(
 	return makeRecovery(tx, school, user, now)
 }
 
-// RemovePasskey takes a passkey of a user away, by its ID. One that is not there has
-// gone already. With the last second factor the recovery codes go. It fails with
-// Conflict where the school wants owners to have a second factor, for an owner's last.
+// RemovePasskey removes a user's passkey by its ID, and does nothing if it does not exist.
+// Removing the last second factor also deletes the recovery codes. It fails with Conflict for
+// an owner's last second factor if the school requires owners to have one.
 func (a *Accounts) RemovePasskey(ctx context.Context, by lyceum.By, id lyceum.UserID, passkey string) error {
 	_, err := a.change(ctx, by, id, func(tx lyceum.Tx, user *lyceum.User, _ time.Time) error {
 		kept, err := lyceum.All(tx.Passkeys, tx, lyceum.PasskeyFilter{User: lyceum.Some(id)})
@@ -375,7 +375,7 @@ func (a *Accounts) RemovePasskey(ctx context.Context, by lyceum.By, id lyceum.Us
 	return err
 }
 
-// RemoveApp takes the app of a user away, as RemovePasskey does a passkey.
+// RemoveApp removes a user's authenticator app, like RemovePasskey does a passkey.
 func (a *Accounts) RemoveApp(ctx context.Context, by lyceum.By, id lyceum.UserID) error {
 	_, err := a.change(ctx, by, id, func(tx lyceum.Tx, user *lyceum.User, _ time.Time) error {
 		err := tx.SecondFactors.Delete(tx, id)
@@ -394,7 +394,7 @@ func (a *Accounts) RemoveApp(ctx context.Context, by lyceum.By, id lyceum.UserID
 var errWanted = lyceum.Errorf(lyceum.Conflict, "The school wants its owners to have a second factor. Add another one "+
 	"first; another owner can remove yours if you lost it.")
 
-// lostFactor ends what goes with the last second factor of a user.
+// lostFactor deletes the recovery codes of a user who has lost their last second factor.
 func lostFactor(tx lyceum.Tx, user *lyceum.User) error {
 	left, err := lyceum.HasSecondFactor(tx.Tables, tx, user.ID)
 	if err != nil || left {

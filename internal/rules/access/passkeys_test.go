@@ -36,7 +36,8 @@ func newDevice(school lyceum.SchoolID, user lyceum.UserID) *device {
 	}
 }
 
-// newKey makes a key whose coordinates begin with no zero, which the library leaves out.
+// newKey returns a key whose coordinates do not start with a zero, which the library would
+// leave out.
 func newKey() virtualwebauthn.Credential {
 	const whole = 77 // bytes
 	for {
@@ -46,7 +47,7 @@ func newKey() virtualwebauthn.Credential {
 	}
 }
 
-// show answers a challenge, once more than before.
+// show responds to a challenge, incrementing the counter.
 func (d *device) show(t *testing.T, options []byte) access.PasskeyAnswer {
 	t.Helper()
 	asked, err := virtualwebauthn.ParseAssertionOptions(string(options))
@@ -65,7 +66,7 @@ func (g *guarded) asked(use access.PasskeyUse, user lyceum.UserID) access.Passke
 	return access.PasskeyAsked{School: g.by.School, User: user, Use: use, Party: party, Browser: "this browser"}
 }
 
-// options are those of a passkey to be shown.
+// options returns the options for using a passkey.
 func (g *guarded) options(use access.PasskeyUse, user lyceum.UserID) []byte {
 	g.t.Helper()
 	options, err := g.accounts.PasskeyOptions(g.t.Context(), g.asked(use, user))
@@ -75,7 +76,7 @@ func (g *guarded) options(use access.PasskeyUse, user lyceum.UserID) []byte {
 	return options
 }
 
-// make makes a passkey of a user, without adding it.
+// make creates a passkey of a user, without adding it.
 func (g *guarded) make(d *device, user lyceum.UserID) access.NewPasskey {
 	g.t.Helper()
 	options, err := g.accounts.NewPasskeyOptions(g.t.Context(), g.asked(access.PasskeyToAdd, user))
@@ -98,7 +99,7 @@ func (g *guarded) add(p access.NewPasskey) ([]string, error) {
 	return g.accounts.AddPasskey(g.t.Context(), by, p)
 }
 
-// added is a device with a passkey that was added.
+// added returns a device with a passkey that was added.
 func (g *guarded) added(user lyceum.UserID) *device {
 	g.t.Helper()
 	d := newDevice(g.by.School, user)
@@ -120,14 +121,14 @@ func (g *guarded) learner(id lyceum.UserID) {
 	})
 }
 
-// enter signs in with a passkey alone.
+// enter signs in with only a passkey.
 func (g *guarded) enter(shown access.PasskeyAnswer) (access.Admission, error) {
 	return g.accounts.SignInWithPasskey(g.t.Context(), access.Attempt{School: g.by.School, From: guardedFrom, Passkey: &shown})
 }
 
-// R61: a passkey signs in alone, after the password, and confirms who is there; a
-// challenge is answered once, in five minutes, from the browser and for the use that it
-// was made for.
+// R61: a passkey can sign in by itself, serve as a second factor after the password, and
+// confirm who a signed-in person is. A challenge can be answered once, within five minutes,
+// from the browser and for the use that it was created for.
 func TestR61Passkeys(t *testing.T) {
 	t.Parallel()
 	g := newGuarded(t)
@@ -190,8 +191,8 @@ func TestR61Passkeys(t *testing.T) {
 	}
 }
 
-// madeRSA is the answer of a device that makes a key of RSA with so many bytes, and
-// attests nothing.
+// madeRSA returns the response of a device that creates an RSA key with the given number of
+// bytes, without attestation.
 func (g *guarded) madeRSA(size int) access.NewPasskey {
 	g.t.Helper()
 	p := g.make(newDevice(g.by.School, 2), 2)
@@ -217,7 +218,7 @@ func (g *guarded) madeRSA(size int) access.NewPasskey {
 	return p
 }
 
-// R61: a key that would take long to check is refused before it is.
+// R61: a key that would take long to verify with is rejected before it is used.
 func TestR61LongKeys(t *testing.T) {
 	t.Parallel()
 	g := newGuarded(t)
@@ -229,7 +230,7 @@ func TestR61LongKeys(t *testing.T) {
 	g.refused("16384 bits", err, lyceum.Unauthenticated)
 }
 
-// R61: after the password a passkey or a recovery code is asked for.
+// R61: after the password, a passkey or a recovery code is required.
 func TestR61PasskeyAsSecondFactor(t *testing.T) {
 	t.Parallel()
 	g := newGuarded(t)
@@ -264,7 +265,7 @@ func TestR61PasskeyAsSecondFactor(t *testing.T) {
 	}
 }
 
-// R61: what a passkey says is compared with where it is shown and whose it is.
+// R61: what a passkey claims is compared with where it is used and whose it is.
 func TestR61WrongPasskeys(t *testing.T) {
 	t.Parallel()
 	g := newGuarded(t)
@@ -337,8 +338,8 @@ func TestR61WrongPasskeys(t *testing.T) {
 	}
 }
 
-// R61: a passkey that has counted fewer uses than before is refused, and the journal says
-// so.
+// R61: a passkey that has counted fewer uses than before is rejected, and the journal records
+// it.
 func TestR61CopiedPasskey(t *testing.T) {
 	t.Parallel()
 	g := newGuarded(t)
@@ -373,8 +374,8 @@ func TestR61CopiedPasskey(t *testing.T) {
 	}
 }
 
-// R61: five wrong passkeys of a person are looked at in a minute, and of an address
-// thirty. Who does not know the passkey uses up nobody's tries.
+// R61: five wrong passkeys per person and thirty per address are checked in a minute. Without
+// knowing the passkey nobody can use up another person's attempts.
 func TestR61Tries(t *testing.T) {
 	t.Parallel()
 	g := newGuarded(t)
@@ -406,8 +407,8 @@ func TestR61Tries(t *testing.T) {
 	}
 }
 
-// R59, R61: a passkey counts where owners must have a second factor; the last one stays
-// there, and elsewhere the recovery codes go with it.
+// R59, R61: a passkey counts as a second factor where owners must have one; there, the last one
+// cannot be removed, and elsewhere the recovery codes are removed along with it.
 func TestR61RemovingPasskeys(t *testing.T) {
 	t.Parallel()
 	g := newGuarded(t)
@@ -457,7 +458,7 @@ func TestR61RemovingPasskeys(t *testing.T) {
 	g.refused("recovery codes without a second factor", err, lyceum.Conflict)
 }
 
-// R61: a passkey lets in neither who is disabled nor who must choose a password first.
+// R61: a passkey signs in neither disabled users nor those who must choose a password first.
 func TestR61PasskeysOfWhoMayNotEnter(t *testing.T) {
 	t.Parallel()
 	g := newGuarded(t)

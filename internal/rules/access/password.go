@@ -15,18 +15,17 @@ const (
 	hashThreads = 1
 	hashLength  = 32
 
-	maxHashMemory = 256 << 10 // KiB, that a kept hash may cost
+	maxHashMemory = 256 << 10 // KiB, the most that verifying a stored hash may take
 )
 
-// outdated tells whether a hash costs less, or is made otherwise, than one that
-// is made now.
+// outdated reports whether a hash has other parameters than those created now.
 func outdated(kept string) bool {
 	return !strings.HasPrefix(kept, fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$", argon2.Version, hashMemory, hashPasses,
 		hashThreads))
 }
 
-// HashPassword gives the argon2id hash of a password as a PHC string, which
-// names its own cost, so that the cost can rise later.
+// HashPassword returns the argon2id hash of a password as a PHC string, which includes its
+// cost, so that the cost can be raised later.
 func HashPassword(password string, salt [16]byte) string {
 	hash := argon2.IDKey([]byte(password), salt[:], hashPasses, hashMemory, hashThreads, hashLength)
 	encode := base64.RawStdEncoding.EncodeToString

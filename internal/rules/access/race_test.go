@@ -10,7 +10,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// meanwhile does something, once, after somebody was found by email.
+// meanwhile does something, once, after a user was found by email.
 type meanwhile struct {
 	lyceum.Store
 	do func()
@@ -29,8 +29,8 @@ func (m *meanwhile) In(ctx context.Context, school lyceum.SchoolID) lyceum.View 
 	return v
 }
 
-// TestR33_PasswordThatIsReplacedMeanwhile: who is being let in by a password
-// while another one is chosen gets neither a session nor a link.
+// TestR33_PasswordThatIsReplacedMeanwhile checks that a person who is signing in with a
+// password while another one is chosen gets neither a session nor a link.
 func TestR33_PasswordThatIsReplacedMeanwhile(t *testing.T) {
 	onBothEngines(t, func(t *testing.T, o *office) {
 		const chosen = "four words that rhyme"
@@ -70,8 +70,8 @@ func TestR33_PasswordThatIsReplacedMeanwhile(t *testing.T) {
 	})
 }
 
-// TestOldHashIsMadeAnewOnce: two who sign in at once by one password whose hash
-// is replaced are both let in.
+// TestOldHashIsMadeAnewOnce checks that two concurrent sign-ins with a password whose hash is
+// being replaced both succeed.
 func TestOldHashIsMadeAnewOnce(t *testing.T) {
 	onBothEngines(t, func(t *testing.T, o *office) {
 		user := storetest.User(t, o.store, o.school, learner)

@@ -7,10 +7,10 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Refresh gives an app a further access token. Wanted narrows its scopes; none
-// keeps those of the refresh token. The refresh token stays valid, as the
-// contract has it, unless the app rotates them: then a new one comes back, and
-// an old one that turns up again ends the grant (RFC 9700, section 4.14.2).
+// Refresh issues another access token to an app. If wanted is not empty, it narrows the scopes
+// to a part of those of the refresh token. The refresh token stays valid, as the contract
+// requires, unless the app rotates them: then a new one is returned, and reuse of an old one
+// revokes the grant (RFC 9700, section 4.14.2).
 func (o *OAuth) Refresh(ctx context.Context, client Client, refreshToken, wanted string) (Tokens, error) {
 	school, app, err := o.authenticate(ctx, client)
 	if err != nil {
@@ -47,7 +47,7 @@ func (o *OAuth) Refresh(ctx context.Context, client Client, refreshToken, wanted
 		}
 		var issue func(lyceum.Tx, *lyceum.RefreshToken) error
 		tokens, issue = o.mint(school, standing.Grant, scopes, now)
-		if !app.RotateRefreshTokens && !kept.ReplacedAt.Present { // one that was replaced ends with its grace
+		if !app.RotateRefreshTokens && !kept.ReplacedAt.Present { // a replaced one expires with its grace period
 			tokens.RefreshToken = refreshToken
 			kept.UsedAt = now
 			if err := tx.RefreshTokens.Update(tx, kept); err != nil {
@@ -94,9 +94,9 @@ func expired(r lyceum.RefreshToken, now time.Time) bool {
 	return !now.Before(r.UsedAt.Add(RefreshIdle)) || !now.Before(r.Family.Add(RefreshAbsolute))
 }
 
-// succeed notes that a refresh token was used and which one comes after it. Of
-// several successors of one token the first that is used is the client's; the
-// others are in nobody's hands, or in wrong ones, and end.
+// succeed records that a refresh token was used and which one follows it. If a token has
+// several successors, the first one used is the client's; the others are in nobody's hands, or
+// in the wrong ones, and are ended.
 func (o *OAuth) succeed(tx lyceum.Tx, kept lyceum.RefreshToken, next lyceum.KeyHash, now time.Time) error {
 	if kept.Parent.Present {
 		if err := endSiblings(tx, kept, now); err != nil {
@@ -110,7 +110,7 @@ func (o *OAuth) succeed(tx lyceum.Tx, kept lyceum.RefreshToken, next lyceum.KeyH
 	return tx.RefreshTokens.Update(tx, kept)
 }
 
-// endSiblings ends the refresh tokens with the same parent that nobody has used.
+// endSiblings ends the unused refresh tokens with the same parent.
 func endSiblings(tx lyceum.Tx, kept lyceum.RefreshToken, now time.Time) error {
 	siblings, err := lyceum.All(tx.RefreshTokens, tx, lyceum.RefreshTokenFilter{
 		Parent: kept.Parent, Except: lyceum.Some(kept.Hash), Unused: true,
@@ -127,15 +127,15 @@ func endSiblings(tx lyceum.Tx, kept lyceum.RefreshToken, now time.Time) error {
 	return nil
 }
 
-// revokeGrant ends a grant, unless it has ended.
+// revokeGrant revokes a grant unless it is revoked already.
 func revokeGrant(tx lyceum.Tx, g lyceum.Grant, now time.Time) error {
 	_, err := tx.RevokeGrants(lyceum.GrantFilter{ID: lyceum.Some(g.ID)}, 0, now)
 	return err
 }
 
-// replaced tells whether a refresh token that was replaced before is being
-// used again: not if it is the immediate predecessor, within the grace, of
-// successors that nobody has used yet, for then the answer may have been lost.
+// replaced reports whether a refresh token is being reused after it was replaced. A token does
+// not count as reused if it is the immediate predecessor of successors that nobody has used yet
+// and the grace period is not over, because then the response may have been lost.
 func (o *OAuth) replaced(tx lyceum.Tx, kept lyceum.RefreshToken, now time.Time) (reused bool, err error) {
 	if !kept.ReplacedAt.Present {
 		return false, nil
@@ -150,8 +150,8 @@ func (o *OAuth) replaced(tx lyceum.Tx, kept lyceum.RefreshToken, now time.Time) 
 	return next.ReplacedAt.Present, nil
 }
 
-// Revoke ends a token of an app (RFC 7009): an access token alone, a refresh
-// token with its whole grant. A token that is unknown is already revoked.
+// Revoke revokes an app's token (RFC 7009): an access token by itself, a refresh token with its
+// whole grant. An unknown token counts as revoked.
 func (o *OAuth) Revoke(ctx context.Context, client Client, token string) error {
 	school, app, err := o.authenticate(ctx, client)
 	if err != nil {
@@ -183,7 +183,7 @@ func (o *OAuth) Revoke(ctx context.Context, client Client, token string) error {
 	return err
 }
 
-// shownToken is a token that an app shows, whatever its state.
+// shownToken is a token that an app presents, whatever its state.
 type shownToken struct {
 	isAccess bool
 	access   lyceum.AccessToken
@@ -205,8 +205,8 @@ func (o *OAuth) tokenOf(ctx context.Context, school lyceum.SchoolID, token strin
 	return shown, lyceum.Errorf(lyceum.NotFound, "unknown token")
 }
 
-// Introspection is what an app learns of one of its tokens (RFC 7662). Of a
-// token that is not active it learns nothing else.
+// Introspection is what an app learns about one of its tokens (RFC 7662). If the token is not
+// active, all else is empty.
 type Introspection struct {
 	Active    bool
 	Access    bool // it is an access token
@@ -217,7 +217,7 @@ type Introspection struct {
 	ExpiresAt time.Time
 }
 
-// Introspect tells an app about one of its own tokens.
+// Introspect returns what an app may know about one of its own tokens.
 func (o *OAuth) Introspect(ctx context.Context, client Client, token string) (Introspection, error) {
 	school, app, err := o.authenticate(ctx, client)
 	if err != nil {

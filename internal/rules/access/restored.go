@@ -8,7 +8,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Alive is what lets programs into a school.
+// Alive lists the credentials that let programs into a school.
 type Alive struct {
 	School lyceum.School
 	Keys   []lyceum.APIKey
@@ -16,17 +16,17 @@ type Alive struct {
 	Grants map[lyceum.OAuthAppID]int
 }
 
-// Ending says how much of what lets people and programs in is ended.
+// Ending says which credentials a restore ends.
 type Ending uint8
 
 // The endings.
 const (
-	EndStays  Ending = iota // sessions, links and codes, which people get again by their password
-	EndAccess               // API keys, grants and client secrets too
+	EndStays  Ending = iota // sessions, links and codes, which people get again with their password
+	EndAccess               // also API keys, grants and client secrets
 )
 
-// Restored ends what a backup brings back to life, in every school, and tells
-// what is still alive: a key that was revoked after the backup is good again.
+// Restored ends, in every school, credentials that restoring a backup revived, and returns
+// those that are still valid: a key that was revoked after the backup is valid again.
 func Restored(ctx context.Context, store lyceum.Store, now time.Time, ending Ending) ([]Alive, error) {
 	schools, err := store.FindSchools(ctx)
 	if err != nil {
@@ -53,8 +53,8 @@ func Restored(ctx context.Context, store lyceum.Store, now time.Time, ending End
 	return all, nil
 }
 
-// endAllStays ends the sessions of all users, and the links and codes that are
-// not spent.
+// endAllStays ends the sessions of all users and deletes the links and codes that are not
+// spent.
 func endAllStays(tx lyceum.Tx) error {
 	_, e1 := tx.Sessions.Clear(tx, lyceum.SessionFilter{})
 	_, e2 := tx.Links.Clear(tx, lyceum.LinkFilter{Unspent: true})
@@ -62,8 +62,8 @@ func endAllStays(tx lyceum.Tx) error {
 	return errors.Join(e1, e2, e3)
 }
 
-// cancelEmails cancels the emails that waited when the backup was made: most were sent
-// since, and the links in the others have ended.
+// cancelEmails cancels the emails that were waiting when the backup was made: most have been
+// sent since, and the links in the others are no longer valid.
 func cancelEmails(tx lyceum.Tx, now time.Time) error {
 	waiting, err := lyceum.All(tx.Emails, tx, lyceum.EmailFilter{State: lyceum.Some(lyceum.EmailWaiting)})
 	if err != nil {
@@ -76,8 +76,7 @@ func cancelEmails(tx lyceum.Tx, now time.Time) error {
 	return tx.Emails.Update(tx, waiting...)
 }
 
-// endAccess revokes keys and grants, and gives apps client secrets that nobody
-// knows.
+// endAccess revokes keys and grants, and sets client secrets that nobody knows.
 func endAccess(tx lyceum.Tx, now time.Time) error {
 	keys, err := lyceum.All(tx.APIKeys, tx, lyceum.APIKeyFilter{})
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/access"
 )
 
-// What a backup brings back to life: what lets people in ends always, what lets
-// programs in is told, or ends as well.
+// Of the credentials that a backup revives, those of people always end; those of programs are
+// reported, or end as well.
 func TestR42_RestoringEndsWhatLetsIn(t *testing.T) {
 	for name, ending := range map[string]access.Ending{"people": access.EndStays, "programs too": access.EndAccess} {
 		t.Run(name, func(t *testing.T) {

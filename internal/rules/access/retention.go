@@ -7,8 +7,8 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Sweep deletes from every school what it does not keep any longer, and gives the
-// space back to the system.
+// Sweep deletes from every school what it no longer keeps, and returns the space to the
+// operating system.
 func Sweep(ctx context.Context, store lyceum.Store, now time.Time) error {
 	schools, err := store.FindSchools(ctx)
 	if err != nil {
@@ -22,8 +22,8 @@ func Sweep(ctx context.Context, store lyceum.Store, now time.Time) error {
 	return store.Compact(ctx)
 }
 
-// Retain changes how long a school keeps what its books do not need. It fails with
-// Invalid for days that are out of bounds.
+// Retain changes how long a school keeps data that its books do not need. It fails with Invalid
+// if a number of days is out of range.
 func Retain(ctx context.Context, store lyceum.Store, stamp lyceum.Stamp, r lyceum.Retention) error {
 	if err := r.Check(); err != nil {
 		return err
@@ -33,7 +33,7 @@ func Retain(ctx context.Context, store lyceum.Store, stamp lyceum.Stamp, r lyceu
 	})
 }
 
-// Expired is what a school does not keep any longer at a moment.
+// Expired returns what a school no longer keeps at a given time.
 func Expired(r lyceum.Retention, now time.Time) lyceum.Expired {
 	before := func(days int32) time.Time { return now.Add(-time.Duration(days) * 24 * time.Hour) }
 	over := before(r.Sessions)
@@ -55,14 +55,14 @@ func Expired(r lyceum.Retention, now time.Time) lyceum.Expired {
 	return e
 }
 
-// Usage is what a database takes, and what its schools keep for a time.
+// Usage is the size of a database and the data that its schools keep for a limited time.
 type Usage struct {
 	lyceum.Sizes
 
 	Schools []SchoolUsage
 }
 
-// SchoolUsage is what a school keeps for a time.
+// SchoolUsage is the data that a school keeps for a limited time.
 type SchoolUsage struct {
 	lyceum.School
 
@@ -70,7 +70,7 @@ type SchoolUsage struct {
 	Expired map[lyceum.Kept]int64 // rows that the next sweep deletes
 }
 
-// UsageOf counts what there is, and what Sweep would delete if schools kept what
+// UsageOf counts that data, and what Sweep would delete if the schools' retention were what
 // keep returns.
 func UsageOf(
 	ctx context.Context, store lyceum.Store, schools []lyceum.School, now time.Time,

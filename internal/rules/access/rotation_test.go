@@ -8,8 +8,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/access"
 )
 
-// successors gives what one refresh token is given when it is used again and
-// again within the grace.
+// successors returns what a refresh token is exchanged for when it is used repeatedly within
+// the grace period.
 func (o *office) successors(t *testing.T, first access.Tokens, n int) []access.Tokens {
 	t.Helper()
 	var all []access.Tokens
@@ -23,13 +23,13 @@ func (o *office) successors(t *testing.T, first access.Tokens, n int) []access.T
 	return all
 }
 
-// Of several successors of one refresh token only the first that is used goes
-// on. Whoever uses another one ends the grant: two hold the same line.
+// If a refresh token has several successors, only the first one used continues. Using another
+// one revokes the grant, because two parties hold the same line.
 func TestR40_OneSuccessorGoesOn(t *testing.T) {
 	onBothEngines(t, func(t *testing.T, o *office) {
 		for _, tc := range []struct {
 			name      string
-			used      int // of the successors, which are 0, 1 and 2
+			used      int // index of the successor, 0, 1 or 2
 			reused    int // -1: the token that they replaced
 			switchOff bool
 		}{
@@ -70,8 +70,8 @@ func TestR40_OneSuccessorGoesOn(t *testing.T) {
 	})
 }
 
-// A program that lost an answer and takes the next one is left alone, also
-// long after the grace.
+// A program that lost a response and uses the next one is not affected, even long after the
+// grace period.
 func TestR40_LostAnswersEndNothing(t *testing.T) {
 	onBothEngines(t, func(t *testing.T, o *office) {
 		o.rotate(t)
@@ -86,8 +86,7 @@ func TestR40_LostAnswersEndNothing(t *testing.T) {
 	})
 }
 
-// A lost answer ends nothing, though rotation is switched off before the program asks
-// again.
+// A lost response ends nothing, even if rotation is turned off before the program retries.
 func TestR40_ALostAnswerWhenRotationEnds(t *testing.T) {
 	onBothEngines(t, func(t *testing.T, o *office) {
 		o.rotate(t)
@@ -102,8 +101,8 @@ func TestR40_ALostAnswerWhenRotationEnds(t *testing.T) {
 	})
 }
 
-// A code that comes back is noticed as long as the tokens it gave can live, and
-// not only in its own minute.
+// A replayed code is detected for as long as the tokens it gave can live, and not just during
+// its own minute.
 func TestR41_ReplayOfACodeIsNoticedLater(t *testing.T) {
 	onBothEngines(t, func(t *testing.T, o *office) {
 		for _, later := range []time.Duration{access.CodeLifetime, time.Hour, 48 * time.Hour, access.RefreshIdle - time.Second} {
@@ -135,8 +134,8 @@ func TestR41_ReplayOfACodeIsNoticedLater(t *testing.T) {
 	})
 }
 
-// What nobody needs any more is swept out: a code that nobody spent after a
-// day, a spent one when no token of it can live.
+// What is no longer needed is swept: a code that was never spent after a day, and a spent one
+// when no token of it can be alive.
 func TestR41_CodesAreForgottenInTheEnd(t *testing.T) {
 	onBothEngines(t, func(t *testing.T, o *office) {
 		spent, left := o.code(t), o.code(t)

@@ -7,7 +7,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// scopeOf describes a scope in the words a learner reads.
+// scopeText is a scope with its description for learners.
 type scopeText struct {
 	scope lyceum.Scope
 	text  string
@@ -34,7 +34,7 @@ var (
 		{"memberships:read", "See memberships and their tiers"},
 		{"transactions:read", "See your transactions and purchases"},
 	}
-	// legacyScopes are v1's names that go on working in v2.
+	// legacyScopes maps v1's names that still work in v2.
 	legacyScopes = map[lyceum.Scope]lyceum.Scope{
 		"name:read": "profile:read", "email:read": "profile:read", "courses:update": "courses:write",
 	}
@@ -47,7 +47,7 @@ func scopesOf(version lyceum.InterfaceVersion) []scopeText {
 	return v2Scopes
 }
 
-// ListScopes gives the scopes of a version, in the contract's order.
+// ListScopes returns the scopes of a version, in the contract's order.
 func ListScopes(version lyceum.InterfaceVersion) []lyceum.Scope {
 	var list []lyceum.Scope
 	for _, s := range scopesOf(version) {
@@ -56,7 +56,8 @@ func ListScopes(version lyceum.InterfaceVersion) []lyceum.Scope {
 	return list
 }
 
-// DescribeScope says in plain words what a scope of a version lets an app do.
+// DescribeScope returns a plain-language description of what a scope of a version allows an app
+// to do.
 func DescribeScope(version lyceum.InterfaceVersion, scope lyceum.Scope) string {
 	for _, s := range scopesOf(version) {
 		if s.scope == scope {
@@ -66,8 +67,8 @@ func DescribeScope(version lyceum.InterfaceVersion, scope lyceum.Scope) string {
 	return ""
 }
 
-// listed reads a parameter of scopes for a version; ok is false when one of
-// them is in no list.
+// listed parses a parameter of scopes for a version; ok is false if one of them does not exist
+// in that version.
 func listed(version lyceum.InterfaceVersion, text string) (scopes lyceum.Scopes, ok bool) {
 	var list []lyceum.Scope
 	for _, scope := range lyceum.ParseScopes(text) {
@@ -82,11 +83,11 @@ func listed(version lyceum.InterfaceVersion, text string) (scopes lyceum.Scopes,
 	return lyceum.NewScopes(list...), true
 }
 
-// Need is what a token must have for an operation: all scopes of one of the
+// Need is what a token must have for an operation: all scopes of at least one of the
 // alternatives.
 type Need []lyceum.Scopes
 
-// oneOf needs any one of the scopes; allOf needs them together.
+// oneOf returns the need for any one of the scopes.
 func oneOf(scopes ...lyceum.Scope) Need {
 	var n Need
 	for _, scope := range scopes {
@@ -97,7 +98,7 @@ func oneOf(scopes ...lyceum.Scope) Need {
 
 func allOf(scopes ...lyceum.Scope) Need { return Need{lyceum.NewScopes(scopes...)} }
 
-// All gives every scope that is named.
+// All returns every scope in the need.
 func (n Need) All() lyceum.Scopes {
 	var all lyceum.Scopes
 	for _, together := range n {
@@ -106,10 +107,10 @@ func (n Need) All() lyceum.Scopes {
 	return all
 }
 
-// met tells whether a token's scopes are enough.
+// met reports whether a token's scopes are enough.
 func (n Need) met(scopes lyceum.Scopes) bool { return slices.ContainsFunc(n, scopes.Covers) }
 
-// String words the need for a person.
+// String returns the need in human-readable form.
 func (n Need) String() string {
 	var alternatives []string
 	for _, together := range n {
@@ -118,11 +119,11 @@ func (n Need) String() string {
 	return strings.Join(alternatives, " or ")
 }
 
-// needs says which operation of which version needs which scope. An operation
-// that is not in it is open to no app.
+// needs maps each operation of each version to the scopes that it needs. An operation that is
+// missing is closed to all apps.
 var needs = map[lyceum.InterfaceVersion]map[string]Need{
 	lyceum.V1: {
-		// Each scope opens its own field; one of them opens the operation.
+		// Each scope opens its own field; either of them opens the operation.
 		"getCurrentUser":                 oneOf("name:read", "email:read"),
 		"listCurrentUserCourses":         oneOf("courses:read"),
 		"showCurrentUserCourse":          oneOf("courses:read"),
@@ -171,7 +172,7 @@ var needs = map[lyceum.InterfaceVersion]map[string]Need{
 	},
 }
 
-// ScopesFor gives what a token must have for an operation.
+// ScopesFor returns what a token must have for an operation.
 func ScopesFor(version lyceum.InterfaceVersion, operation string) Need {
 	return needs[version][operation]
 }

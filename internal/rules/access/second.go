@@ -17,16 +17,16 @@ import (
 )
 
 const (
-	// codePeriod is how long a code of an app is shown, in seconds (RFC 6238).
+	// codePeriod is how long an app shows a code, in seconds (RFC 6238).
 	codePeriod = 30
-	// codeSkew is how many codes before and after the one of now are taken: clocks may
-	// be wrong by 30 seconds.
+	// codeSkew is how many codes before and after the current one are accepted, so that clocks
+	// may be off by 30 seconds.
 	codeSkew = 1
-	// recoveryCodes is how many recovery codes somebody gets.
+	// recoveryCodes is the number of recovery codes created for a user.
 	recoveryCodes = 10
 )
 
-// codeBounds are those of the codes that are tried for one user.
+// codeBounds limits the codes that are tried for one user.
 var codeBounds = Bounds{Minute: 5, Hour: 20}
 
 var (
@@ -38,10 +38,10 @@ var (
 	errNoRing = lyceum.Errorf(lyceum.Conflict, "The server has no secret key, so it cannot keep a second factor.")
 )
 
-// Setup is a second factor that an app is to be connected with. Nothing is stored of
-// it before its first code is shown.
+// Setup is a second factor that an app can be connected with. Nothing of it is stored before
+// its first code is entered.
 type Setup struct {
-	URL    string // that the app reads from a QR code
+	URL    string // which the app reads from a QR code
 	Secret string // to be typed instead
 	Sealed string // for Enable
 }
@@ -54,12 +54,12 @@ func (a *Accounts) HasSecondFactor(
 	return lyceum.HasSecondFactor(v.Tables, v, user)
 }
 
-// sealing names what the secret of a user's second factor is sealed for.
+// sealing returns the purpose that the secret of a user's second factor is sealed for.
 func sealing(school lyceum.SchoolID, user lyceum.UserID) string {
 	return fmt.Sprintf("second factor %d %d", school, user)
 }
 
-// SetUp makes a secret for an app. The issuer is what the app calls the school.
+// SetUp creates a secret for an app. The issuer is what the app shows as the school's name.
 func (a *Accounts) SetUp(school lyceum.SchoolID, user *lyceum.User, issuer string) (Setup, error) {
 	key, err := totp.Generate(totp.GenerateOpts{
 		Issuer: strings.ReplaceAll(issuer, ":", " "), AccountName: user.Email, Period: codePeriod, Rand: rand.Reader,
@@ -74,7 +74,7 @@ func (a *Accounts) SetUp(school lyceum.SchoolID, user *lyceum.User, issuer strin
 	return Setup{URL: key.URL(), Secret: key.Secret(), Sealed: sealed}, nil
 }
 
-// Again returns what SetUp made, for who typed a wrong code.
+// Again returns the same Setup that SetUp returned, for a user who typed a wrong code.
 func (a *Accounts) Again(school lyceum.SchoolID, user *lyceum.User, issuer, sealed string) (Setup, error) {
 	secret, err := a.ring.Open(sealing(school, user.ID), sealed)
 	if err != nil {
@@ -93,10 +93,10 @@ func (a *Accounts) Again(school lyceum.SchoolID, user *lyceum.User, issuer, seal
 	return Setup{URL: key.URL(), Secret: secret, Sealed: sealed}, nil
 }
 
-// Enable gives a user the app that SetUp made a secret for, if the code is one of it,
-// and returns recovery codes for who had none; they are not stored and cannot be shown
-// again. The user's other sessions end. It fails with Conflict for who has an app, and
-// with Unauthenticated for a wrong code.
+// Enable connects the app that SetUp created a secret for to a user, if the code is valid. If
+// the user had no recovery codes, it returns new ones, which are not stored and cannot be shown
+// again. The user's other sessions end. It fails with Conflict if the user has an app already,
+// and with Unauthenticated for a wrong code.
 func (a *Accounts) Enable(
 	ctx context.Context, by lyceum.By, user lyceum.UserID, sealed, code, here string,
 ) (recovery []string, err error) {
@@ -132,7 +132,7 @@ func (a *Accounts) Enable(
 	return recovery, err
 }
 
-// endOthers ends the sessions of a user but for one.
+// endOthers ends all sessions of a user except one.
 func endOthers(tx lyceum.Tx, user lyceum.UserID, here string) error {
 	kept, err := lyceum.All(tx.Sessions, tx, lyceum.SessionFilter{User: lyceum.Some(user)})
 	if err != nil {
@@ -150,8 +150,8 @@ func endOthers(tx lyceum.Tx, user lyceum.UserID, here string) error {
 	return nil
 }
 
-// RenewRecovery replaces the recovery codes of a user. It fails with Conflict for who has
-// no second factor.
+// RenewRecovery replaces a user's recovery codes. It fails with Conflict if the user has no
+// second factor.
 func (a *Accounts) RenewRecovery(ctx context.Context, by lyceum.By, user lyceum.UserID) (recovery []string, err error) {
 	now := a.clock()
 	err = a.store.Write(ctx, by.Stamp(now), func(tx lyceum.Tx) error {
@@ -186,7 +186,7 @@ func makeRecovery(tx lyceum.Tx, school lyceum.SchoolID, user lyceum.UserID, now 
 	return codes, nil
 }
 
-// newRecoveryCode has 80 random bits: no hash of it is guessed.
+// newRecoveryCode returns a code with 80 random bits, too many to guess it from its hash.
 func newRecoveryCode() string {
 	var raw [10]byte
 	_, _ = rand.Read(raw[:])
@@ -194,14 +194,14 @@ func newRecoveryCode() string {
 	return text[:4] + "-" + text[4:8] + "-" + text[8:12] + "-" + text[12:]
 }
 
-// recoveryHash is the hash that is kept of a recovery code, however it is typed.
+// recoveryHash returns the stored hash of a recovery code, however the code is typed.
 func recoveryHash(school lyceum.SchoolID, user lyceum.UserID, code string) lyceum.KeyHash {
 	code = strings.ToLower(strings.NewReplacer("-", "", " ", "").Replace(code))
 	return HashSecret(fmt.Sprintf("recovery %d %d %s", school, user, code))
 }
 
-// codeStep returns the step of a code that an app shows around now. Codes of the step
-// after and of those before it are used.
+// codeStep returns the step of a code that an app shows around now. Codes up to the step after
+// have been used.
 func codeStep(secret, code string, now time.Time, after int64) (int64, error) {
 	code = strings.ReplaceAll(code, " ", "")
 	found, current := int64(0), now.Unix()/codePeriod
@@ -222,8 +222,8 @@ func codeStep(secret, code string, now time.Time, after int64) (int64, error) {
 	return found, nil
 }
 
-// spendCode takes a code of a user's app, or a recovery code, once, and returns which
-// of them it was.
+// spendCode accepts a code of a user's app, or a recovery code, once, and returns which of them
+// it was.
 func (a *Accounts) spendCode(
 	tx lyceum.Tx, school lyceum.SchoolID, user lyceum.UserID, code string, now time.Time,
 ) (with string, err error) {
@@ -238,7 +238,7 @@ func (a *Accounts) spendCode(
 	}
 	factor, err := tx.SecondFactors.Get(tx, user)
 	if err != nil && lyceum.KindOf(err) == lyceum.NotFound {
-		return "", errCode // of a passkey alone
+		return "", errCode // the user only has passkeys
 	}
 	if err != nil {
 		return "", err
@@ -253,7 +253,8 @@ func (a *Accounts) spendCode(
 	return lyceum.WithAppCode, tx.SecondFactors.Update(tx, factor)
 }
 
-// tryFactor runs what takes a code or a passkey of a user, within the bounds of both.
+// tryFactor runs change, which accepts a user's code or passkey, within the limits on attempts
+// for both.
 func (a *Accounts) tryFactor(
 	ctx context.Context, school lyceum.SchoolID, user lyceum.UserID, from netip.Addr, change func(lyceum.Tx) error,
 ) error {
@@ -279,8 +280,8 @@ func (a *Accounts) tryFactor(
 	return err
 }
 
-// StepUser returns who showed their password and is to show a second factor. Step is
-// what SignIn gave. It fails with NotFound when the step is over.
+// StepUser returns the user who entered their password and must now present a second factor.
+// step is what SignIn returned. It fails with NotFound if the step has expired.
 func (a *Accounts) StepUser(ctx context.Context, school lyceum.SchoolID, step string) (lyceum.UserID, error) {
 	link, err := a.stepLink(ctx, school, step)
 	return link.User, err
@@ -301,9 +302,9 @@ func (a *Accounts) stepLink(ctx context.Context, school lyceum.SchoolID, step st
 	return link, nil
 }
 
-// SecondStep lets in who showed their password, and has a passkey, the code of their app
-// or a recovery code. Step is what SignIn gave. Each is taken once. It fails with
-// Unauthenticated for a wrong one, and with NotFound when the step is over.
+// SecondStep signs in a user who has entered their password, with a passkey, a code of their
+// app or a recovery code. step is what SignIn returned. Each of them is accepted once. It fails
+// with Unauthenticated for a wrong one, and with NotFound if the step has expired.
 func (a *Accounts) SecondStep(ctx context.Context, t Attempt, step, code string) (Admission, error) {
 	link, err := a.stepLink(ctx, t.School, step)
 	if err != nil {
@@ -335,9 +336,9 @@ func (a *Accounts) SecondStep(ctx context.Context, t Attempt, step, code string)
 	return in, nil
 }
 
-// RemoveSecondFactor takes the app and all passkeys of a user away, with their recovery
-// codes. By somebody else it is for owners. It fails with Conflict where the school wants
-// owners to have one, for an owner's own.
+// RemoveSecondFactor removes a user's app and all their passkeys and recovery codes. Removing
+// another user's is for owners. It fails with Conflict if an owner removes their own and the
+// school requires owners to have one.
 func (a *Accounts) RemoveSecondFactor(ctx context.Context, by lyceum.By, id lyceum.UserID) (lyceum.User, error) {
 	return a.change(ctx, by, id, func(tx lyceum.Tx, user *lyceum.User, _ time.Time) error {
 		school, err := tx.GetSchool()
@@ -352,8 +353,8 @@ func (a *Accounts) RemoveSecondFactor(ctx context.Context, by lyceum.By, id lyce
 	})
 }
 
-// DemandSecondFactor sets whether the owners of a school must have a second factor. It
-// fails with Conflict while the owner who asks has none.
+// DemandSecondFactor sets whether the owners of a school must have a second factor. It fails
+// with Conflict if the owner who makes the change has none.
 func (a *Accounts) DemandSecondFactor(ctx context.Context, by lyceum.By, demanded bool) error {
 	return a.store.Write(ctx, by.Stamp(a.clock()), func(tx lyceum.Tx) error {
 		has, err := lyceum.HasSecondFactor(tx.Tables, tx, by.Person)
@@ -367,19 +368,19 @@ func (a *Accounts) DemandSecondFactor(ctx context.Context, by lyceum.By, demande
 	})
 }
 
-// FreshFor is how long after somebody showed who they are they may do what a stolen
-// session must not.
+// FreshFor is how long after proving who they are somebody may do what a stolen session must
+// not allow.
 const FreshFor = 15 * time.Minute
 
-// Fresh reports whether the person of a session showed who they are a short while ago.
+// Fresh reports whether the person of a session has recently proved who they are.
 func (a *Accounts) Fresh(ctx context.Context, school lyceum.SchoolID, text string) (bool, error) {
 	v := a.store.In(ctx, school)
 	session, err := v.Sessions.Get(v, HashSecret(text))
 	return err == nil && a.clock().Before(session.ConfirmedAt.Add(FreshFor)), err
 }
 
-// Proof is what somebody shows who is signed in, to do what a stolen session must not:
-// a passkey or a code if they have a second factor, or else their password.
+// Proof is what a signed-in person presents to do what a stolen session must not allow: a
+// passkey or a code if they have a second factor, and otherwise their password.
 type Proof struct {
 	Attempt
 
@@ -387,8 +388,8 @@ type Proof struct {
 	Code    string
 }
 
-// Confirm keeps that the person of a session has shown who they are. It fails as SignIn
-// and SecondStep do.
+// Confirm records that the person of a session has proved who they are. It fails like SignIn
+// and SecondStep.
 func (a *Accounts) Confirm(ctx context.Context, p Proof) error {
 	user, err := a.Session(ctx, p.School, p.Session)
 	if err != nil {
@@ -415,7 +416,7 @@ func (a *Accounts) Confirm(ctx context.Context, p Proof) error {
 
 var errOwnPassword = &lyceum.Error{Kind: lyceum.Unauthenticated, Detail: "Wrong password."}
 
-// checkOwn compares the password of who is signed in, within the bounds of sign-ins.
+// checkOwn checks the password of a signed-in user, within the limits on sign-ins.
 func (a *Accounts) checkOwn(ctx context.Context, p Proof, user *lyceum.User) error {
 	c := claim{
 		school: p.School, name: strings.ToLower(user.Email), from: BucketOf(p.From).From,
@@ -446,8 +447,7 @@ func confirm(tx lyceum.Tx, text string) error {
 	return tx.Sessions.Update(tx, session)
 }
 
-// NeededKeys counts, by the secret key that it needs, the apps of the users of all
-// schools.
+// NeededKeys counts the apps of the users of all schools by the secret key that they need.
 func (a *Accounts) NeededKeys(ctx context.Context) (map[lyceum.SecretKeyID]int, error) {
 	schools, err := a.store.FindSchools(ctx)
 	if err != nil {

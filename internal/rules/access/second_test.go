@@ -42,7 +42,7 @@ func newGuarded(t *testing.T) *guarded {
 	return newGuardedIn(t, store)
 }
 
-// process gives the accounts as another process serves them.
+// process returns the services like another process would have them.
 func (g *guarded) process() (*access.OAuth, *access.Accounts) {
 	oauth := access.NewOAuth(g.store, g.clock.Now)
 	return oauth, access.NewAccounts(g.store, g.clock.Now, oauth, lyceum.NewKeyring(lyceum.SecretKey{1}))
@@ -86,7 +86,7 @@ func (g *guarded) signIn() (access.Admission, error) {
 	})
 }
 
-// code is what an app shows whose clock is wrong.
+// code returns what an app shows whose clock is wrong.
 func (g *guarded) code(wrong time.Duration) string {
 	g.t.Helper()
 	code, err := totp.GenerateCode(g.secret, g.clock.Now().Add(wrong))
@@ -96,7 +96,7 @@ func (g *guarded) code(wrong time.Duration) string {
 	return code
 }
 
-// step shows the password, and then a code.
+// step enters the password, and then a code.
 func (g *guarded) step(code string) (access.Admission, error) {
 	g.t.Helper()
 	in, err := g.signIn()
@@ -113,8 +113,8 @@ func (g *guarded) refused(what string, err error, kind lyceum.Kind) {
 	}
 }
 
-// R57: a code of a second factor is taken once, from clocks that are wrong by 30 s and
-// not by 90.
+// R57: a code of a second factor is accepted once, with clocks that are off by 30 s, but not by
+// 90 s.
 func TestR57CodesOfASecondFactor(t *testing.T) {
 	t.Parallel()
 	g := newGuarded(t)
@@ -146,7 +146,7 @@ func TestR57CodesOfASecondFactor(t *testing.T) {
 	}
 }
 
-// R57: of twenty guesses five are looked at, and then the right code waits, too.
+// R57: of twenty guesses five are checked, and then the right code has to wait, too.
 func TestR57Guesses(t *testing.T) {
 	t.Parallel()
 	g := newGuarded(t)
@@ -176,7 +176,7 @@ func TestR57Guesses(t *testing.T) {
 	}
 }
 
-// R57, R61: two processes on one database look at as many codes and passkeys as one.
+// R57, R61: two processes on one database check as many codes and passkeys as one.
 func TestR57SharedGuesses(t *testing.T) {
 	t.Parallel()
 	g := newGuardedIn(t, openPostgres(t))
@@ -208,7 +208,8 @@ func TestR57SharedGuesses(t *testing.T) {
 	}
 }
 
-// R57: a step is used once, ends, and is of one school; recovery codes are used once.
+// R57: a step can be used once, expires, and belongs to one school; recovery codes can be used
+// once.
 func TestR57StepsAndRecoveryCodes(t *testing.T) {
 	t.Parallel()
 	g := newGuarded(t)
@@ -268,7 +269,7 @@ func TestR57SecretsAreSealed(t *testing.T) {
 	}
 }
 
-// R58: a session is fresh for fifteen minutes after its person showed who they are.
+// R58: a session is fresh for fifteen minutes after its person proved who they are.
 func TestR58FreshSessions(t *testing.T) {
 	t.Parallel()
 	g := newGuarded(t)

@@ -11,10 +11,10 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// A secret is prefix_school_random: the prefix says what it is, so that a
-// scanner can recognise a leaked one; the school leads to the rows it could
-// belong to; the random part is 256 bits and a checksum, so that a mistyped
-// secret is refused without asking the store. Only [A-Za-z0-9_] occur.
+// A secret has the form prefix_school_random. The prefix says what it is, so that scanners can
+// recognize a leaked one; the school says whose rows to search; the random part has 256 bits
+// and a checksum, so that a mistyped secret is rejected without querying the store. Only the
+// characters [A-Za-z0-9_] occur.
 const (
 	keyPrefix    = "lyceum_key_"
 	appPrefix    = "lyceum_app_"
@@ -40,15 +40,15 @@ func NewEntropy() Entropy {
 	return e
 }
 
-// KeyText is the API key of a school made of the given randomness. It is
-// secret: it goes to its owner once and nowhere else.
+// KeyText returns a school's API key with the given randomness. It is secret: it is shown to
+// its owner once and nowhere else.
 func KeyText(school lyceum.SchoolID, e Entropy) string { return secretText(keyPrefix, school, e) }
 
-// ClientID is the client id of an OAuth app of a school. It is not secret.
+// ClientID returns the client id of a school's OAuth app. It is not secret.
 func ClientID(school lyceum.SchoolID, e Entropy) string { return secretText(appPrefix, school, e) }
 
-// ClientSecret is the client secret of an OAuth app of a school. It goes to
-// the app's owner once and nowhere else.
+// ClientSecret returns the client secret of a school's OAuth app. It is shown to the app's
+// owner once and nowhere else.
 func ClientSecret(school lyceum.SchoolID, e Entropy) string {
 	return secretText(secretPrefix, school, e)
 }
@@ -58,11 +58,11 @@ func secretText(prefix string, school lyceum.SchoolID, e Entropy) string {
 	return text + checksum(text)
 }
 
-// HashSecret is what the store keeps of a secret.
+// HashSecret returns what the store saves of a secret.
 func HashSecret(text string) lyceum.KeyHash { return sha256.Sum256([]byte(text)) }
 
-// schoolOf gives the school that a secret of the given prefix leads to; ok is
-// false for what cannot be one.
+// schoolOf returns the school in a secret with the given prefix; ok is false if the text is not
+// a valid secret.
 func schoolOf(prefix, text string) (school lyceum.SchoolID, ok bool) {
 	rest, ok := strings.CutPrefix(text, prefix)
 	if !ok {
@@ -85,8 +85,8 @@ func checksum(text string) string {
 	return base62([]byte{byte(sum >> 24), byte(sum >> 16), byte(sum >> 8), byte(sum)}, sumLength)
 }
 
-// base62 writes a number with digits, small and capital letters, filled up
-// with zeros to the given length.
+// base62 writes a number with digits, lowercase and uppercase letters, padded with zeros to the
+// given length.
 func base62(number []byte, length int) string {
 	text := new(big.Int).SetBytes(number).Text(62)
 	return strings.Repeat("0", length-len(text)) + text

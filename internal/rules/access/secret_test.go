@@ -21,7 +21,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// counting is the randomness 0, 1, 2, …, full the largest there is.
+// counting is the randomness 0, 1, 2, …, and full the largest possible.
 var counting, full = func() (a, b access.Entropy) {
 	for i := range a {
 		a[i], b[i] = byte(i), 0xff
@@ -29,8 +29,7 @@ var counting, full = func() (a, b access.Entropy) {
 	return a, b
 }()
 
-// The texts were computed by another program: keys that were issued must hold
-// for ever.
+// The texts were computed by another program, because issued keys must stay valid forever.
 func TestKeyText(t *testing.T) {
 	for _, tc := range []struct {
 		school  lyceum.SchoolID
@@ -74,7 +73,7 @@ func TestSecretsHaveTheirForm(t *testing.T) {
 
 func TestNewEntropyIsNew(t *testing.T) {
 	seen := map[access.Entropy]bool{}
-	var ever access.Entropy // the bits that were ever set
+	var ever access.Entropy // all bits that were set in any of them
 	for range 10_000 {
 		e := access.NewEntropy()
 		if seen[e] {
@@ -90,8 +89,8 @@ func TestNewEntropyIsNew(t *testing.T) {
 	}
 }
 
-// sealed puts the checksum behind a text, as the documents of the form say:
-// the CRC-32 of all before it, in six digits of base 62.
+// sealed appends the checksum to a text according to the documented format: the CRC-32 of
+// everything before it, in six digits of base 62.
 func sealed(text string) string {
 	const digits = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 	sum := crc32.ChecksumIEEE([]byte(text))
@@ -103,8 +102,7 @@ func sealed(text string) string {
 	return text + string(seal[:])
 }
 
-// TestDamagedKeys shows on a store that cannot answer that no damaged key is
-// worth a question.
+// TestDamagedKeys checks, with a store that does not work, that damaged keys cause no query.
 func TestDamagedKeys(t *testing.T) {
 	d := newDesk(t)
 	_, text := d.issue(t, lyceum.Read)
@@ -201,7 +199,7 @@ func TestHashSecret(t *testing.T) {
 	}
 }
 
-// TestR16KeyIsNotKept looks for the key's text in every file of the store.
+// TestR16KeyIsNotKept searches for the key's text in every file of the store.
 func TestR16KeyIsNotKept(t *testing.T) {
 	dir := t.TempDir()
 	d := &desk{store: openStore(t, dir), clock: storetest.NewClock(storetest.Begin), school: 1}

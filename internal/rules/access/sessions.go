@@ -7,15 +7,15 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// SessionsAsked selects the sessions of a user by when they were last seen, to the
-// second; both ends are included.
+// SessionsAsked selects a user's sessions by when they were last seen, to the second; both ends
+// are included.
 type SessionsAsked struct {
 	User        lyceum.UserID
 	From, Until lyceum.Opt[time.Time]
 }
 
-// Sessions lists the sessions of a user that are not over, the last seen first. It
-// fails with NotFound.
+// Sessions lists a user's sessions that are not over, the last seen first. It fails with
+// NotFound if the user does not exist.
 func (a *Accounts) Sessions(
 	ctx context.Context, by lyceum.By, q SessionsAsked, p lyceum.Page,
 ) (lyceum.Listing[lyceum.Session], error) {
@@ -34,14 +34,14 @@ func (a *Accounts) Sessions(
 	return v.Sessions.List(v, f, p)
 }
 
-// SessionOf names a session of a user.
+// SessionOf identifies a session of a user.
 type SessionOf struct {
 	User lyceum.UserID
 	ID   string
 }
 
-// EndSession ends a session. One that is not there has ended already. It fails with
-// NotFound for a user who is not there.
+// EndSession ends a session, and does nothing if it does not exist. It fails with NotFound if
+// the user does not exist.
 func (a *Accounts) EndSession(ctx context.Context, by lyceum.By, q SessionOf) error {
 	return a.store.Write(ctx, by.Stamp(a.clock()), func(tx lyceum.Tx) error {
 		user, err := tx.Users.Get(tx, q.User)
@@ -65,8 +65,8 @@ func (a *Accounts) EndSession(ctx context.Context, by lyceum.By, q SessionOf) er
 	})
 }
 
-// EndSessions ends all sessions of a user. What apps were granted stays, and so do
-// links to set a password. It fails with NotFound.
+// EndSessions ends all sessions of a user. Grants to apps and links to set a password remain.
+// It fails with NotFound if the user does not exist.
 func (a *Accounts) EndSessions(ctx context.Context, by lyceum.By, id lyceum.UserID) error {
 	return a.store.Write(ctx, by.Stamp(a.clock()), func(tx lyceum.Tx) error {
 		user, err := tx.Users.Get(tx, id)

@@ -8,14 +8,14 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// sharedCounter counts in a database, for all processes that serve it. A try costs a
-// statement, which is little beside what is tried.
+// sharedCounter counts in a database, for all processes that serve it. An attempt costs a
+// statement, which is cheap compared to what is attempted.
 type sharedCounter struct {
 	tallies lyceum.Tallies
 	clock   func() time.Time
 }
 
-// talliesOf are the windows in which something is counted, and the bounds of each.
+// talliesOf returns the windows in which something is counted, and the limit of each.
 func talliesOf(c *counted, now time.Time) (tallies []lyceum.Tally, bounds []int64) {
 	for _, window := range [...]struct {
 		length time.Duration
@@ -31,7 +31,8 @@ func talliesOf(c *counted, now time.Time) (tallies []lyceum.Tally, bounds []int6
 	return tallies, bounds
 }
 
-// windows are the windows of all that is counted: owners says of which.
+// windows returns the windows of everything that is counted; owners has the index in of for
+// each.
 func (s *sharedCounter) windows(of []counted) (tallies []lyceum.Tally, bounds []int64, owners []int) {
 	now := s.clock()
 	for i := range of {
@@ -58,8 +59,8 @@ func (s *sharedCounter) check(ctx context.Context, of []counted) error {
 	return nil
 }
 
-// take counts first and looks afterwards, so that of any number of processes no more
-// are let through than the bound. What is refused is given back.
+// take counts first and checks afterwards, so that all processes together never let through
+// more than the limit. A rejected attempt is given back.
 func (s *sharedCounter) take(ctx context.Context, of []counted) (receipt, error) {
 	tallies, bounds, owners := s.windows(of)
 	found, err := s.tallies.Count(ctx, math.MaxInt64, tallies)

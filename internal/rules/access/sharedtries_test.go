@@ -9,7 +9,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/access"
 )
 
-// TestTriesAreShared: two processes on one database allow as many tries as one.
+// TestTriesAreShared checks that two processes on one database allow as many attempts as one.
 func TestTriesAreShared(t *testing.T) {
 	t.Parallel()
 	d := &door{newOffice(t, openPostgres(t)), t}

@@ -2,12 +2,12 @@ package access
 
 import "container/list"
 
-// shelf keeps values by key, as many as it is made for. The one that was taken
-// longest ago makes room for a new one.
+// shelf holds up to a fixed number of values by key. When it is full, the value that was taken
+// longest ago is evicted.
 type shelf[K comparable, V any] struct {
 	most  int
 	items map[K]*list.Element
-	order *list.List // the one taken last comes first
+	order *list.List // the last one taken comes first
 }
 
 type item[K comparable, V any] struct {
@@ -19,7 +19,7 @@ func newShelf[K comparable, V any](most int) *shelf[K, V] {
 	return &shelf[K, V]{most: most, items: map[K]*list.Element{}, order: list.New()}
 }
 
-// look gives the value of a key, or nil, and leaves the order alone.
+// look returns the value of a key, or nil, without changing the order.
 func (s *shelf[K, V]) look(key K) *V {
 	kept := s.items[key]
 	if kept == nil {
@@ -28,7 +28,7 @@ func (s *shelf[K, V]) look(key K) *V {
 	return &kept.Value.(*item[K, V]).value
 }
 
-// take gives the value of a key, a new one where there is none.
+// take returns the value of a key, or a new one if there is none.
 func (s *shelf[K, V]) take(key K) *V {
 	kept := s.items[key]
 	if kept != nil {

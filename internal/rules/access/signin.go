@@ -18,19 +18,19 @@ import (
 	"golang.org/x/crypto/argon2"
 )
 
-// How long a person stays signed in: until they are away for SessionIdle, and
-// SessionAbsolute at most.
+// A session ends when the person was away for SessionIdle, and in any case after
+// SessionAbsolute.
 const (
 	SessionIdle     = 12 * time.Hour
 	SessionAbsolute = 14 * 24 * time.Hour
-	// LinkLifetime is how long a one-time link is good.
+	// LinkLifetime is how long a one-time link is valid.
 	LinkLifetime = 48 * time.Hour
-	// seenPause is how exactly the store knows when a session was seen.
+	// seenPause is the minimum time between two updates of when a session was last seen.
 	seenPause = time.Minute
 )
 
-// Accounts lets people in: passwords, sessions and one-time links. It is safe
-// for concurrent use.
+// Accounts signs people in: passwords, sessions and one-time links. It is safe for concurrent
+// use.
 type Accounts struct {
 	store   lyceum.Store
 	clock   func() time.Time
@@ -42,16 +42,16 @@ type Accounts struct {
 
 	forgotten *Tries
 	codes     *Tries // codes and passkeys, by user
-	passkeys  *Tries // passkeys of who is not signed in, by address
+	passkeys  *Tries // passkeys of people who are not signed in, by address
 
-	hashing  *slots        // for people
-	programs *slots        // for requests of the interface that bring a password
-	nobody   func() string // a hash that no password has, for accounts that are not there
+	hashing  *slots        // for requests by people
+	programs *slots        // for API requests that contain a password
+	nobody   func() string // a hash that no password matches, for accounts that do not exist
 }
 
-// NewAccounts makes the service over a store. A password that changes revokes
-// what apps were granted with oauth. The ring signs what browsers keep of a
-// sign-in; nil is one that is made for this process.
+// NewAccounts returns an Accounts for a store. Changing a password revokes the grants of
+// oauth's apps. The ring signs what browsers store about a sign-in; if it is nil, one is
+// created for this process.
 func NewAccounts(store lyceum.Store, clock func() time.Time, oauth *OAuth, ring *lyceum.Keyring) *Accounts {
 	e := NewEntropy()
 	return &Accounts{
@@ -67,34 +67,33 @@ func NewAccounts(store lyceum.Store, clock func() time.Time, oauth *OAuth, ring 
 
 var errSignIn = &lyceum.Error{Kind: lyceum.Unauthenticated, Detail: "Wrong email address or password."}
 
-// Attempt is what somebody brings who wants to sign in.
+// Attempt is what somebody who wants to sign in presents.
 type Attempt struct {
 	School          lyceum.SchoolID
 	Email, Password string
 	From            netip.Addr
-	Device          string         // what the browser kept of earlier sign-ins
-	Browser         string         // its family and system, as its owner knows them; may be empty
-	Passkey         *PasskeyAnswer // in place of a code, or of everything; nil for none
+	Device          string         // what the browser stored about earlier sign-ins
+	Browser         string         // its family and system, as shown to its owner; may be empty
+	Passkey         *PasskeyAnswer // instead of a code, or of everything; nil for none
 }
 
-// Admission is what somebody gets who signed in. Session and Link are secrets.
+// Admission is the result of a sign-in. Session and Link are secrets.
 type Admission struct {
 	User    lyceum.User
-	Session string // empty where Link is not
-	Device  string // for the browser to keep
-	// Link lets a person choose a new password who must do so before a session
-	// begins.
+	Session string // empty if Link is set
+	Device  string // to be stored by the browser
+	// Link is for a person who must choose a new password before a session begins.
 	Link string
-	// Step lets a person show the second factor that they have before a session begins.
+	// Step is for a person who must present their second factor before a session begins.
 	Step string
 }
 
-// errChanged refuses a password that was right when its check began, because the
-// account has changed since.
+// errChanged rejects a password that was right when its check began, because the account has
+// changed since.
 var errChanged = errors.New("the account changed while its password was being checked")
 
-// SignIn lets a person in by email and password. Unknown accounts, wrong
-// passwords and disabled users are refused alike and after the same work.
+// SignIn signs a person in by email and password. Unknown accounts, wrong passwords and
+// disabled users fail alike and after the same amount of work.
 func (a *Accounts) SignIn(ctx context.Context, t Attempt) (Admission, error) {
 	for {
 		in, err := a.signIn(ctx, t)
@@ -157,7 +156,7 @@ func (a *Accounts) signIn(ctx context.Context, t Attempt) (Admission, error) {
 	return in, nil
 }
 
-// traceLock notes that a sign-in was refused for the number of tries.
+// traceLock records that a sign-in was rejected because of too many attempts.
 func (a *Accounts) traceLock(ctx context.Context, t Attempt, user lyceum.User, refused error) {
 	trace := Trace{Kind: AddressLocked, School: t.School, Object: int32(t.School), From: t.From.String()}
 	switch refused { //nolint:errorlint // these very ones
@@ -170,7 +169,7 @@ func (a *Accounts) traceLock(ctx context.Context, t Attempt, user lyceum.User, r
 	a.oauth.Traces.Add(ctx, trace)
 }
 
-// traceFailure notes that a sign-in failed, and why.
+// traceFailure records that a sign-in failed, and why.
 func (a *Accounts) traceFailure(ctx context.Context, t *Attempt, user lyceum.UserID, wrong string) {
 	a.oauth.Traces.Add(ctx, Trace{
 		Kind: SignInFailed, School: t.School, User: user, Object: int32(user), From: t.From.String(),
@@ -178,11 +177,12 @@ func (a *Accounts) traceFailure(ctx context.Context, t *Attempt, user lyceum.Use
 	})
 }
 
-// changeLifetime is how long somebody who must choose a new password has time.
+// changeLifetime is how long somebody has to choose a new password or present their second
+// factor.
 const changeLifetime = 15 * time.Minute
 
-// changeLink makes the one-time link of somebody who has just shown their
-// password and must choose another, or show their second factor.
+// changeLink creates the one-time link of somebody who has just entered their password and must
+// choose another one, or present their second factor.
 func (a *Accounts) changeLink(
 	ctx context.Context, school lyceum.SchoolID, user lyceum.User, purpose lyceum.LinkPurpose,
 ) (string, error) {
@@ -193,7 +193,7 @@ func (a *Accounts) changeLink(
 		if _, err := asChecked(tx, user); err != nil {
 			return err
 		}
-		if purpose == lyceum.SecondStep { // it lets nobody in by itself, and has no entry
+		if purpose == lyceum.SecondStep { // it signs nobody in by itself, and has no journal entry
 			return tx.Links.Insert(tx, lyceum.Link{
 				Hash: HashSecret(text), User: user.ID, Purpose: purpose, CreatedAt: now, ExpiresAt: now.Add(changeLifetime),
 			})
@@ -206,8 +206,8 @@ func (a *Accounts) changeLink(
 	return text, err
 }
 
-// begin opens a session and returns the user as they are then: a hash of a lower
-// cost has been replaced.
+// begin opens a session and returns the user as they are afterwards: a password hash with
+// outdated parameters is replaced.
 func (a *Accounts) begin(ctx context.Context, t Attempt, user lyceum.User) (string, lyceum.User, error) {
 	fresh := user.PasswordHash
 	if outdated(fresh.Value) {
@@ -236,7 +236,7 @@ func (a *Accounts) begin(ctx context.Context, t Attempt, user lyceum.User) (stri
 	return text, user, err
 }
 
-// enter begins a session with a secret, for who showed something.
+// enter stores a session with the given secret, and records what the user signed in with.
 func enter(tx lyceum.Tx, t Attempt, user lyceum.UserID, with, text string, now time.Time) error {
 	tx.NoteDetail(lyceum.SignedIn, int32(user), lyceum.EntryDetail{With: with}.JSON())
 	if err := tx.SignedIn(user, t.From.String(), now); err != nil {
@@ -248,8 +248,8 @@ func enter(tx lyceum.Tx, t Attempt, user lyceum.UserID, with, text string, now t
 	})
 }
 
-// asChecked gives a user as they are now, if the password that was checked is
-// still theirs. While it was being checked they or the owner may have acted.
+// asChecked returns the current state of a user, if the password that was checked is still
+// theirs: the user or the owner may have changed it meanwhile.
 func asChecked(tx lyceum.Tx, checked lyceum.User) (lyceum.User, error) {
 	now, err := tx.Users.Get(tx, checked.ID)
 	switch {
@@ -263,8 +263,8 @@ func asChecked(tx lyceum.Tx, checked lyceum.User) (lyceum.User, error) {
 	return now, nil
 }
 
-// verify compares a password with a hash. The try counts when the hash is begun,
-// and not while it waits for its turn.
+// verify compares a password with a hash. The attempt is counted when the hash is started, and
+// not while it waits for its turn.
 func (a *Accounts) verify(ctx context.Context, c *claim, password, kept string) (bool, error) {
 	done, err := a.hashing.take(ctx, c.origin())
 	if err != nil {
@@ -272,7 +272,7 @@ func (a *Accounts) verify(ctx context.Context, c *claim, password, kept string) 
 	}
 	defer done()
 	if ctx.Err() != nil {
-		return false, errBusy // nobody waits for the answer any more
+		return false, errBusy // nobody is waiting for the result any more
 	}
 	if err := a.guard.begin(ctx, c); err != nil {
 		return false, err
@@ -280,16 +280,15 @@ func (a *Accounts) verify(ctx context.Context, c *claim, password, kept string) 
 	return CheckPassword(password, kept)
 }
 
-// Hash makes the hash that is kept of a password. With every processor busy it
-// waits for two seconds, and is then RateLimited.
+// Hash returns the hash to be stored for a password. If all processors are busy, it waits for
+// two seconds and then fails with RateLimited.
 func (a *Accounts) Hash(ctx context.Context, password string) (lyceum.Opt[string], error) {
 	return a.hash(ctx, a.hashing, "", password)
 }
 
-// HashForProgram is Hash for a request of the interface: it waits for other
-// slots than people do, so that neither holds up the other. Schools take turns.
-// Common tells whether the user must choose another password at the first
-// sign-in.
+// HashForProgram is Hash for an API request. It waits for other slots than people do, so that
+// neither holds up the other. Schools take turns. common reports whether the user must choose
+// another password at the first sign-in.
 func (a *Accounts) HashForProgram(
 	ctx context.Context, by lyceum.By, email, password string,
 ) (hash lyceum.Opt[string], common bool, err error) {
@@ -334,8 +333,8 @@ func CheckPassword(password, kept string) (bool, error) {
 	return subtle.ConstantTimeCompare(got, hash) == 1, nil
 }
 
-// Session tells who a session's secret belongs to. A session that is over, or
-// whose user is disabled, belongs to nobody: the error is NotFound.
+// Session returns the user that a session's secret belongs to. If the session is over, or its
+// user is disabled, it fails with NotFound.
 func (a *Accounts) Session(ctx context.Context, school lyceum.SchoolID, text string) (lyceum.User, error) {
 	nobody := lyceum.Errorf(lyceum.NotFound, "nobody is signed in")
 	if from, ok := schoolOf(sessionPrefix, text); !ok || from != school {
@@ -373,7 +372,7 @@ func (a *Accounts) SignOut(ctx context.Context, school lyceum.SchoolID, text str
 	})
 }
 
-// endSession ends a session, unless it has ended.
+// endSession ends a session unless it has ended.
 func endSession(tx lyceum.Tx, hash lyceum.KeyHash) error {
 	err := tx.Sessions.Delete(tx, hash)
 	if lyceum.KindOf(err) == lyceum.NotFound {
@@ -382,14 +381,14 @@ func endSession(tx lyceum.Tx, hash lyceum.KeyHash) error {
 	return err
 }
 
-// Remember makes what a browser keeps in which somebody signed in, or spent a
-// one-time link. From then on no number of wrong passwords from elsewhere
-// refuses the right one there, until there is another password.
+// Remember returns what a browser should store after somebody signed in with it, or spent a
+// one-time link. From then on, wrong passwords from elsewhere, however many, do not cause the
+// right one to be rejected in that browser, until the password changes.
 func (a *Accounts) Remember(device string, school lyceum.SchoolID, user lyceum.User) string {
 	return a.devices.mark(device, school, user)
 }
 
-// The bounds of a password, in characters (OWASP ASVS 5.0, 6.2).
+// The limits of a password, in characters (OWASP ASVS 5.0, 6.2).
 const (
 	minPassword = 10
 	maxPassword = 256
@@ -409,6 +408,6 @@ func passwordTaken(password string, user lyceum.User) error {
 	return nil
 }
 
-// SchoolOfSession gives the school that a session's secret leads to, without
-// asking whether the session is good.
+// SchoolOfSession returns the school in a session's secret, without checking whether the
+// session is valid.
 func SchoolOfSession(text string) (lyceum.SchoolID, bool) { return schoolOf(sessionPrefix, text) }

@@ -78,8 +78,8 @@ func TestSessionsEnd(t *testing.T) {
 	wantKind(t, err, lyceum.NotFound)
 }
 
-// TestR11_WrongPasswords: of a thousand in a minute ten are looked at, and the
-// account is not locked for good.
+// TestR11_WrongPasswords checks that of a thousand wrong passwords in a minute ten are checked,
+// and that the account is not locked permanently.
 func TestR11_WrongPasswords(t *testing.T) {
 	o := newOffice(t, openStore(t, t.TempDir()))
 	for minute := range 2 {
@@ -122,7 +122,7 @@ func TestR11_TriesOfAnHour(t *testing.T) {
 	if !tries.Take(1, "account") {
 		t.Error("the next hour has no try")
 	}
-	for n := range 200_000 { // a flood of names in another school forgets nothing here
+	for n := range 200_000 { // a flood of names in another school evicts nothing here
 		tries.Take(2, strconv.Itoa(n))
 	}
 	for range 9 {
@@ -136,8 +136,8 @@ func TestR11_TriesOfAnHour(t *testing.T) {
 	}
 }
 
-// TestR11_AsManyHashesAsProcessors: with every processor busy the others wait,
-// and are told so after two seconds.
+// TestR11_AsManyHashesAsProcessors checks that with all processors busy the others wait, and
+// fail after two seconds.
 func TestR11_AsManyHashesAsProcessors(t *testing.T) {
 	o := newOffice(t, openStore(t, t.TempDir()))
 	var group sync.WaitGroup
@@ -232,8 +232,8 @@ func TestForgottenTellsNobody(t *testing.T) {
 	}
 }
 
-// TestR34_AFloodOfForgottenNames: asking for letters to names that nobody has
-// does not make room for more letters to somebody.
+// TestR34_AFloodOfForgottenNames checks that requesting emails for names that do not exist does
+// not allow more emails to an existing one.
 func TestR34_AFloodOfForgottenNames(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t, openStore(t, t.TempDir()))
@@ -261,7 +261,7 @@ func TestR34_AFloodOfForgottenNames(t *testing.T) {
 	}
 }
 
-// TestOldHashIsMadeAnew: a hash of a lower cost is replaced at the next sign-in.
+// TestOldHashIsMadeAnew checks that a cheaper hash is replaced at the next sign-in.
 func TestOldHashIsMadeAnew(t *testing.T) {
 	o := newOffice(t, openStore(t, t.TempDir()))
 	// "four words that differ" with 8 KiB and one pass.

@@ -9,20 +9,20 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// How long somebody waits for a free slot, and how many wait at most for one
+// hashWait is how long to wait for a free slot, and maxWaiting how many may wait for one
 // origin.
 const (
 	hashWait   = 2 * time.Second
 	maxWaiting = 64
 )
 
-// slots lets as many hash at once as it has. Whoever waits is served origin by
-// origin in turn, so that one that asks for a thousand hashes delays the others
-// by one. It is safe for concurrent use.
+// slots limits how many passwords are hashed at the same time. Waiting origins take turns, so
+// that one that wants a thousand hashes delays the others by one. It is safe for concurrent
+// use.
 type slots struct {
 	mu      sync.Mutex
 	free    int
-	waiting map[string][]chan struct{} // by origin, in the order in which they came
+	waiting map[string][]chan struct{} // by origin, in order of arrival
 	turns   []string                   // the origins of waiting, the next first
 }
 
@@ -33,7 +33,7 @@ var errBusy = &lyceum.Error{
 	Detail: "Too many people are signing in right now. Try again in a moment.",
 }
 
-// take waits for a slot; the caller calls done when it is through.
+// take waits for a slot; the caller calls done when it has finished.
 func (s *slots) take(ctx context.Context, from string) (done func(), err error) {
 	s.mu.Lock()
 	if s.free > 0 {
@@ -64,7 +64,7 @@ func (s *slots) take(ctx context.Context, from string) (done func(), err error) 
 	}
 }
 
-// release gives the slot to the next origin's first, or sets it free.
+// release passes the slot to the first in the queue of the next origin, or frees it.
 func (s *slots) release() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -84,8 +84,8 @@ func (s *slots) release() {
 	s.turns = append(s.turns, from)
 }
 
-// leave takes somebody out of the queue. The slot may have come at the same
-// moment; then it goes on to the next.
+// leave removes a waiter from the queue. If the slot was assigned to it at the same moment, the
+// slot is passed to the next.
 func (s *slots) leave(from string, mine chan struct{}) {
 	s.mu.Lock()
 	at := slices.Index(s.waiting[from], mine)

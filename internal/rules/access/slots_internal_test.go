@@ -10,8 +10,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// TestR34_SlotsInTurn: an origin that asks for a hundred hashes delays another
-// one by one hash, and whoever gives up leaves nothing behind.
+// TestR34_SlotsInTurn checks that an origin that wants a hundred hashes delays another one by
+// one hash, and that a waiter that gives up leaves nothing behind.
 func TestR34_SlotsInTurn(t *testing.T) {
 	s := newSlots(1)
 	hold, err := s.take(t.Context(), "first")

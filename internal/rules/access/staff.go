@@ -10,7 +10,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// MaxStaff is how many people may work for a school, its owners aside.
+// MaxStaff is how many people may work for a school, not counting its owners.
 const MaxStaff = 1000
 
 // Staff decides who works for a school. It is safe for concurrent use.
@@ -22,12 +22,11 @@ type Staff struct {
 	People   People
 }
 
-// People takes in who is new to a school.
+// People registers people who are new to a school.
 type People interface {
-	// CheckAddress refuses what cannot be the address or the name of a user.
+	// CheckAddress rejects text that cannot be a user's email address or name.
 	CheckAddress(email string, name lyceum.Opt[string]) error
-	// Register returns the user with an address, and makes a student of whoever has it
-	// where there is none.
+	// Register returns the user with an address, and creates a student if there is none.
 	Register(tx lyceum.Tx, now time.Time, email string, name lyceum.Opt[string]) (lyceum.UserID, error)
 }
 
@@ -35,11 +34,11 @@ type People interface {
 type Colleague struct {
 	User  lyceum.User
 	Role  lyceum.StaffRole
-	Since lyceum.Opt[time.Time] // that the role was given; absent for owners
-	Keys  int                   // that they made and nobody revoked
+	Since lyceum.Opt[time.Time] // when the role was given; absent for owners
+	Keys  int                   // that they created and that are not revoked
 }
 
-// List lists who works for a school: by role, then by id.
+// List lists the people who work for a school: by role, then by id.
 func (s *Staff) List(ctx context.Context, by lyceum.By) ([]Colleague, error) {
 	var all []Colleague
 	err := s.Store.AtOnce(ctx, by.School, func(v lyceum.View) (err error) {
@@ -80,31 +79,31 @@ func colleagues(v lyceum.View) ([]Colleague, error) {
 	return all, nil
 }
 
-// keysOf returns the keys of a member of staff that nobody revoked.
+// keysOf returns the keys of a member of staff that are not revoked.
 func keysOf(t *lyceum.Tables, from lyceum.Source, user lyceum.UserID) ([]lyceum.APIKey, error) {
 	keys, err := lyceum.All(t.APIKeys, from, lyceum.APIKeyFilter{User: lyceum.Some(user)})
 	return slices.DeleteFunc(keys, func(k lyceum.APIKey) bool { return k.RevokedAt.Present }), err
 }
 
-// Invitation is who is to work for a school, and as what.
+// Invitation says who is to work for a school, and in which role.
 type Invitation struct {
 	Email string
 	Role  lyceum.StaffRole
-	// Send keeps, in the change, that the one-time link is to be sent to who has no
-	// password; nil: it is returned instead.
+	// Send arranges, within the transaction, for the one-time link to be sent to a user without
+	// a password; if it is nil, the link is returned instead.
 	Send func(tx lyceum.Tx, user lyceum.User, link string) error
 }
 
-// Invited is somebody who was invited. Link is the secret of a one-time link to set a
-// password with; empty: they have one, or it was sent.
+// Invited is a person who was invited. Link is the secret of a one-time link to set a password
+// with; it is empty if they have a password or the link was sent.
 type Invited struct {
 	User lyceum.User
 	Link string
 	Sent bool
 }
 
-// Invite gives somebody a role among the staff, who may be new to the school. It fails
-// with Conflict where they have one already.
+// Invite gives a role among the staff to somebody who may be new to the school. It fails if
+// they have a role already.
 func (s *Staff) Invite(ctx context.Context, by lyceum.By, n Invitation) (Invited, error) {
 	if err := s.People.CheckAddress(n.Email, lyceum.None[string]()); err != nil {
 		return Invited{}, err
@@ -150,7 +149,7 @@ func checkRole(role lyceum.StaffRole) error {
 	})
 }
 
-// mayJoin refuses who works here, and who could not sign in.
+// mayJoin fails for somebody who works here already or could not sign in.
 func (s *Staff) mayJoin(tx lyceum.Tx, user *lyceum.User) error {
 	refuse := func(message string) error {
 		return lyceum.InvalidFields(lyceum.FieldError{Field: "email", Message: message})
@@ -172,9 +171,9 @@ func (s *Staff) mayJoin(tx lyceum.Tx, user *lyceum.User) error {
 	return err
 }
 
-// Change gives somebody who works for a school another role. From the next request on
-// they may do what it allows, and so may the keys that they made. The last owner who
-// can sign in stays one: the error is Conflict.
+// Change gives another role to somebody who works for a school. It applies from the next
+// request on, also to the keys that they created. The last owner who can sign in must remain an
+// owner: the error is Conflict.
 func (s *Staff) Change(
 	ctx context.Context, by lyceum.By, id lyceum.UserID, role lyceum.StaffRole,
 ) (lyceum.User, error) {
@@ -184,8 +183,8 @@ func (s *Staff) Change(
 	return s.change(ctx, by, id, role)
 }
 
-// Remove ends that somebody works for a school. They stay a user of it, and the keys
-// that they made are revoked. It fails as Change does.
+// Remove takes away somebody's role among the staff. They remain a user of the school, and the
+// keys that they created are revoked. It fails like Change.
 func (s *Staff) Remove(ctx context.Context, by lyceum.By, id lyceum.UserID) (lyceum.User, error) {
 	return s.change(ctx, by, id, "")
 }
@@ -228,7 +227,7 @@ func notLast(tx lyceum.Tx, id lyceum.UserID) error {
 	return err
 }
 
-// give gives a user another role among the staff than the one before; empty: none.
+// give changes a user's role among the staff from before to role; an empty one means none.
 func give(tx lyceum.Tx, user *lyceum.User, before, role lyceum.StaffRole, now time.Time) error {
 	if err := own(tx, user, role == lyceum.OwnerRole); err != nil {
 		return err
@@ -256,7 +255,7 @@ func give(tx lyceum.Tx, user *lyceum.User, before, role lyceum.StaffRole, now ti
 	return nil
 }
 
-// own makes a user an owner, or makes an owner a student.
+// own makes a user an owner, or an owner a student.
 func own(tx lyceum.Tx, user *lyceum.User, owns bool) error {
 	switch {
 	case owns == (user.Role == lyceum.Owner):
@@ -277,7 +276,7 @@ func endKeys(tx lyceum.Tx, user lyceum.UserID, now time.Time) error {
 	return revokeKeys(tx, now, keys...)
 }
 
-// forget makes what this process believes of keys and learners be looked up again.
+// forget evicts the keys and tokens that this process has cached.
 func (s *Staff) forget() {
 	s.Keys.forgetAll()
 	s.Accounts.Forget()

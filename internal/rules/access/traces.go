@@ -12,17 +12,17 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// TraceKind is something that an attack leaves behind.
+// TraceKind is a kind of event that indicates an attack.
 type TraceKind int
 
 // The kinds of traces.
 const (
-	SignInFailed  TraceKind = iota // a wrong password, or no such account
-	AccountLocked                  // more tries for an account than its bounds
-	AddressLocked                  // more wrong passwords from an address than its bounds
-	CodeReplayed                   // a code came back, and what it gave was ended
-	TokenReused                    // a refresh token that was replaced came back, and its grant was ended
-	TargetRefused                  // a webhook leads to where nothing may be sent
+	SignInFailed  TraceKind = iota // a wrong password, or the account does not exist
+	AccountLocked                  // more attempts on an account than allowed
+	AddressLocked                  // more wrong passwords from an address than allowed
+	CodeReplayed                   // a code was replayed, and what it was exchanged for was revoked
+	TokenReused                    // a replaced refresh token was reused, and its grant was revoked
+	TargetRefused                  // a webhook's address is one that nothing may be sent to
 	traceKindCount
 )
 
@@ -38,7 +38,7 @@ var traceKinds = [traceKindCount]struct {
 	TargetRefused: {"webhook_target_refused", lyceum.TargetRefused},
 }
 
-// String is the kind's name in the log and the metrics.
+// String returns the kind's name in the log and the metrics.
 func (k TraceKind) String() string { return traceKinds[k].name }
 
 // TraceKinds lists the kinds.
@@ -50,26 +50,24 @@ func TraceKinds() []TraceKind {
 	return list
 }
 
-// Trace is one occurrence. It holds nothing that somebody typed.
+// Trace is one occurrence. It contains nothing that somebody typed.
 type Trace struct {
 	Kind   TraceKind
 	School lyceum.SchoolID
-	User   lyceum.UserID // 0: nobody who is known
-	Object int32         // of the journal's entry: a user, a grant, a webhook or the school; 0 for none
+	User   lyceum.UserID // 0: not a known user
+	Object int32         // of the journal entry: a user, a grant, a webhook or the school; 0 for none
 	From   string        // an address; empty for none
 	Detail lyceum.EntryDetail
 }
 
-// The journal has one entry of a kind for each object in an hour, and no more
-// than tracesAnHour of a kind, so that an attack cannot fill it. The log has as
-// many lines, and as many again of those without an object; the counters count
-// everything.
+// tracesAnHour is how many entries of one kind the journal gets in an hour, at most one of them
+// for each object, so that an attack cannot fill it. The log gets as many lines, and as many
+// again for traces without an object; the counters count everything.
 const tracesAnHour = 100
 
-// Traces tells the log, the metrics and the school's journal what attacks leave
-// behind. The journal hears of it from Keep, so that nobody who is refused waits
-// for it, or learns from the time whether there is such an account. It is safe
-// for concurrent use.
+// Traces reports signs of attacks to the log, the metrics and the school's journal. Keep writes
+// to the journal, so that a rejected caller neither waits for it nor learns from the timing
+// whether an account exists. It is safe for concurrent use.
 type Traces struct {
 	Log *slog.Logger
 
@@ -83,7 +81,7 @@ type Traces struct {
 	clock   func() time.Time
 }
 
-// NewTraces makes the service over a store, with a log that nobody reads.
+// NewTraces returns a Traces for a store, with a log that discards everything.
 func NewTraces(store lyceum.Store, clock func() time.Time) *Traces {
 	return &Traces{
 		Log: slog.New(slog.DiscardHandler), store: store, clock: clock,
@@ -92,15 +90,15 @@ func NewTraces(store lyceum.Store, clock func() time.Time) *Traces {
 	}
 }
 
-// Count tells how many traces of a kind there were since the start.
+// Count returns how many traces of a kind there were since the start.
 func (t *Traces) Count(kind TraceKind) int64 { return t.counts[kind].Load() }
 
-// Add takes note of a trace.
+// Add records a trace.
 func (t *Traces) Add(ctx context.Context, trace Trace) {
 	t.counts[trace.Kind].Add(1)
 	name := trace.Kind.String()
 	about, share := strconv.Itoa(int(trace.Object)), name
-	if trace.Object == 0 { // counted apart: names that nobody has must not hide what happens to accounts
+	if trace.Object == 0 { // counted separately: attempts on accounts that do not exist must not hide those on real ones
 		about, share = trace.From, name+" of nobody"
 	}
 	if !t.once.Take(trace.School, name+" "+about) || !t.most.Take(trace.School, share) {
@@ -120,8 +118,8 @@ func (t *Traces) Add(ctx context.Context, trace Trace) {
 	t.pending[trace.School] = append(t.pending[trace.School], trace)
 }
 
-// Keep brings what was noted into the schools' journals. What fails is kept for
-// the next time, and holds up no other school.
+// Keep writes the recorded traces to the schools' journals. Those that cannot be written are
+// retried on the next call; an error of one school does not hold up the others.
 func (t *Traces) Keep(ctx context.Context) error {
 	t.mu.Lock()
 	pending := t.pending

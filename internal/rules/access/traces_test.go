@@ -14,8 +14,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// noted gives how many entries of each type the journal has, after what was
-// noted is kept.
+// noted returns how many entries of each type the journal has, after the recorded traces were
+// stored.
 func (o *office) noted(t *testing.T) map[lyceum.EntryType]int {
 	t.Helper()
 	if err := o.oauth.Traces.Keep(t.Context()); err != nil {
@@ -32,9 +32,9 @@ func (o *office) noted(t *testing.T) map[lyceum.EntryType]int {
 	return found
 }
 
-// TestR36_Traces: what attacks leave behind stands in the log, with the school,
-// the account and the address, is counted, and is in the journal, once for each
-// account in an hour. Nothing that somebody typed is told.
+// TestR36_Traces checks that signs of an attack are logged with the school, the account and the
+// address, counted, and recorded in the journal once per account and hour. Nothing that
+// somebody typed is included.
 func TestR36_Traces(t *testing.T) {
 	t.Parallel()
 	d := newDoor(t)
@@ -70,8 +70,8 @@ func TestR36_Traces(t *testing.T) {
 	}
 }
 
-// TestR36_TracesAreBounded: an attack on every account of a school fills neither
-// its journal nor the log.
+// TestR36_TracesAreBounded checks that an attack on every account of a school fills neither its
+// journal nor the log.
 func TestR36_TracesAreBounded(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t, openStore(t, t.TempDir()))
@@ -91,8 +91,8 @@ func TestR36_TracesAreBounded(t *testing.T) {
 	}
 }
 
-// TestR36_NamesOfNobodyHideNothing: an attack on names that nobody has keeps what
-// happens to accounts out of neither the log nor the journal.
+// TestR36_NamesOfNobodyHideNothing checks that attempts on names that do not exist do not hide
+// those on real accounts, neither in the log nor in the journal.
 func TestR36_NamesOfNobodyHideNothing(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t, openStore(t, t.TempDir()))
@@ -110,7 +110,7 @@ func TestR36_NamesOfNobodyHideNothing(t *testing.T) {
 	}
 }
 
-// oneFails fails to write to one school.
+// oneFails is a store that fails to write to one school.
 type oneFails struct {
 	lyceum.Store
 	school lyceum.SchoolID
@@ -123,8 +123,8 @@ func (f *oneFails) Write(ctx context.Context, stamp lyceum.Stamp, do func(lyceum
 	return f.Store.Write(ctx, stamp, do)
 }
 
-// TestR36_TracesOutlastAFailure: what cannot be kept at once is kept later, and
-// holds up no other school.
+// TestR36_TracesOutlastAFailure checks that what cannot be stored is stored later, and does not
+// hold up other schools.
 func TestR36_TracesOutlastAFailure(t *testing.T) {
 	t.Parallel()
 	store := openStore(t, t.TempDir())
@@ -165,7 +165,7 @@ func TestR36_TracesOutlastAFailure(t *testing.T) {
 	}
 }
 
-// TestR36_AddressesThatSpray are noted once, for the school.
+// TestR36_AddressesThatSpray checks that they are recorded once, for the school.
 func TestR36_AddressesThatSpray(t *testing.T) {
 	t.Parallel()
 	d := newDoor(t)
@@ -178,7 +178,7 @@ func TestR36_AddressesThatSpray(t *testing.T) {
 	}
 }
 
-// TestR36_ReplaysAreTold: of a code and of a refresh token.
+// TestR36_ReplaysAreTold checks that replays of codes and of refresh tokens are recorded.
 func TestR36_ReplaysAreTold(t *testing.T) {
 	onBothEngines(t, func(t *testing.T, o *office) {
 		code := o.code(t)

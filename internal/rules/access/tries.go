@@ -10,10 +10,10 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Bounds is how many tries there are in a minute and in an hour; 0 is no bound.
+// Bounds is how many attempts are allowed in a minute and in an hour; 0 means no limit.
 type Bounds struct{ Minute, Hour int }
 
-// tries counts in two windows, each of which begins with the first try in it.
+// tries counts attempts in two windows, each of which begins with the first attempt in it.
 type tries struct{ minute, hour window }
 
 type window struct {
@@ -21,8 +21,8 @@ type window struct {
 	used  int
 }
 
-// turn starts the window again when it is over. After the clock was set back
-// the count stays for the length of the window, no longer.
+// turn restarts the window when it is over. If the clock was set back, the count lasts for the
+// length of the window, but no longer.
 func (w *window) turn(now time.Time, length time.Duration) {
 	switch {
 	case now.Before(w.begin):
@@ -37,7 +37,7 @@ func (t *tries) turn(now time.Time) {
 	t.hour.turn(now, time.Hour)
 }
 
-// left tells whether there is a try left.
+// left reports whether an attempt is left.
 func (t *tries) left(b Bounds, now time.Time) bool {
 	t.turn(now)
 	return (b.Minute == 0 || t.minute.used < b.Minute) && (b.Hour == 0 || t.hour.used < b.Hour)
@@ -49,13 +49,13 @@ func (t *tries) count(now time.Time) {
 	t.hour.used++
 }
 
-// giveBack takes back one try.
+// giveBack takes back one attempt.
 func (t *tries) giveBack() {
 	t.minute.used = max(0, t.minute.used-1)
 	t.hour.used = max(0, t.hour.used-1)
 }
 
-// nameOf is the digest of a name; the empty name is the topic itself.
+// nameOf returns the digest of a name; the empty name is the topic itself.
 func nameOf(name string) lyceum.TallyName {
 	if name == "" {
 		return lyceum.TallyName{}
@@ -64,33 +64,33 @@ func nameOf(name string) lyceum.TallyName {
 	return lyceum.TallyName(sum[:16])
 }
 
-// counted is something that tries are counted of: a topic, or a name within it.
+// counted is something that attempts are counted for: a topic, or a name within it.
 type counted struct {
-	school      lyceum.SchoolID // 0: of no school
+	school      lyceum.SchoolID // 0: no school
 	topic, name lyceum.TallyName
 	bounds      Bounds
-	spent       error // refuses a try when none is left
+	spent       error // the error if no attempt is left
 }
 
-// counter counts tries.
+// counter counts attempts.
 type counter interface {
-	// check says why there is no try left, and counts nothing.
+	// check returns why no attempt is left, without counting anything.
 	check(ctx context.Context, of []counted) error
-	// take counts a try of each, unless one has none left.
+	// take counts an attempt for each, unless one of them has none left.
 	take(ctx context.Context, of []counted) (receipt, error)
-	// giveBack takes back the tries of a receipt.
+	// giveBack takes back the attempts of a receipt.
 	giveBack(ctx context.Context, r receipt) error
-	// forget drops what is counted of a topic.
+	// forget deletes the counts of a topic.
 	forget(ctx context.Context, school lyceum.SchoolID, topic lyceum.TallyName) error
 }
 
 // receipt is what was counted.
 type receipt struct {
 	of      []counted
-	tallies [][]lyceum.Tally // by of, where they are shared
+	tallies [][]lyceum.Tally // by index of of, if they are shared
 }
 
-// newCounter returns the counter that a store's processes share, or one of this process.
+// newCounter returns the counter that a store's processes share, or else one for this process.
 func newCounter(store lyceum.Store, clock func() time.Time, kept keptTopics) counter {
 	if shared := store.Tallies(); shared != nil {
 		return &sharedCounter{shared, clock}
@@ -98,15 +98,15 @@ func newCounter(store lyceum.Store, clock func() time.Time, kept keptTopics) cou
 	return newMemory(clock, kept)
 }
 
-// keptTopics is how many topics have a count at a time. Those of one school take about
-// a megabyte of memory, however long the names are.
+// keptTopics is how many topics have a count at a time, for a school and for no school. Those
+// of one school take about a megabyte of memory, however long the names are.
 type keptTopics struct{ school, none int }
 
 const triesKept = 10_000
 
-// memory counts in this process. Each school has counts of its own, the coldest of
-// which go when there are too many: a flood of names in one school leaves the counts
-// of the others alone. It is safe for concurrent use.
+// memory counts in this process. Each school has separate counts, of which the least recently
+// used are evicted when there are too many: a flood of names in one school does not affect the
+// counts of the others. It is safe for concurrent use.
 type memory struct {
 	clock func() time.Time
 	kept  keptTopics
@@ -115,8 +115,8 @@ type memory struct {
 	schools map[lyceum.SchoolID]*shelf[lyceum.TallyName, topicTries]
 }
 
-// topicTries are the counts of a topic. Names has no more than the bound of the topic
-// lets count, and those that the topic does not bound.
+// topicTries holds the counts of a topic. The topic's limit also limits the number of names,
+// except for names that are counted without their topic.
 type topicTries struct {
 	whole tries
 	names map[lyceum.TallyName]*tries
@@ -187,7 +187,7 @@ func (m *memory) forget(_ context.Context, school lyceum.SchoolID, topic lyceum.
 	return nil
 }
 
-// look returns what is counted of something, or nil.
+// look returns the count of something, or nil.
 func (m *memory) look(c *counted) *tries {
 	topic := m.school(c.school).look(c.topic)
 	switch {
@@ -212,25 +212,25 @@ func (m *memory) school(id lyceum.SchoolID) *shelf[lyceum.TallyName, topicTries]
 	return shelf
 }
 
-// Tries counts what may be done only so often under one name. It is safe for
-// concurrent use.
+// Tries limits how often something may be done under one name. It is safe for concurrent use.
 type Tries struct {
 	counter counter
 	kind    string
 	bounds  Bounds
 }
 
-// NewTries makes a counter of this process.
+// NewTries returns a counter for this process.
 func NewTries(clock func() time.Time, bounds Bounds) *Tries {
 	return &Tries{newMemory(clock, keptTopics{triesKept, triesKept}), "", bounds}
 }
 
-// sharedTries makes a counter of all processes of a store; kind tells it from others.
+// sharedTries returns a counter that all processes of a store share; kind distinguishes it from
+// others.
 func sharedTries(store lyceum.Store, clock func() time.Time, kind string, bounds Bounds) *Tries {
 	return &Tries{newCounter(store, clock, keptTopics{triesKept, triesKept}), kind, bounds}
 }
 
-// Take counts a try and tells whether it was left. Only of this process.
+// Take counts an attempt and reports whether it was allowed. Only for counters of this process.
 func (t *Tries) Take(school lyceum.SchoolID, name string) bool {
 	_, err := t.try(context.Background(), school, name, errNoTries)
 	return err == nil
@@ -238,11 +238,11 @@ func (t *Tries) Take(school lyceum.SchoolID, name string) bool {
 
 var errNoTries = lyceum.Errorf(lyceum.RateLimited, "no tries are left")
 
-// giveBack takes back a try that was right. One that cannot be taken back stays
-// counted until its window is over, which harms nobody.
+// giveBack takes back an attempt that succeeded. If that fails, the attempt stays counted until
+// its window is over, which harms nobody.
 func (t *Tries) giveBack(ctx context.Context, taken receipt) { _ = t.counter.giveBack(ctx, taken) }
 
-// try counts a try, or fails with spent if none is left.
+// try counts an attempt, or fails with spent if none is left.
 func (t *Tries) try(ctx context.Context, school lyceum.SchoolID, name string, spent error) (receipt, error) {
 	return t.counter.take(ctx, []counted{
 		{school: school, topic: nameOf(t.kind + " " + name), bounds: t.bounds, spent: spent},

@@ -8,20 +8,20 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// turns lets so many expensive answers be made at once, and for one school half
-// of them. Those that wait come up school by school, so that one that asks for a
-// thousand delays the others by one. It is safe for concurrent use.
+// turns limits how many expensive responses are built at the same time; one school gets at most
+// half of the turns. Waiting schools take turns, so that one that wants a thousand delays the
+// others by one. It is safe for concurrent use.
 type turns struct {
-	school int // most for one school
+	school int // maximum for one school
 
 	mu      sync.Mutex
 	free    int
 	busy    map[lyceum.SchoolID]int
-	waiting map[lyceum.SchoolID][]chan struct{} // in the order in which they came
+	waiting map[lyceum.SchoolID][]chan struct{} // in order of arrival
 	order   []lyceum.SchoolID                   // the schools of waiting, the next first
 }
 
-// usualTurns leave a processor to what is not expensive, where there are two.
+// usualTurns returns one turn per processor, and at least two.
 func usualTurns() int { return max(2, runtime.GOMAXPROCS(0)) }
 
 func newTurns(n int) *turns {
@@ -31,7 +31,8 @@ func newTurns(n int) *turns {
 	}
 }
 
-// ask takes a turn if one is to be had; else mine is closed when one has come.
+// ask takes a turn if one is free. Otherwise, if queue is true, mine is closed when the turn
+// has come.
 func (t *turns) ask(school lyceum.SchoolID, queue bool) (mine chan struct{}, taken bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -51,7 +52,7 @@ func (t *turns) ask(school lyceum.SchoolID, queue bool) (mine chan struct{}, tak
 	return mine, false
 }
 
-// end gives a turn back, to the next school that may have one more.
+// end gives up a turn, which passes to the next school that may have another one.
 func (t *turns) end(school lyceum.SchoolID) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -77,8 +78,8 @@ func (t *turns) end(school lyceum.SchoolID) {
 	t.order = append(t.order, next)
 }
 
-// leave takes somebody out of the queue. The turn may have come at the same
-// moment; then it goes on to the next.
+// leave removes a waiter from the queue. If its turn came at the same moment, the turn is
+// passed to the next.
 func (t *turns) leave(school lyceum.SchoolID, mine chan struct{}) {
 	t.mu.Lock()
 	at := slices.Index(t.waiting[school], mine)
@@ -94,7 +95,7 @@ func (t *turns) leave(school lyceum.SchoolID, mine chan struct{}) {
 	}
 }
 
-// count gives how many have a turn, and how many wait for one.
+// count returns how many have a turn, and how many wait for one.
 func (t *turns) count() (making, waiting int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -11,14 +11,14 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// User gives a user of a school.
+// User returns a user of a school.
 func (a *Accounts) User(ctx context.Context, by lyceum.By, id lyceum.UserID) (lyceum.User, error) {
 	v := a.store.In(ctx, by.School)
 	return v.Users.Get(v, id)
 }
 
-// StaffRole returns the role of a user among the staff of a school; empty: they do not
-// work for it.
+// StaffRole returns a user's role among the staff of a school, or "" if they do not work for
+// it.
 func (a *Accounts) StaffRole(
 	ctx context.Context, school lyceum.SchoolID, user *lyceum.User,
 ) (lyceum.StaffRole, error) {
@@ -26,18 +26,17 @@ func (a *Accounts) StaffRole(
 	return lyceum.StaffRoleOf(v.Tables, v, user)
 }
 
-// UserByEmail returns the user with an address, whatever its case, if there is
-// one.
+// UserByEmail returns the user with an address, regardless of case, if there is one.
 func (a *Accounts) UserByEmail(ctx context.Context, by lyceum.By, email string) (lyceum.User, bool, error) {
 	v := a.store.In(ctx, by.School)
 	return v.Users.First(v, lyceum.UserFilter{Email: lyceum.Some(email)})
 }
 
-// SwitchOff keeps a user out: their sessions, links, codes and what apps were
-// granted end in the same change. This process refuses them at once. Another
-// one refuses sessions, links, codes and refresh tokens at once too, and access
-// tokens within five seconds. A user who is switched off already stays so since
-// then. The last owner who can sign in is not switched off.
+// SwitchOff disables a user and ends their sessions, links, codes and grants to apps in the
+// same transaction. This process rejects all of these immediately. Other processes reject
+// sessions, links, codes and refresh tokens immediately too, and access tokens within five
+// seconds. A user who is disabled already keeps the original time. The last owner who can sign
+// in cannot be disabled.
 func (a *Accounts) SwitchOff(ctx context.Context, by lyceum.By, id lyceum.UserID) (lyceum.User, error) {
 	return a.change(ctx, by, id, func(tx lyceum.Tx, user *lyceum.User, now time.Time) error {
 		if user.DisabledAt.Present {
@@ -54,8 +53,8 @@ func (a *Accounts) SwitchOff(ctx context.Context, by lyceum.By, id lyceum.UserID
 	})
 }
 
-// SwitchOn lets a user sign in again. What ended when they were switched off
-// stays ended.
+// SwitchOn enables a disabled user, who can sign in again. What was ended when they were
+// disabled stays ended.
 func (a *Accounts) SwitchOn(ctx context.Context, by lyceum.By, id lyceum.UserID) (lyceum.User, error) {
 	return a.change(ctx, by, id, func(tx lyceum.Tx, user *lyceum.User, _ time.Time) error {
 		if !user.DisabledAt.Present {
@@ -67,8 +66,8 @@ func (a *Accounts) SwitchOn(ctx context.Context, by lyceum.By, id lyceum.UserID)
 	})
 }
 
-// SignOutEverywhere ends a user's sessions and links. The password stays, and so
-// does what apps were granted.
+// SignOutEverywhere ends a user's sessions and links. The password and the grants to apps
+// remain.
 func (a *Accounts) SignOutEverywhere(ctx context.Context, by lyceum.By, id lyceum.UserID) (lyceum.User, error) {
 	return a.change(ctx, by, id, func(tx lyceum.Tx, _ *lyceum.User, _ time.Time) error {
 		tx.Note(lyceum.UserSignedOut, int32(id))
@@ -76,8 +75,7 @@ func (a *Accounts) SignOutEverywhere(ctx context.Context, by lyceum.By, id lyceu
 	})
 }
 
-// change runs a change of a user, and makes what this process believes of
-// tokens be looked up again.
+// change changes a user in one write and evicts the tokens that this process has cached.
 func (a *Accounts) change(
 	ctx context.Context, by lyceum.By, id lyceum.UserID, do func(lyceum.Tx, *lyceum.User, time.Time) error,
 ) (lyceum.User, error) {
@@ -100,24 +98,24 @@ func (a *Accounts) change(
 	return user, err
 }
 
-// EndAccess ends, in a change, what lets a user in without their password and what
-// lets apps act for them. EndedAccess must be called after it.
+// EndAccess ends, within a transaction, everything that lets a user in without their password
+// or lets apps act for them. EndedAccess must be called afterwards.
 func (a *Accounts) EndAccess(tx lyceum.Tx, id lyceum.UserID, now time.Time) error {
 	return endAll(tx, id, now)
 }
 
-// Forget makes what this process remembers of learners be looked up again.
+// Forget evicts the tokens that this process has cached.
 func (a *Accounts) Forget() { a.oauth.forgetAll() }
 
-// EndedAccess makes what this process believes of tokens and of the tries of an
-// account be looked up again.
+// EndedAccess evicts the tokens that this process has cached and clears the attempts on an
+// account.
 func (a *Accounts) EndedAccess(school lyceum.SchoolID, email string) {
 	a.oauth.forgetAll()
 	a.clearTries(context.Background(), school, email)
 }
 
-// clearTries forgets the tries of accounts. What they are counted for has been
-// changed already, so that a count that stays is no error: it goes with its hour.
+// clearTries clears the attempts on accounts. The change that this follows is already
+// committed, so a failure is only logged: the counts expire within an hour.
 func (a *Accounts) clearTries(ctx context.Context, school lyceum.SchoolID, emails ...string) {
 	for _, email := range emails {
 		if err := a.guard.clear(context.WithoutCancel(ctx), school, email); err != nil {
@@ -126,7 +124,7 @@ func (a *Accounts) clearTries(ctx context.Context, school lyceum.SchoolID, email
 	}
 }
 
-// endStays ends what lets a user in without their password.
+// endStays ends a user's sessions and links, which let them in without their password.
 func endStays(tx lyceum.Tx, id lyceum.UserID) error {
 	if _, err := tx.Sessions.Clear(tx, staysOf(id)); err != nil {
 		return err
@@ -143,8 +141,8 @@ func unspentOf(id lyceum.UserID) lyceum.LinkFilter {
 	return lyceum.LinkFilter{User: lyceum.Some(id), Unspent: true}
 }
 
-// endAll does so, and ends what lets apps act for them. Codes and tokens end
-// with their grants.
+// endAll ends a user's sessions and links, and revokes their grants to apps. Codes and tokens
+// end with their grants.
 func endAll(tx lyceum.Tx, id lyceum.UserID, now time.Time) error {
 	grants := lyceum.GrantFilter{User: lyceum.Some(id), Unrevoked: true}
 	err := tx.Ahead(lyceum.FirstOf(tx.Sessions, staysOf(id)), lyceum.FirstOf(tx.Links, unspentOf(id)),
@@ -159,16 +157,16 @@ func endAll(tx lyceum.Tx, id lyceum.UserID, now time.Time) error {
 	return err
 }
 
-// Stay is a session as the person whose it is sees it.
+// Stay is a session as its user sees it.
 type Stay struct {
 	lyceum.Session
 
-	Name string // names it in a form; it lets nobody in
-	Here bool   // it is the session that asks
+	Name string // identifies it in a form; it lets nobody in
+	Here bool   // it is the caller's session
 }
 
-// Stays gives the sessions of a user that are not over, the last seen first.
-// Here is the secret of the session that asks; it may be empty.
+// Stays returns a user's sessions that are not over, the last seen first. here is the secret of
+// the caller's session; it may be empty.
 func (a *Accounts) Stays(ctx context.Context, by lyceum.By, id lyceum.UserID, here string) ([]Stay, error) {
 	v := a.store.In(ctx, by.School)
 	sessions, err := lyceum.All(v.Sessions, v, lyceum.SessionFilter{User: lyceum.Some(id)})
@@ -188,13 +186,13 @@ func (a *Accounts) Stays(ctx context.Context, by lyceum.By, id lyceum.UserID, he
 
 func stayName(hash lyceum.KeyHash) string { return hex.EncodeToString(hash[:8]) }
 
-// over reports whether a session has ended by time.
+// over reports whether a session has expired.
 func over(s *lyceum.Session, now time.Time) bool {
 	return !now.Before(s.SeenAt.Add(SessionIdle)) || !now.Before(s.CreatedAt.Add(SessionAbsolute))
 }
 
-// EndStay ends one session of a user by its name. It reports false, and ends nothing,
-// if the user has no such session, or no longer.
+// EndStay ends a user's session by its name. It returns false, and ends nothing, if the user
+// does not have such a session or no longer has it.
 func (a *Accounts) EndStay(
 	ctx context.Context, by lyceum.By, id lyceum.UserID, name string,
 ) (ended bool, err error) {
@@ -212,8 +210,8 @@ func (a *Accounts) EndStay(
 	})
 }
 
-// network gives as much of an address as a person recognises a place by: its
-// /24, of IPv6 its /48.
+// network returns the part of an address that is enough to recognize a place: its /24, or the
+// /48 for IPv6.
 func network(from netip.Addr) string {
 	if from = from.Unmap().WithZone(""); !from.IsValid() {
 		return ""

@@ -43,8 +43,8 @@ func (o *office) journaled(t *testing.T, of lyceum.EntryType) (n int) {
 	return n
 }
 
-// Whoever is switched off is out at once, in this process and in another, and
-// what let them in does not come back with them.
+// A disabled user is locked out immediately, in this process and in others, and the credentials
+// that were revoked do not come back when they are enabled.
 func TestR38_SwitchingAUserOffEndsEverything(t *testing.T) {
 	onBothEngines(t, func(t *testing.T, o *office) {
 		handed, sent := o.link(t), o.forgotten(t)
@@ -55,7 +55,7 @@ func TestR38_SwitchingAUserOffEndsEverything(t *testing.T) {
 		}
 
 		o.switchOff(t, learner)
-		o.switchOff(t, learner) // once more changes nothing
+		o.switchOff(t, learner) // disabling again changes nothing
 		out := func(when string, at *office) {
 			t.Helper()
 			if _, err := at.accounts.Session(t.Context(), o.school, session); lyceum.KindOf(err) != lyceum.NotFound {
@@ -104,7 +104,7 @@ func TestR38_SwitchingAUserOffEndsEverything(t *testing.T) {
 	})
 }
 
-// newProcess is another process on the same database.
+// newProcess returns another process on the same database.
 func newProcess(o *office) *office {
 	other := *o
 	other.oauth = access.NewOAuth(o.store, o.clock.Now)
@@ -112,14 +112,14 @@ func newProcess(o *office) *office {
 	return &other
 }
 
-// A school always has an owner who can sign in, whoever asks at the same time.
+// A school always has an owner who can sign in, whatever is requested concurrently.
 func TestR38_TheLastOwnerStays(t *testing.T) {
 	onBothEngines(t, func(t *testing.T, o *office) {
 		_, err := o.accounts.SwitchOff(t.Context(), o.by(), o.owner(t, 1))
 		wantCode(t, err, "last_owner")
 		o.switchOff(t, o.owner(t, 2))
 		_, err = o.accounts.SwitchOff(t.Context(), o.by(), 1)
-		wantCode(t, err, "last_owner") // the other one is off
+		wantCode(t, err, "last_owner") // the other one is disabled
 		o.switchOn(t, 2)
 		o.switchOff(t, 1)
 		o.switchOn(t, 1)
@@ -170,8 +170,8 @@ func TestR38_SigningOutEverywhere(t *testing.T) {
 	})
 }
 
-// A person sees their sessions and ends each of them alone; another person's
-// name for a session ends nothing.
+// A person sees their sessions and can end each of them by itself; another person's session
+// name ends nothing.
 func TestR38_SessionsAreListedAndEnd(t *testing.T) {
 	onBothEngines(t, func(t *testing.T, o *office) {
 		o.owner(t, 1)
