@@ -15,14 +15,14 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Random histories are few here, and as many as asked with -rapid.checks.
+// There are few random histories here; -rapid.checks sets another number.
 var _ = flag.Set("rapid.checks", "30")
 
-// TestAccessIsTheUnion makes random histories of sales, renewals, failed payments,
-// lapses, changes of plan, refunds, chargebacks, cancellations, enrollments and gifts
-// by hand, imports and moves of the clock. After each step the
-// access of everybody is what a naive model kept beside it says, and the preview
-// of the step has said what the model says. LYCEUM_HISTORIES makes more of them.
+// TestAccessIsTheUnion generates random histories of sales, renewals, failed payments, lapses,
+// changes of plan, refunds, chargebacks, cancellations, enrollments and gifts by hand, imports
+// and moves of the clock. After each step everybody's access must equal what a naive model
+// predicts, and so must the preview of the step. LYCEUM_HISTORIES sets a higher number of
+// histories.
 func TestAccessIsTheUnion(t *testing.T) {
 	const perStore = 10
 	var store lyceum.Store
@@ -34,7 +34,7 @@ func TestAccessIsTheUnion(t *testing.T) {
 				store = historyStore(t)
 			}
 			b := openBooks(t, store)
-			if err := b.learning.Expire(t.Context(), b.school); err != nil { // from now on
+			if err := b.learning.Expire(t.Context(), b.school); err != nil { // starting now
 				r.Fatal(err)
 			}
 			m := &union{b: b, r: r, told: map[string]int{}, seen: seen}
@@ -58,14 +58,14 @@ func TestAccessIsTheUnion(t *testing.T) {
 // reason is why somebody has access, in the simplest form.
 type reason struct {
 	user     lyceum.UserID
-	course   lyceum.CourseID // 0: with the bundle or the tier
+	course   lyceum.CourseID // 0: through the bundle or the tier
 	bundle   bool
 	tier     bool
 	silver   bool // the other tier
 	sale     lyceum.SaleID
 	imported bool
 	start    time.Time
-	end      time.Time // zero: none
+	end      time.Time // zero: no end
 	ended    lyceum.EntitlementEnd
 }
 
@@ -80,26 +80,26 @@ type union struct {
 	deals   []*deal
 	told    map[string]int // what must have been announced, by event, user and course
 	was     map[[2]int32]bool
-	bundle  map[lyceum.CourseID]bool      // what the collection has
-	tier    map[lyceum.CourseID]bool      // what the tier has besides the collection
-	left    map[lyceum.CourseID][]*reason // by the collection, which it was taken out of
+	bundle  map[lyceum.CourseID]bool      // what the collection contains
+	tier    map[lyceum.CourseID]bool      // what the tier contains in addition to the collection
+	left    map[lyceum.CourseID][]*reason // through the collection, which it was removed from
 	blocks  map[[2]int32]bool
-	pending bool              // enrollments do not follow what was added or removed yet
-	quiet   map[[2]int32]bool // an import opened or closed it: announced or not
+	pending bool              // enrollments do not reflect yet what was added or removed
+	quiet   map[[2]int32]bool // opened or closed by an import, which may or may not be announced
 	coached map[lyceum.UserID]bool
 
 	zone       *time.Location
 	policy     lyceum.SalePolicy
 	references int
 	imports    int
-	silently   bool // what changes is not announced
+	silently   bool // changes are not announced
 
 	previews int
 	seen     map[string]int // how often something happened
 }
 
-// open makes the collection with course 1, sold by plan 8, and a tier with course
-// 2 and the collection, sold monthly by plan 9.
+// open creates the collection with course 1, sold by plan 8, and a tier with course 2 and the
+// collection, sold monthly by plan 9.
 func (m *union) open(t *testing.T) {
 	err := m.b.store.Write(t.Context(), m.b.by().Stamp(m.b.now), func(tx lyceum.Tx) error {
 		at := m.b.now
@@ -143,14 +143,14 @@ func (m *union) of(user lyceum.UserID, course lyceum.CourseID) (start, end time.
 	return start, end, open
 }
 
-// leads reports whether a reason is one of a user for a course. The tier has the
-// collection in it.
+// leads reports whether a reason gives a user access to a course. The tier contains the
+// collection.
 func (m *union) leads(x *reason, user lyceum.UserID, course lyceum.CourseID) bool {
 	return x.user == user && (x.course == course || (x.bundle || x.tier) && m.bundle[course] || x.tier && m.tier[course] ||
 		x.silver && (course == 1 || course == coach))
 }
 
-// note keeps which access opened or closed since the last time.
+// note records which access opened or closed since the last call.
 func (m *union) note() {
 	for user := int32(1); user <= 3; user++ {
 		for course := int32(1); course <= 2; course++ {

@@ -11,13 +11,13 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/sales"
 )
 
-// said is what a preview said, or why it was refused.
+// said is the result of a preview, or the error.
 type said struct {
 	lyceum.AccessPreview
 	err error
 }
 
-// ask asks what an act does, which changes nothing.
+// ask previews an act, which must change nothing.
 func (m *union) ask(t *testing.T, preview func() (lyceum.AccessPreview, error)) said {
 	before := m.b.last(t)
 	p, err := preview()
@@ -28,8 +28,7 @@ func (m *union) ask(t *testing.T, preview func() (lyceum.AccessPreview, error)) 
 	return said{p, err}
 }
 
-// try asks what an act on a sale does, does it, lets the model follow, and compares
-// the three.
+// try previews an act on a sale, does it, updates the model, and compares the three.
 func try[Q, A any](
 	m *union, t *testing.T, name string, q Q,
 	preview func(context.Context, lyceum.By, Q, lyceum.Page) (sales.Preview, error),
@@ -45,8 +44,7 @@ func try[Q, A any](
 	m.happened(name, said, err, was)
 }
 
-// spans are the access of everybody to every course and to the coaching, as the
-// model knows it.
+// spans returns everybody's access to every course and to the coaching, according to the model.
 func (m *union) spans() map[[2]int32]lyceum.AccessSpan {
 	all := map[[2]int32]lyceum.AccessSpan{}
 	for user := lyceum.UserID(1); user <= 3; user++ {
@@ -62,8 +60,8 @@ func (m *union) spans() map[[2]int32]lyceum.AccessSpan {
 	return all
 }
 
-// happened holds what a preview said to what the act did, given the access
-// before it and the error of the act.
+// happened compares a preview with what the act did, given the access before it and the error
+// of the act.
 func (m *union) happened(act string, p said, err error, was map[[2]int32]lyceum.AccessSpan) {
 	if (p.err == nil) != (err == nil) || err != nil && p.err.Error() != err.Error() {
 		m.r.Fatalf("%s: the preview answered %v, the act %v", act, p.err, err)

@@ -8,16 +8,16 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// account is a transaction with what became of its money.
+// account is a transaction with its refunds and disputes.
 type account struct {
 	lyceum.Transaction
 
 	at       time.Time    // when it was paid
-	tax      lyceum.Minor // that the movements returned
+	tax      lyceum.Minor // that the movements refunded
 	disputes []lyceum.Dispute
 }
 
-// openAccount reads a transaction with what became of its money.
+// openAccount reads a transaction with its refunds and disputes.
 func openAccount(tables *lyceum.Tables, from lyceum.Source, id lyceum.TransactionID) (account, error) {
 	t, err := tables.Transactions.Get(from, id)
 	if err != nil {
@@ -34,7 +34,7 @@ func openAccount(tables *lyceum.Tables, from lyceum.Source, id lyceum.Transactio
 	return a, err
 }
 
-// since returns when the payment was made at the earliest.
+// since returns the earliest time at which the payment may have been made.
 func (a *account) since() lyceum.Opt[time.Time] {
 	if a.PurchasedAt.Before(a.CreatedAt) {
 		return lyceum.Some(a.PurchasedAt)
@@ -42,8 +42,8 @@ func (a *account) since() lyceum.Opt[time.Time] {
 	return lyceum.Some(a.CreatedAt)
 }
 
-// accountsOf reads the transactions of a sale in the order in which they were paid,
-// with their disputes and without the tax that was returned.
+// accountsOf reads a sale's transactions in the order in which they were paid, with their
+// disputes but without the refunded tax.
 func accountsOf(tables *lyceum.Tables, from lyceum.Source, sale lyceum.SaleID) ([]account, error) {
 	transactions, err := lyceum.All(tables.Transactions, from, paymentsOf(sale))
 	if err != nil {
@@ -75,11 +75,12 @@ func disputesOf(disputes []lyceum.Dispute, id lyceum.TransactionID) []lyceum.Dis
 	return own
 }
 
-// refunded is all that was refunded.
+// refunded returns everything that was refunded.
 func (a *account) refunded() lyceum.Part { return a.RefundedPart(a.tax) }
 
-// disputed is what banks hold: all, or only what is lost. A chargeback that was
-// imported without its dispute took all that was left.
+// disputed returns the part that the banks took back, in disputes of any state or only of the
+// given ones. A chargeback that was imported without its dispute counts as everything that was
+// left.
 func (a *account) disputed(only ...lyceum.DisputeState) lyceum.Part {
 	var part lyceum.Part
 	known := false
@@ -96,11 +97,12 @@ func (a *account) disputed(only ...lyceum.DisputeState) lyceum.Part {
 	return part
 }
 
-// back is what is no longer the school's, or may not be.
+// back returns the part that no longer belongs to the school, or may not.
 func (a *account) back() lyceum.Part { return a.refunded().Plus(a.disputed()) }
 
-// left is what can still go back. A file may have brought more refunds than fit
-// beside the disputes, or a price or a tax below 0: the other part covers that.
+// left returns the part that can still be returned. An imported file may contain more refunds
+// than fit alongside the disputes, or a price or tax below 0: that is subtracted from the other
+// part.
 func (a *account) left() lyceum.Part {
 	left := a.PaidPart().Minus(a.back())
 	return lyceum.Part{
@@ -108,8 +110,8 @@ func (a *account) left() lyceum.Part {
 	}
 }
 
-// gone reports whether the whole price went back, by refunds or lost disputes:
-// such a payment buys nothing.
+// gone reports whether the whole price was returned, by refunds or lost disputes. Such a
+// payment buys nothing.
 func (a *account) gone() bool {
 	return a.FullyRefunded() ||
 		a.FinalPrice > 0 && a.refunded().Price+a.disputed(lyceum.DisputeLost).Price >= a.FinalPrice
@@ -118,7 +120,7 @@ func (a *account) gone() bool {
 // charged reports whether the payment moved money.
 func (a *account) charged() bool { return a.Paid && a.Charge > 0 }
 
-// returnable returns what can still go back, or why nothing can.
+// returnable returns the part that can still be returned, or the reason why there is none.
 func (a *account) returnable() (lyceum.Part, error) {
 	left := a.left()
 	open := slices.ContainsFunc(a.disputes, func(d lyceum.Dispute) bool { return d.State == lyceum.DisputeOpen })
@@ -135,14 +137,14 @@ func (a *account) returnable() (lyceum.Part, error) {
 	return left, conflict("refunded", "transaction %d is fully refunded", a.ID)
 }
 
-// exceeds refuses to take more back than is left.
+// exceeds returns the error for taking back more than is left.
 func (a *account) exceeds() error {
 	left := a.left()
 	return conflict("exceeds_left", "at most %d is left of transaction %d, %d of the price and %d of the tax, "+
 		"in the smallest unit of %s", left.Total(), a.ID, left.Price, left.Tax, a.Currency)
 }
 
-// keep saves the transaction as a movement left it, and the movement.
+// keep saves a movement, and the transaction as the movement left it.
 func (a *account) keep(tx lyceum.Tx, before lyceum.Transaction, m *lyceum.Movement, at time.Time) error {
 	if err := checkNotes(m.Reason, m.Reference); err != nil {
 		return err
@@ -159,14 +161,14 @@ func (a *account) keep(tx lyceum.Tx, before lyceum.Transaction, m *lyceum.Moveme
 		}
 	}
 	if m.Kind == lyceum.Refunded {
-		// The next refund may be kept before this one is told.
+		// The amount is stored because another refund may be saved before the event is sent.
 		detail := fmt.Sprintf(`{"amount_refunded":%d}`, a.AmountRefunded)
 		tx.Announce(lyceum.TransactionUpdated, int32(a.ID), lyceum.TransactionRefundedEvent, detail)
 	}
 	return tx.Movements.Insert(tx, *m)
 }
 
-// detail shows the transaction with one movement.
+// detail returns the transaction with one of its movements.
 func (a *account) detail(tx lyceum.Tx, m lyceum.Movement) (TransactionDetail, error) {
 	references, err := tx.References.Find(tx, a.ID)
 	if err != nil {
@@ -179,10 +181,10 @@ func (a *account) detail(tx lyceum.Tx, m lyceum.Movement) (TransactionDetail, er
 	}, err
 }
 
-// maxNote is how long the words beside a movement may be, in characters.
+// maxNote is the maximum length of a movement's reason or reference, in characters.
 const maxNote = 500
 
-// checkNotes refuses what cannot be kept beside a movement.
+// checkNotes rejects an invalid reason or reference of a movement.
 func checkNotes(reason, reference lyceum.Opt[string]) error {
 	var wrong []lyceum.FieldError
 	for _, note := range []struct{ field, text string }{{"reason", reason.Value}, {"reference", reference.Value}} {

@@ -10,8 +10,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// newStudio is a school of books with coaching 1, sold by plan 30 for a month, and
-// collection 1 of it, both courses and a download, sold by plan 31.
+// newStudio returns books of a school with coaching 1, sold by plan 30 for a month, and
+// collection 1, which contains it, both courses and a download, sold by plan 31.
 func newStudio(t *testing.T) *books {
 	t.Helper()
 	b := newBooks(t)
@@ -33,16 +33,15 @@ func newStudio(t *testing.T) *books {
 		})
 		return errors.Join(e1, e2, e3, e4, e5)
 	})
-	if err := b.learning.Expire(t.Context(), b.school); err != nil { // from now on
+	if err := b.learning.Expire(t.Context(), b.school); err != nil { // starting now
 		t.Fatal(err)
 	}
 	return b
 }
 
-// TestCoachingIsAnnounced: Admission.created and Admission.disabled follow the
-// union of what gives coaching. A collection is one sale, with an event for each
-// of its courses and its coaching. Each sale takes an id of an enrollment, whether
-// it needs it or not.
+// TestCoachingIsAnnounced checks that Admission.created and Admission.disabled follow the union
+// of the reasons for coaching. A collection is one sale, with an event for each of its courses
+// and its coaching. Each sale takes an enrollment id, whether it needs it or not.
 func TestCoachingIsAnnounced(t *testing.T) {
 	b := newStudio(t)
 	expire := func() {

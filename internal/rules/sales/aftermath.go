@@ -8,13 +8,12 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// conflict refuses what the state of a sale does not allow.
+// conflict returns the error for a change that the state of a sale does not allow.
 func conflict(code, format string, args ...any) error {
 	return &lyceum.Error{Kind: lyceum.Conflict, Code: code, Detail: fmt.Sprintf(format, args...)}
 }
 
-// planOfSale gives the pricing plan of a sale that has one, and refuses the
-// others.
+// planOfSale returns a sale's pricing plan, or fails with Conflict if it is unknown.
 func planOfSale(t *lyceum.Tables, from lyceum.Source, sale *lyceum.Sale) (lyceum.PricingPlan, error) {
 	plans, err := t.PricingPlans.Find(from, sale.PricingPlanID.Value)
 	plan, there := plans[sale.PricingPlanID.Value]
@@ -24,7 +23,8 @@ func planOfSale(t *lyceum.Tables, from lyceum.Source, sale *lyceum.Sale) (lyceum
 	return plan, err
 }
 
-// running returns a sale for which more is to be paid.
+// running returns a sale for which more is to be paid, with its plan. It fails with Conflict
+// for other sales.
 func running(
 	t *lyceum.Tables, from lyceum.Source, id lyceum.SaleID,
 ) (lyceum.Sale, lyceum.PricingPlan, error) {
@@ -42,7 +42,7 @@ func running(
 	return sale, plan, err
 }
 
-// recurring refuses a sale that is paid once.
+// recurring rejects a sale that is paid once.
 func recurring(sale *lyceum.Sale, plan *lyceum.PricingPlan) error {
 	if !plan.Recurring() {
 		return conflict("not_recurring", "sale %d is a single payment: its pricing plan is %s", sale.ID, plan.Frequency)
@@ -66,9 +66,9 @@ type Renewal struct {
 	Reference lyceum.Opt[string] // of the payment, unique in the school
 }
 
-// Renew keeps the next payment of a subscription or a payment plan. One with a
-// reference is kept for a sale that has ended, too, or is paid in full: it buys
-// nothing, and the sale has a warning. One that lapsed is revived.
+// Renew records the next payment of a subscription or a payment plan. A payment with a
+// reference is recorded even if the sale has ended or is paid in full: it buys nothing, and the
+// sale gets a warning. A sale that lapsed is revived.
 func (s *Service) Renew(ctx context.Context, by lyceum.By, r Renewal) (TransactionDetail, error) {
 	return pay(ctx, s, by, r.Reference, func(tx lyceum.Tx, now time.Time) (TransactionDetail, error) {
 		return s.renew(tx, now, r)
@@ -118,14 +118,14 @@ func (s *Service) renew(tx lyceum.Tx, now time.Time, r Renewal) (TransactionDeta
 	if err := s.take(tx, now, &t, r.Reference); err != nil {
 		return TransactionDetail{}, err
 	}
-	if len(accounts) == 0 { // it followed another sale when that one's period ended
+	if len(accounts) == 0 { // it followed another sale at the end of that one's period
 		sale.FinalPrice, sale.Currency = lyceum.Some(t.FinalPrice), lyceum.Some(t.Currency)
 	}
 	b, err := boughtBy(tx, &sale, &plan, accounts)
 	if err != nil {
 		return TransactionDetail{}, err
 	}
-	sale.BillingAnchor = b.anchor // which this payment does not move
+	sale.BillingAnchor = b.anchor // this payment does not move it
 	accounts = byTime(append(accounts, account{Transaction: t, at: t.PurchasedAt}))
 	b, err = boughtBy(tx, &sale, &plan, accounts)
 	if err != nil {
@@ -144,12 +144,12 @@ func (s *Service) renew(tx lyceum.Tx, now time.Time, r Renewal) (TransactionDeta
 	return TransactionDetail{Transaction: t, Reference: r.Reference, Period: periodIn(b.paid, t.ID)}, err
 }
 
-// renewedEarly is how long before the end of a period a payment is that of the
-// next one: payment systems charge a little before what is paid for is used up.
+// renewedEarly is how long before the end of a period a payment counts for the next one:
+// payment systems charge a little before the paid period is over.
 const renewedEarly = 24 * time.Hour
 
-// renewed returns the sale that a payment renews. Where the sale changes its plan
-// with this period, that is the one that follows.
+// renewed returns the sale that a payment renews, with its plan. If the sale changes its plan
+// with this period, that is the sale that follows.
 func (s *Service) renewed(
 	tx lyceum.Tx, now time.Time, r Renewal,
 ) (sale lyceum.Sale, plan lyceum.PricingPlan, err error) {
@@ -166,7 +166,7 @@ func (s *Service) renewed(
 	return saleWithPlan(tx, sale.ReplacedBy.Else(r.Sale))
 }
 
-// overdone says why nothing more was to be paid for a sale.
+// overdone returns why nothing more was to be paid for a sale, or nil.
 func overdone(sale *lyceum.Sale) []misfit {
 	switch {
 	case sale.EndedAt.Present:
@@ -182,7 +182,7 @@ func paidInFull(sale *lyceum.Sale) misfit {
 	return misfitf("paid_in_full", "each payment of sale %d was made: nothing more is charged", sale.ID)
 }
 
-// asBefore fills in what is absent from an earlier payment.
+// asBefore fills in absent amounts from an earlier payment.
 func (a Amounts) asBefore(t *lyceum.Transaction) Amounts {
 	if !a.FinalPrice.Present && !a.Currency.Present {
 		a.TaxCharge = a.TaxCharge.Or(t.TaxCharge)
@@ -193,13 +193,13 @@ func (a Amounts) asBefore(t *lyceum.Transaction) Amounts {
 	return a
 }
 
-// Cancel ends a subscription or a payment plan. What becomes of the learner's
-// access is the school's choice.
+// Cancel ends a subscription or a payment plan. The school's policy determines what happens to
+// the learner's access.
 func (s *Service) Cancel(ctx context.Context, by lyceum.By, e Ending) (lyceum.Sale, error) {
 	return perform(ctx, s, by, e, s.cancel)
 }
 
-// PreviewCancel returns what Cancel does.
+// PreviewCancel returns what Cancel would do.
 func (s *Service) PreviewCancel(ctx context.Context, by lyceum.By, e Ending, p lyceum.Page) (Preview, error) {
 	return preview(ctx, s, by, p, e, ofSale(e.Sale), s.cancel)
 }
@@ -221,15 +221,15 @@ func (s *Service) cancel(tx lyceum.Tx, now time.Time, e Ending) (lyceum.Sale, er
 	return sale, err
 }
 
-// CheckCancel refuses what Cancel refuses as things stand now.
+// CheckCancel returns the error with which Cancel would fail now.
 func (s *Service) CheckCancel(ctx context.Context, by lyceum.By, id lyceum.SaleID) error {
 	v := s.store.In(ctx, by.School)
 	_, _, err := running(v.Tables, v, id)
 	return err
 }
 
-// end ends a sale with the consequence for its learner. One that has ended keeps
-// its reason, but money that went back ends what access is left.
+// end ends a sale, with the consequence for its learner. A sale that has ended already keeps
+// its reason, but returned money ends what is left of its access.
 func (s *Service) end(
 	tx lyceum.Tx, now time.Time, sale *lyceum.Sale, plan *lyceum.PricingPlan, why lyceum.SaleEnd, then lyceum.Consequence,
 ) error {
@@ -244,10 +244,10 @@ func (s *Service) end(
 	return s.revoke(tx, now, sale, at, why.Entitlement())
 }
 
-// stop saves a sale that ended. One that is paid for again and again stops being
-// active at a moment, and is announced then.
+// stop saves a sale that ended. A recurring sale stops being active at the given time and is
+// announced then.
 func stop(tx lyceum.Tx, now time.Time, sale *lyceum.Sale, plan *lyceum.PricingPlan, at time.Time) error {
-	// One that was to stop later was paid for again and again when it ended.
+	// A sale that was to stop later was recurring when it ended.
 	announce := (plan.Recurring() || sale.StopsAt.Present) && sale.StopAt(at, now)
 	if _, err := tx.Sales.Save(tx, *sale); err != nil {
 		return err
@@ -258,12 +258,12 @@ func stop(tx lyceum.Tx, now time.Time, sale *lyceum.Sale, plan *lyceum.PricingPl
 	return nil
 }
 
-// EndNow ends a sale that has not ended, whatever it sold, and its access with it.
+// EndNow ends a sale that has not ended, whatever it sold, along with its access.
 func (s *Service) EndNow(ctx context.Context, by lyceum.By, e Ending) (lyceum.Sale, error) {
 	return perform(ctx, s, by, e, s.endNow)
 }
 
-// PreviewEndNow returns what EndNow does.
+// PreviewEndNow returns what EndNow would do.
 func (s *Service) PreviewEndNow(ctx context.Context, by lyceum.By, e Ending, p lyceum.Page) (Preview, error) {
 	return preview(ctx, s, by, p, e, ofSale(e.Sale), s.endNow)
 }
@@ -283,8 +283,8 @@ func (s *Service) endNow(tx lyceum.Tx, now time.Time, e Ending) (lyceum.Sale, er
 	return sale, s.end(tx, now, &sale, &plan, lyceum.SaleVoided, lyceum.Unenroll)
 }
 
-// effect gives what a consequence comes to for a sale: nothing is taken where
-// nothing was opened, and a period that is over ends now.
+// effect returns the consequence as it applies to a sale: Keep if the sale gave access to
+// nothing, and Unenroll if the paid period is already over.
 func effect(now time.Time, sale *lyceum.Sale, plan *lyceum.PricingPlan, then lyceum.Consequence) lyceum.Consequence {
 	switch {
 	case !plan.Product().Present:

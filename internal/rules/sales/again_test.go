@@ -11,16 +11,16 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// twice gives a service whose changes are run twice, the first time after a
-// deed that is taken back with them.
+// twice returns a service whose changes are run twice, the first time after another change that
+// is rolled back with them.
 func (b *books) twice(first func(lyceum.Tx) error) *sales.Service {
 	store := &storetest.RunsTwice{Store: b.store, First: first}
 	clock := func() time.Time { return b.now }
 	return sales.New(store, clock, learning.New(store, clock), people.New(store, clock))
 }
 
-// TestR23_APriceThatWasTakenBackIsNotCharged: what a change read that was taken
-// back is read anew by the one that follows.
+// TestR23_APriceThatWasTakenBackIsNotCharged checks that what a change read before it was
+// rolled back is read again when it is rerun.
 func TestR23_APriceThatWasTakenBackIsNotCharged(t *testing.T) {
 	b := newBooks(t)
 	sold := b.sell(t, sales.NewSale{User: 1, Plan: 6, Amounts: sales.Amounts{FinalPrice: some(lyceum.Minor(700))}})

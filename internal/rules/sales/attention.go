@@ -6,15 +6,14 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Attention is something that needs a look, with the sale that it is about.
+// Attention is a warning that needs somebody's attention, with its sale.
 type Attention struct {
 	lyceum.SaleWarning
 
 	Sale lyceum.Sale
 }
 
-// Attention lists what needs a look, or what needed one until it was dismissed,
-// the newest first.
+// Attention lists the warnings that need attention, or those that were dismissed, newest first.
 func (s *Service) Attention(
 	ctx context.Context, by lyceum.By, dismissed bool, p lyceum.Page,
 ) (lyceum.Listing[Attention], error) {
@@ -35,8 +34,7 @@ func (s *Service) Attention(
 	return list, err
 }
 
-// Dismiss notes that somebody had a look. What was dismissed stays so. It fails
-// with NotFound.
+// Dismiss marks a warning as seen. Dismissing it again changes nothing. It fails with NotFound.
 func (s *Service) Dismiss(ctx context.Context, by lyceum.By, id lyceum.SaleWarningID) (Attention, error) {
 	now := lyceum.Second(s.clock())
 	return lyceum.Change(ctx, s.store, by.Stamp(now), func(tx lyceum.Tx) (Attention, error) {

@@ -7,11 +7,11 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// bought is what the payments of a sale bought, if it is paid for again and again;
-// else the zero value.
+// bought is what the payments of a recurring sale bought; for any other sale it is the zero
+// value.
 type bought struct {
 	anchor lyceum.Opt[time.Time]
-	until  lyceum.Opt[time.Time] // when the next payment is due; absent if none was made, or is to be made
+	until  lyceum.Opt[time.Time] // when the next payment is due; absent if none was made, or no more are due
 	inFull bool
 	paid   map[lyceum.TransactionID]PaidPeriod
 }
@@ -19,12 +19,12 @@ type bought struct {
 // PaidPeriod is the time that a payment bought: a billing period, or the trial.
 type PaidPeriod struct{ Start, End time.Time }
 
-// apply notes on the sale what was bought.
+// apply stores on the sale what was bought.
 func (b bought) apply(sale *lyceum.Sale) {
 	sale.BillingAnchor, sale.PaidUntil, sale.PaidInFull = b.anchor, b.until, b.inFull
 }
 
-// boughtBy returns what the payments of a sale bought, oldest first.
+// boughtBy returns what a sale's payments bought; accounts has them oldest first.
 func boughtBy(tx lyceum.Tx, sale *lyceum.Sale, plan *lyceum.PricingPlan, accounts []account) (bought, error) {
 	if !plan.Recurring() {
 		return bought{}, nil
@@ -36,8 +36,7 @@ func boughtBy(tx lyceum.Tx, sale *lyceum.Sale, plan *lyceum.PricingPlan, account
 	return periodsOf(sale, plan, zone, accounts), nil
 }
 
-// paidPeriods returns the time that each payment of a sale bought that is paid for
-// again and again.
+// paidPeriods returns the time that each payment of a recurring sale bought.
 func paidPeriods(
 	tables *lyceum.Tables, from lyceum.Reads, id lyceum.SaleID,
 ) (map[lyceum.TransactionID]PaidPeriod, error) {
@@ -61,7 +60,7 @@ func paidPeriods(
 	return periodsOf(&sale, &plan, zone, accounts).paid, nil
 }
 
-// periodIn returns the time that one payment bought.
+// periodIn returns the time that one payment bought, if any.
 func periodIn(periods map[lyceum.TransactionID]PaidPeriod, id lyceum.TransactionID) lyceum.Opt[PaidPeriod] {
 	p, bought := periods[id]
 	return lyceum.Opt[PaidPeriod]{Value: p, Present: bought}
@@ -75,8 +74,8 @@ func zoneOf(from lyceum.Reads) (*time.Location, error) {
 	return school.TimeZone.Location()
 }
 
-// nextAnchor returns the anchor of a sale that follows another one when its period
-// ends. The day of billing stays the same, unless the new periods cannot end on it.
+// nextAnchor returns the anchor of a sale that follows another one at the end of its period.
+// The billing day stays the same, unless the new periods cannot end on it.
 func nextAnchor(tx lyceum.Tx, old *lyceum.Sale, plan *lyceum.PricingPlan, due time.Time) (time.Time, error) {
 	zone, err := zoneOf(tx)
 	if err != nil {
@@ -89,9 +88,9 @@ func nextAnchor(tx lyceum.Tx, old *lyceum.Sale, plan *lyceum.PricingPlan, due ti
 	return due, nil
 }
 
-// periodsOf counts the periods that payments bought. Each buys the one that it was
-// made in, or the next one that is not paid. What went back buys nothing, nor does
-// what was paid for a sale that had ended.
+// periodsOf computes the periods that payments bought. Each buys the period in which it was
+// made, or the next one that is not paid. Payments that were returned buy nothing, nor do
+// payments recorded after the sale had ended.
 func periodsOf(sale *lyceum.Sale, plan *lyceum.PricingPlan, zone *time.Location, accounts []account) bought {
 	var b bought
 	b.anchor = anchorOf(sale, plan, zone, accounts)
@@ -126,28 +125,28 @@ func periodsOf(sale *lyceum.Sale, plan *lyceum.PricingPlan, zone *time.Location,
 	return b
 }
 
-// followedEarly reports whether the first payment of a sale that followed another one
-// was made a little before the period of that one ended. It buys the next period. Such a
-// sale is billed since that payment was recorded, and any other follower since the period
-// ended, even if nobody noted that until its first payment came.
+// followedEarly reports whether the first payment of a sale that followed another one was made
+// shortly before the other one's period ended. Such a payment buys the next period. The sale is
+// then billed since that payment was recorded; any other follower is billed since the period
+// ended, even if that was only noticed when its first payment came.
 func followedEarly(sale *lyceum.Sale, paid time.Time, billing lyceum.Billing) bool {
 	period := billing.Period(paid)
 	return sale.Replaces.Present && !paid.After(sale.BilledSince.Value) && !paid.Equal(billing.Begin(period)) &&
 		billing.Begin(period+1).Sub(paid) <= renewedEarly
 }
 
-// onTrial reports whether a first payment began a free trial.
+// onTrial reports whether a first payment started a free trial.
 func onTrial(a *account, plan *lyceum.PricingPlan) bool {
 	return a.FinalPrice == 0 && plan.FreeTrialLength.Present
 }
 
-// nearAnchor is how far from a day of billing a payment may lie that is still of
-// that day: the last days of months differ by so much.
+// nearAnchor is how far a payment may be from a billing day and still count for that day: the
+// last days of months differ by that much.
 const nearAnchor = 3 * 24 * time.Hour
 
-// anchorOf returns when the first paid period of a sale began: with the first
-// payment, or after the trial. Of a sale that has kept none, and was last paid on
-// another day than that of its first payment, it is that other day.
+// anchorOf returns when the first paid period of a sale began: at the first payment, or after
+// the trial. If the sale has no stored anchor and was last paid on another day than its first
+// payment's, it is the time of that last payment.
 func anchorOf(
 	sale *lyceum.Sale, plan *lyceum.PricingPlan, zone *time.Location, accounts []account,
 ) lyceum.Opt[time.Time] {

@@ -56,8 +56,8 @@ func code(err error) string {
 	return lyceum.Public(err).Code
 }
 
-// TestAPaymentPlanEnds: after its last payment nothing more is due and access
-// stays. A further payment is kept, and buys nothing.
+// TestAPaymentPlanEnds checks that after its last payment nothing more is due and the access
+// remains. A further payment is recorded, but buys nothing.
 func TestAPaymentPlanEnds(t *testing.T) {
 	for engine, store := range engines(t) {
 		b := openBooks(t, store)
@@ -97,7 +97,8 @@ func TestAPaymentPlanEnds(t *testing.T) {
 	}
 }
 
-// TestAPaymentAfterTheEnd is kept if it has a reference, because its money is taken.
+// TestAPaymentAfterTheEnd checks that such a payment is recorded if it has a reference, because
+// its money was already taken.
 func TestAPaymentAfterTheEnd(t *testing.T) {
 	stores := engines(t)
 	for _, tc := range []struct {
@@ -146,7 +147,8 @@ func TestAPaymentAfterTheEnd(t *testing.T) {
 	}
 }
 
-// TestBillingInTheZoneOfTheSchool: the day of billing is that of the school's clocks.
+// TestBillingInTheZoneOfTheSchool checks that the billing day is a day in the school's time
+// zone.
 func TestBillingInTheZoneOfTheSchool(t *testing.T) {
 	b := openBooks(t, openStore(t))
 	if err := b.service.Configure(t.Context(), b.by(), lyceum.DefaultSalePolicy(), "Europe/Berlin"); err != nil {
@@ -163,7 +165,7 @@ func TestBillingInTheZoneOfTheSchool(t *testing.T) {
 	}
 }
 
-// TestPaidPeriods: each payment says which time it bought, wherever it is shown.
+// TestPaidPeriods checks that each payment shows the period it bought, wherever it is shown.
 func TestPaidPeriods(t *testing.T) {
 	day := func(month time.Month, day int) time.Time { return time.Date(2026, month, day, 12, 0, 0, 0, time.UTC) }
 	period := func(from, to time.Time) lyceum.Opt[sales.PaidPeriod] {

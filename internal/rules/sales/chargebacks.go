@@ -7,7 +7,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Chargeback is the dispute of all that is left of a payment.
+// Chargeback is a dispute of everything that is left of a payment.
 type Chargeback struct {
 	Transaction lyceum.TransactionID
 	Fee         lyceum.Minor // what the bank charges for it, in the transaction's currency
@@ -16,13 +16,13 @@ type Chargeback struct {
 	OccurredAt  lyceum.Opt[time.Time] // when it was opened; absent: now
 }
 
-// OpenChargeback opens a dispute of all that is left of a transaction that has
-// none.
+// OpenChargeback opens a dispute of everything that is left of a transaction that has no
+// dispute.
 func (s *Service) OpenChargeback(ctx context.Context, by lyceum.By, c Chargeback) (TransactionDetail, error) {
 	return perform(ctx, s, by, c, s.openChargeback)
 }
 
-// PreviewOpenChargeback returns what OpenChargeback does.
+// PreviewOpenChargeback returns what OpenChargeback would do.
 func (s *Service) PreviewOpenChargeback(
 	ctx context.Context, by lyceum.By, c Chargeback, p lyceum.Page,
 ) (Preview, error) {
@@ -56,7 +56,7 @@ func (s *Service) openChargeback(tx lyceum.Tx, now time.Time, c Chargeback) (Tra
 	return a.detail(tx, m)
 }
 
-// opening shows the transaction with the movement that opened a dispute of it.
+// opening returns the transaction with the movement that opened one of its disputes.
 func (a *account) opening(tx lyceum.Tx, id lyceum.DisputeID) (TransactionDetail, error) {
 	opened, err := lyceum.All(tx.Movements, tx, lyceum.MovementFilter{
 		Transaction: lyceum.Some(a.ID), Kinds: []lyceum.MovementKind{lyceum.ChargebackOpened},
@@ -73,21 +73,21 @@ func (a *account) opening(tx lyceum.Tx, id lyceum.DisputeID) (TransactionDetail,
 	return a.detail(tx, of)
 }
 
-// Outcome is how the open dispute of a transaction ended.
+// Outcome is the outcome of a transaction's open dispute.
 type Outcome struct {
 	Transaction lyceum.TransactionID
 	State       lyceum.DisputeState // DisputeWon or DisputeLost
-	FeeReturned lyceum.Opt[bool]    // of one that is won; absent: no
+	FeeReturned lyceum.Opt[bool]    // if it is won; absent: no
 	Reason      lyceum.Opt[string]
 	OccurredAt  lyceum.Opt[time.Time] // when it ended; absent: now
 }
 
-// CloseChargeback closes the open dispute of a transaction that has one.
+// CloseChargeback closes the open dispute of a transaction that has exactly one.
 func (s *Service) CloseChargeback(ctx context.Context, by lyceum.By, o Outcome) (TransactionDetail, error) {
 	return perform(ctx, s, by, o, s.closeChargeback)
 }
 
-// PreviewCloseChargeback returns what CloseChargeback does.
+// PreviewCloseChargeback returns what CloseChargeback would do.
 func (s *Service) PreviewCloseChargeback(
 	ctx context.Context, by lyceum.By, o Outcome, p lyceum.Page,
 ) (Preview, error) {

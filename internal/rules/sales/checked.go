@@ -8,11 +8,11 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// checkedIDs are the users and pricing plans that a check found. They need no second look:
-// neither is ever deleted, and the store refuses a transaction without them.
+// checkedIDs are the users and pricing plans that a check found. They need not be checked
+// again: neither is ever deleted, and the store rejects a transaction without them.
 type checkedIDs map[lyceum.Sequence]*roaring.Bitmap
 
-// besides asks only for the ids that are not in c.
+// besides returns a knower that queries only the ids that are not in c.
 func (c checkedIDs) besides(known knower) knower {
 	return func(seq lyceum.Sequence, ids []int32) (found []int32, err error) {
 		var open []int32
@@ -31,7 +31,7 @@ func (c checkedIDs) besides(known knower) knower {
 	}
 }
 
-// keep adds what is found.
+// keep returns a knower that adds to c what it finds.
 func (c checkedIDs) keep(known knower) knower {
 	return func(seq lyceum.Sequence, ids []int32) ([]int32, error) {
 		found, err := known(seq, ids)
@@ -45,16 +45,16 @@ func (c checkedIDs) keep(known knower) knower {
 	}
 }
 
-// savedSales are sales of which an import knows what its next batch would ask: they are
-// there, none is dated after until, and none is released. That holds while the journal
-// of the school ends with last, because every change of a sale has an entry.
+// savedSales are sales about which an import already has what its next batch would query: they
+// exist, none is dated after until, and none is released. This stays true while the school's
+// journal ends with last, because every change of a sale has an entry.
 type savedSales struct {
 	ids   *roaring.Bitmap
 	until time.Time
 	last  int64
 }
 
-// asOf returns what is known where the journal ends with last.
+// asOf returns the sales that are known if the journal ends with last.
 func (s *savedSales) asOf(last int64) *savedSales {
 	if s != nil && s.last == last {
 		return s
@@ -62,12 +62,12 @@ func (s *savedSales) asOf(last int64) *savedSales {
 	return &savedSales{ids: roaring.New()}
 }
 
-// has reports whether a sale is known that the payments of a batch do not date back.
+// has reports whether a sale is known and not dated back by the payments of a batch.
 func (s *savedSales) has(of *batchSale) bool {
 	return !of.first.CreatedAt.Before(s.until) && s.ids.Contains(uint32(of.first.SaleID))
 }
 
-// take takes over what is known of the sales of a batch with which the journal ends.
+// take adds the sales of a batch; last is the last entry of the journal after it.
 func (s *savedSales) take(batch []batchSale, last int64) *savedSales {
 	for i := range batch {
 		of := &batch[i]

@@ -13,8 +13,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/sales"
 )
 
-// begin lets the school have the clocks of some place, and chooses what happens
-// when sales end.
+// begin sets the school's time zone and its policy.
 func (m *union) begin(t *testing.T) {
 	name := rapid.SampledFrom([]string{"UTC", "Europe/Berlin", "America/St_Johns", "Pacific/Apia"}).Draw(m.r, "zone")
 	zone, err := time.LoadLocation(name)
@@ -49,7 +48,7 @@ func (m *union) choose(t *testing.T) {
 	m.configure(t)
 }
 
-// restart lets everything go on that only the store remembers.
+// restart creates new services, which only have what the store remembers.
 func (m *union) restart() {
 	b := m.b
 	clock := func() time.Time { return b.now }
@@ -57,7 +56,7 @@ func (m *union) restart() {
 	b.service = sales.New(b.store, clock, b.learning, people.New(b.store, clock))
 }
 
-// move moves the clock to where something of a sale is due, or about there.
+// move moves the clock to or near a time when something is due for a sale.
 func (m *union) move() {
 	d := m.pickRunning()
 	if d == nil || d.until.IsZero() {
@@ -75,8 +74,8 @@ func (m *union) move() {
 	}
 }
 
-// turn does what is due, as the scheduler does: changes of plan, the stops of sales
-// that were cancelled, and lapses.
+// turn does what is due, like the scheduler: changes of plan, the stops of canceled sales, and
+// lapses.
 func (m *union) turn(t *testing.T) {
 	m.b.lapse(t)
 	for _, d := range slices.Clone(m.deals) {
@@ -91,8 +90,8 @@ func (m *union) turn(t *testing.T) {
 	m.lapseAll()
 }
 
-// follow keeps the sale that follows one whose plan has changed by itself. It
-// follows at once if nothing is paid for any more, or if it is paid for before.
+// follow records the sale that follows one whose plan changed by itself. It follows immediately
+// if nothing is paid for any more, or if it is paid for before.
 func (m *union) follow(t *testing.T, d *deal) *deal {
 	since := d.until
 	if since.IsZero() || since.After(m.b.now) {
@@ -107,11 +106,11 @@ func (m *union) follow(t *testing.T, d *deal) *deal {
 	if since.Before(d.until) {
 		m.seen["changes of plan by early payments"]++
 	}
-	fresh.CreatedAt, fresh.Transactions = since, nil // access goes on from there
+	fresh.CreatedAt, fresh.Transactions = since, nil // access continues from there
 	m.seen["changes of plan by themselves"]++
 	next := m.sold(fresh)
 	next.begins = since
-	if d.until.After(since) { // paid a little early: the billing day stays
+	if d.until.After(since) { // paid a little early: the billing day stays the same
 		next.begins = d.until
 	}
 	next.until, next.anchor = next.begins, next.begins
@@ -124,8 +123,8 @@ func (m *union) follow(t *testing.T, d *deal) *deal {
 	return next
 }
 
-// lapseAll ends the sales that nobody paid for until their grace was over, if the
-// school wants that. It is told for a day.
+// lapseAll ends the sales that were not paid for before their grace was over, if the school's
+// policy says so. For a day, that is announced.
 func (m *union) lapseAll() {
 	if m.policy.OnLapse != lyceum.EndSale {
 		return

@@ -13,9 +13,9 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// TestADisputedSaleComesBack: the payment of a sale that changed its plan is lost
-// to a dispute and won after all, and the sale that followed is refunded. The
-// buyer has what the first payment bought, whatever came first.
+// TestADisputedSaleComesBack loses the payment of a sale that changed its plan to a dispute,
+// wins it after all, and refunds the sale that followed. The buyer has what the first payment
+// bought, whatever the order.
 func TestADisputedSaleComesBack(t *testing.T) {
 	for engine, store := range engines(t) {
 		b := newClub(t, store)
@@ -53,8 +53,8 @@ func (b *books) open(t *testing.T, user lyceum.UserID) []string {
 	return slices.DeleteFunc(b.access(t, user), func(course string) bool { return strings.Contains(course, "ended") })
 }
 
-// TestASeatIsTakenMeanwhile: a sale comes back to a plan whose last seat was sold
-// since. It keeps its access, and needs a look.
+// TestASeatIsTakenMeanwhile reopens a sale for a plan whose last seat was sold in the meantime.
+// It keeps its access, and gets a warning.
 func TestASeatIsTakenMeanwhile(t *testing.T) {
 	for engine, store := range engines(t) {
 		b := newClub(t, store)
@@ -83,7 +83,8 @@ func TestASeatIsTakenMeanwhile(t *testing.T) {
 	}
 }
 
-// TestAFollowerOnAFreePlanHasAPrice: no payment comes that would tell it.
+// TestAFollowerOnAFreePlanHasAPrice checks that the price is set, because no payment will set
+// it.
 func TestAFollowerOnAFreePlanHasAPrice(t *testing.T) {
 	for engine, store := range engines(t) {
 		b := newClub(t, store)

@@ -40,7 +40,7 @@ func (m *union) compare(t *testing.T) {
 	}
 }
 
-// dump shows what the store and the model know of a user in a course.
+// dump shows what the store and the model have about a user in a course.
 func (m *union) dump(t *testing.T, user lyceum.UserID, course lyceum.CourseID) string {
 	v := m.b.store.In(t.Context(), m.b.school)
 	all, err := lyceum.All(v.Entitlements, v, lyceum.EntitlementFilter{User: some(user)})
@@ -60,8 +60,8 @@ func (m *union) dump(t *testing.T, user lyceum.UserID, course lyceum.CourseID) s
 	return text
 }
 
-// expired reports whether a reason's time was over that nobody ended: when its
-// enrollment began is brought up to date by the next Expire.
+// expired reports whether a reason expired that nobody ended: the start of its enrollment is
+// only updated by the next Expire.
 func (m *union) expired(user lyceum.UserID, course lyceum.CourseID) bool {
 	for _, x := range m.reasons {
 		if x.user == user && (x.course == course || x.course == 0) && x.ended == "" && !x.open(m.b.now) {
@@ -71,8 +71,8 @@ func (m *union) expired(user lyceum.UserID, course lyceum.CourseID) bool {
 	return false
 }
 
-// compareEvents holds the announcements to what opened and closed, where no
-// import had a hand in it.
+// compareEvents compares the announcements with what opened and closed, except where an import
+// was involved.
 func (m *union) compareEvents(t *testing.T) {
 	m.settle(t)
 	m.turn(t)

@@ -10,8 +10,8 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// NewDispute is a payment, or a part of one, that the buyer's bank took back.
-// An early warning is none: the bank took nothing yet.
+// NewDispute is a payment, or a part of one, that the buyer's bank took back. An early warning
+// is not a dispute: the bank has not taken anything yet.
 type NewDispute struct {
 	Transaction lyceum.TransactionID
 	Amount      lyceum.Opt[lyceum.Minor] // tax included; absent: all that is left
@@ -21,12 +21,12 @@ type NewDispute struct {
 	OccurredAt  lyceum.Opt[time.Time] // when it was opened; absent: now
 }
 
-// OpenDispute keeps that the buyer's bank took money back for the time being.
+// OpenDispute records that the buyer's bank took money back for the time being.
 func (s *Service) OpenDispute(ctx context.Context, by lyceum.By, n NewDispute) (lyceum.Dispute, error) {
 	return perform(ctx, s, by, n, s.openDispute)
 }
 
-// PreviewOpenDispute returns what OpenDispute does.
+// PreviewOpenDispute returns what OpenDispute would do.
 func (s *Service) PreviewOpenDispute(
 	ctx context.Context, by lyceum.By, n NewDispute, p lyceum.Page,
 ) (Preview, error) {
@@ -48,7 +48,7 @@ func (s *Service) openDispute(tx lyceum.Tx, now time.Time, n NewDispute) (lyceum
 	return d, err
 }
 
-// dispute keeps a dispute of the transaction, and its movement.
+// dispute saves a dispute of the transaction, and its movement.
 func (a *account) dispute(tx lyceum.Tx, n NewDispute, now time.Time) (lyceum.Dispute, lyceum.Movement, error) {
 	part, err := n.part(a)
 	if err == nil {
@@ -84,7 +84,7 @@ func (a *account) dispute(tx lyceum.Tx, n NewDispute, now time.Time) (lyceum.Dis
 	return d, m, tx.Disputes.Insert(tx, d)
 }
 
-// part returns what of a transaction the bank took.
+// part returns the part of a transaction that the bank took.
 func (n NewDispute) part(a *account) (lyceum.Part, error) {
 	left, err := a.returnable()
 	switch {
@@ -100,23 +100,23 @@ func (n NewDispute) part(a *account) (lyceum.Part, error) {
 	return a.PaidPart().ByTotal(a.back(), n.Amount.Value), nil
 }
 
-// DisputeOutcome is how a dispute ended.
+// DisputeOutcome is the outcome of a dispute.
 type DisputeOutcome struct {
 	Dispute     lyceum.DisputeID
 	State       lyceum.DisputeState // DisputeWon or DisputeLost
-	FeeReturned lyceum.Opt[bool]    // of one that is won; absent: no
+	FeeReturned lyceum.Opt[bool]    // if it is won; absent: no
 	Reason      lyceum.Opt[string]
 	OccurredAt  lyceum.Opt[time.Time] // when it ended; absent: now
 }
 
-// CloseDispute keeps how a dispute ended: won, the money is back, or lost, and a
-// sale whose payment is lost whole ends. One that was lost can still be won: that
-// takes back what losing it ended. The same outcome again changes nothing.
+// CloseDispute records the outcome of a dispute. If it is won, the money is back; if it is
+// lost, a sale whose payment is lost entirely ends. A lost dispute can still be won, which
+// undoes what losing it ended. Recording the same outcome again changes nothing.
 func (s *Service) CloseDispute(ctx context.Context, by lyceum.By, o DisputeOutcome) (lyceum.Dispute, error) {
 	return perform(ctx, s, by, o, s.closeDispute)
 }
 
-// PreviewCloseDispute returns what CloseDispute does.
+// PreviewCloseDispute returns what CloseDispute would do.
 func (s *Service) PreviewCloseDispute(
 	ctx context.Context, by lyceum.By, o DisputeOutcome, p lyceum.Page,
 ) (Preview, error) {
@@ -149,14 +149,15 @@ func (s *Service) closeDispute(tx lyceum.Tx, now time.Time, o DisputeOutcome) (l
 	return d, err
 }
 
-// errFeeOfLost refuses a fee that came back though the money did not.
+// errFeeOfLost returns the error for a fee that is said to be returned although the dispute is
+// lost.
 func errFeeOfLost() error {
 	return lyceum.InvalidFields(lyceum.FieldError{
 		Field: "fee_returned", Message: "must not be true when the dispute is lost",
 	})
 }
 
-// keepOutcome keeps the outcome of a dispute of the transaction.
+// keepOutcome saves the outcome of a dispute of the transaction.
 func (s *Service) keepOutcome(
 	tx lyceum.Tx, now time.Time, a *account, d *lyceum.Dispute, o DisputeOutcome,
 ) (lyceum.Movement, error) {
@@ -203,7 +204,7 @@ func (s *Service) ShowDispute(ctx context.Context, by lyceum.By, id lyceum.Dispu
 	return v.Disputes.Get(v, id)
 }
 
-// Disputes returns a page of the disputes of a transaction, by id.
+// Disputes returns a page of a transaction's disputes, by id.
 func (s *Service) Disputes(
 	ctx context.Context, by lyceum.By, id lyceum.TransactionID, p lyceum.Page,
 ) (lyceum.Listing[lyceum.Dispute], error) {

@@ -1,5 +1,5 @@
-// Package sales decides about a school's sales: what a list of transactions
-// contains and which transactions may be taken in.
+// Package sales decides about a school's sales: what a list of transactions contains and which
+// transactions may be imported.
 //
-// It must not know HTTP, SQL or a file format.
+// It must not know about HTTP, SQL or file formats.
 package sales

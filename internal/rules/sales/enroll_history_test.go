@@ -16,14 +16,14 @@ func (m *union) unblock(user lyceum.UserID, course lyceum.CourseID) {
 	delete(m.blocks, [2]int32{int32(user), int32(course)})
 }
 
-// block keeps a user out who still has a course with something else.
+// block blocks a user who still has a course through something else.
 func (m *union) block(user lyceum.UserID, course lyceum.CourseID) {
 	if _, _, open := m.of(user, course); open {
 		m.blocks[[2]int32{int32(user), int32(course)}] = true
 	}
 }
 
-// include puts a course into the collection or the tier, or takes it out.
+// include adds a course to the collection or the tier, or removes it.
 func (m *union) include(t *testing.T, course lyceum.CourseID) {
 	ctx, by := t.Context(), m.b.by()
 	var err error
@@ -69,12 +69,12 @@ func (m *union) include(t *testing.T, course lyceum.CourseID) {
 		m.r.Fatal(err)
 	}
 	m.pending = true
-	for user := int32(1); user <= 3; user++ { // what opens and closes again at once is not announced
+	for user := int32(1); user <= 3; user++ { // what opens and closes again right away is not announced
 		m.quiet[[2]int32{user, int32(course)}] = true
 	}
 }
 
-// settle lets enrollments follow what was added and removed.
+// settle makes enrollments reflect what was added and removed.
 func (m *union) settle(t *testing.T) {
 	if err := m.b.learning.Settle(t.Context(), m.b.school); err != nil {
 		m.r.Fatal(err)
@@ -98,8 +98,8 @@ func (m *union) unenroll(t *testing.T, user lyceum.UserID, course lyceum.CourseI
 	m.happened("unenrollment", said, err, was)
 }
 
-// knows reports whether a user ever had access to a course. What was taken out of the
-// collection still leads to it until enrollments follow.
+// knows reports whether a user ever had access to a course. What was removed from the
+// collection still counts until enrollments reflect that.
 func (m *union) knows(t *testing.T, user lyceum.UserID, course lyceum.CourseID) bool {
 	v := m.b.store.In(t.Context(), m.b.school)
 	_, known, err := v.Enrollments.First(v, lyceum.EnrollmentFilter{User: some(user), Course: some(course)})
@@ -112,7 +112,7 @@ func (m *union) knows(t *testing.T, user lyceum.UserID, course lyceum.CourseID) 
 	return known
 }
 
-// importEnrollment takes a row in: an open enrollment, or the end of one.
+// importEnrollment imports a row: an open enrollment, or an ended one.
 func (m *union) importEnrollment(t *testing.T, user lyceum.UserID, course lyceum.CourseID) {
 	v := m.b.store.In(t.Context(), m.b.school)
 	f := lyceum.EnrollmentFilter{User: some(user), Course: some(course), ActiveAt: some(m.b.now)}
@@ -135,7 +135,7 @@ func (m *union) importEnrollment(t *testing.T, user lyceum.UserID, course lyceum
 	if err != nil {
 		m.r.Fatal(err)
 	}
-	if len(problems) > 0 { // one that expired is not noted yet
+	if len(problems) > 0 { // an expired one is not recorded as ended yet
 		return
 	}
 	m.quiet[[2]int32{int32(user), int32(course)}] = true
@@ -179,7 +179,7 @@ func (m *union) stands(x *reason) bool {
 	return x.open(m.b.now) || x.imported && x.ended == ""
 }
 
-// link finds the sales that imported reasons stand for.
+// link finds the sales that imported reasons belong to.
 func (m *union) link(user lyceum.UserID, course lyceum.CourseID, start, end time.Time, row bool) {
 	var imported, others []*reason
 	var rest []*reason
@@ -223,7 +223,7 @@ func (m *union) link(user lyceum.UserID, course lyceum.CourseID, start, end time
 	m.reasons = rest
 }
 
-// importSales takes all transactions in again, as an export has them.
+// importSales imports all transactions again, as in an export.
 func (m *union) importSales(t *testing.T) {
 	v := m.b.store.In(t.Context(), m.b.school)
 	all, err := lyceum.All(v.Transactions, v, lyceum.TransactionQuery{})

@@ -10,8 +10,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/sales"
 )
 
-// A person who was erased buys nothing. What was paid for them all the same is recorded with a warning, also by
-// an order of before, and gives no access.
+// An erased person cannot buy anything. What was paid for them all the same is recorded with a
+// warning, even through an order from before, and gives no access.
 func TestSalesToErasedPeople(t *testing.T) {
 	t.Parallel()
 	for name, store := range engines(t) {

@@ -44,15 +44,15 @@ func (m *union) fail(t *testing.T) {
 	}
 }
 
-// bill notes that the sale is billed here from now on, if it was not.
+// bill makes the sale billed here from now on, unless it is already.
 func (d *deal) bill(now time.Time) {
 	if d.billed.IsZero() {
 		d.billed = lyceum.Second(now)
 	}
 }
 
-// graceFrom is when the grace of a sale begins that is billed here: when it is due,
-// or was first billed here if it was due before.
+// graceFrom returns when the grace of a sale that is billed here starts: when it is due, or
+// when it was first billed here, if it was due before that.
 func (d *deal) graceFrom() time.Time {
 	if d.billed.After(d.until) {
 		return d.billed
@@ -60,13 +60,12 @@ func (d *deal) graceFrom() time.Time {
 	return d.until
 }
 
-// failing reports whether an attempt to charge the sale failed since it was last
-// paid.
+// failing reports whether an attempt to charge the sale has failed since it was last paid.
 func (d *deal) failing() bool {
 	return !d.failed.IsZero() && !slices.ContainsFunc(d.payments, func(p *installment) bool { return !p.at.Before(d.failed) })
 }
 
-// status is how far a sale has come.
+// status returns the expected status of a sale.
 func (m *union) status(d *deal) lyceum.Opt[sales.SaleStatus] {
 	now := *d
 	if !d.known {
@@ -89,7 +88,7 @@ func (m *union) status(d *deal) lyceum.Opt[sales.SaleStatus] {
 	return lyceum.None[sales.SaleStatus]()
 }
 
-// compareStatus holds what a sale says of itself to the model.
+// compareStatus compares a sale's status and lapse with the model.
 func (m *union) compareStatus(t *testing.T) {
 	d := m.pick()
 	if d == nil {

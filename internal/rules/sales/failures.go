@@ -8,7 +8,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// NewFailure is an attempt to charge a sale that failed.
+// NewFailure is a failed attempt to charge a sale.
 type NewFailure struct {
 	Sale          lyceum.SaleID
 	Reason        lyceum.Opt[string]
@@ -17,11 +17,11 @@ type NewFailure struct {
 	Reference     lyceum.Opt[string] // of the payment system
 }
 
-// furthestAttempt is how long after one that failed the next attempt may be.
+// furthestAttempt is how long after a failed attempt the next one may be.
 const furthestAttempt = 366 * 24 * time.Hour
 
-// FailPayment keeps that an attempt to charge a subscription or a payment plan
-// failed. The learner keeps the access until the grace of the sale is over.
+// FailPayment records that an attempt to charge a subscription or a payment plan failed. The
+// learner keeps the access until the sale's grace is over.
 func (s *Service) FailPayment(ctx context.Context, by lyceum.By, n NewFailure) (lyceum.PaymentFailure, error) {
 	return perform(ctx, s, by, n, s.failPayment)
 }
@@ -41,7 +41,7 @@ func (s *Service) failPayment(tx lyceum.Tx, now time.Time, n NewFailure) (lyceum
 		return none, err
 	}
 	sale, plan, err := running(tx.Tables, tx, n.Sale)
-	if err == nil && !sale.BillingAnchor.Present { // nothing of it was recorded here
+	if err == nil && !sale.BillingAnchor.Present { // nothing was recorded here for it yet
 		err = buy(tx, &sale, &plan)
 	}
 	if err != nil {
@@ -68,7 +68,7 @@ func (s *Service) failPayment(tx lyceum.Tx, now time.Time, n NewFailure) (lyceum
 	return f, s.since(f.OccurredAt, now).notify(tx, lyceum.PaymentFailedEmail, sale.UserID, int32(f.ID))
 }
 
-// buy notes on a sale what its payments bought.
+// buy stores on a sale what its payments bought.
 func buy(tx lyceum.Tx, sale *lyceum.Sale, plan *lyceum.PricingPlan) error {
 	accounts, err := accountsOf(tx.Tables, tx, sale.ID)
 	if err != nil {
@@ -81,8 +81,8 @@ func buy(tx lyceum.Tx, sale *lyceum.Sale, plan *lyceum.PricingPlan) error {
 	return err
 }
 
-// checkTimes refuses what failed in the future, and what is tried again before it failed
-// or too long after. What is recorded late may have been tried again since.
+// checkTimes rejects a failure in the future, and a next attempt before the failure or too long
+// after it. If a failure is recorded late, the next attempt may be in the past.
 func (n *NewFailure) checkTimes(now time.Time) error {
 	var wrong []lyceum.FieldError
 	if n.OccurredAt.Value.After(now) {
@@ -100,8 +100,7 @@ func (n *NewFailure) checkTimes(now time.Time) error {
 	return nil
 }
 
-// again returns the failure that was recorded under the reference, if there is
-// one.
+// again returns the failure that was recorded with the same reference, if there is one.
 func (n NewFailure) again(tx lyceum.Tx) (lyceum.Opt[lyceum.PaymentFailure], error) {
 	var none lyceum.Opt[lyceum.PaymentFailure]
 	if !n.Reference.Present {
@@ -124,7 +123,7 @@ func (n NewFailure) again(tx lyceum.Tx) (lyceum.Opt[lyceum.PaymentFailure], erro
 	return lyceum.Some(*f), of.refusal()
 }
 
-// written is a moment as the interface shows it.
+// written formats a time like the API does.
 func written(at lyceum.Opt[time.Time]) lyceum.Opt[string] {
 	return lyceum.Opt[string]{Value: at.Value.UTC().Format(time.RFC3339), Present: at.Present}
 }

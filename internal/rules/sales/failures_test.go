@@ -11,7 +11,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/sales"
 )
 
-// TestStatus: user 1 buys by a plan on 31 January at noon.
+// TestStatus checks the status and lapse of a sale: user 1 buys with a plan on 31 January at
+// noon.
 func TestStatus(t *testing.T) {
 	stores := engines(t)
 	type act = func(*testing.T, *books)
@@ -128,7 +129,7 @@ func TestStatus(t *testing.T) {
 	}
 }
 
-// day is noon of a date.
+// day returns noon of a date.
 func day(t *testing.T, date string) time.Time {
 	t.Helper()
 	moment, err := time.Parse(time.DateOnly, date)
@@ -138,7 +139,7 @@ func day(t *testing.T, date string) time.Time {
 	return moment.Add(12 * time.Hour)
 }
 
-// A failure is recorded once, of a sale of which something is to be paid.
+// A failure is recorded once, for a sale that more is to be paid for.
 func TestFailuresAreRecorded(t *testing.T) {
 	for engine, store := range engines(t) {
 		b := openBooks(t, store)
@@ -186,12 +187,12 @@ func TestFailuresAreRecorded(t *testing.T) {
 	}
 }
 
-// An imported sale shows when it is due, by its payments. It lapses from the first
-// failure on that is recorded here, and has its grace from then on.
+// An imported sale shows when it is due according to its payments. It can only lapse once a
+// failure is recorded here, and its grace starts then.
 func TestFailuresOfImportedSales(t *testing.T) {
 	for engine, store := range engines(t) {
 		b := openBooks(t, store)
-		b.lapse(t) // from now on
+		b.lapse(t) // starting now
 		paid := lyceum.Transaction{
 			ID: 1, SaleID: 1, UserID: 1, PricingPlanID: 6, CreatedAt: b.now, PurchasedAt: b.now, Paid: true, FinalPrice: 700, Currency: "USD", Charge: 700,
 		}
@@ -226,7 +227,7 @@ func TestFailuresOfImportedSales(t *testing.T) {
 			t.Fatal(err)
 		}
 		show(1)
-		b.now = day(t, "2026-03-15") // another one does not put it off
+		b.now = day(t, "2026-03-15") // another one does not postpone it
 		if _, err := b.service.FailPayment(t.Context(), b.by(), sales.NewFailure{Sale: 1}); err != nil {
 			t.Fatal(err)
 		}

@@ -10,17 +10,17 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/learning"
 )
 
-// shut is what a block of the collection is kept by, in place of a course.
+// shut is the key of a block of the collection, used instead of a course.
 const shut = 100
 
-// gifts are what is given by hand and ended besides the courses themselves.
+// gifts are the products that are given by hand and ended.
 var gifts = map[string]lyceum.Product{
 	"course 1": lyceum.CourseID(1).Product(), "course 2": lyceum.CourseID(2).Product(),
 	"bundle": {Kind: lyceum.CollectionKind, ID: 1}, "gold": {Kind: lyceum.TierKind, ID: 1},
 	"silver": {Kind: lyceum.TierKind, ID: 2}, "coaching": {Kind: lyceum.CoachingKind, ID: coach},
 }
 
-// to returns what a reason is for, in the words of gifts.
+// to returns the name in gifts of the product that a reason gives access to.
 func (x *reason) to() string {
 	switch {
 	case x.bundle:
@@ -52,7 +52,7 @@ func (m *union) give(t *testing.T, user lyceum.UserID) {
 	m.unblockAll(why)
 }
 
-// unblockAll lets a user into what a reason leads to.
+// unblockAll removes a user's blocks from everything that a reason gives access to.
 func (m *union) unblockAll(why *reason) {
 	for course := lyceum.CourseID(1); course <= coach; course++ {
 		if m.leads(why, why.user, course) {
@@ -64,7 +64,7 @@ func (m *union) unblockAll(why *reason) {
 	}
 }
 
-// unenrollFrom ends access to a product that is no course.
+// unenrollFrom ends access to a product other than a course.
 func (m *union) unenrollFrom(t *testing.T, user lyceum.UserID) {
 	to := rapid.SampledFrom([]string{"bundle", "gold", "silver", "coaching"}).Draw(m.r, "from")
 	q, was, known, others := learning.UserProduct{User: user, Product: gifts[to]}, m.spans(), false, false
@@ -92,8 +92,7 @@ func (m *union) unenrollFrom(t *testing.T, user lyceum.UserID) {
 	m.happened("unenrollment from "+to, said, err, was)
 }
 
-// endOwn ends the reasons of a user for a product itself, and the subscriptions
-// behind them.
+// endOwn ends a user's reasons for the product itself, and the subscriptions behind them.
 func (m *union) endOwn(user lyceum.UserID, to string) {
 	for _, x := range m.reasons {
 		if x.user != user || x.to() != to || !x.open(m.b.now) {
@@ -108,8 +107,8 @@ func (m *union) endOwn(user lyceum.UserID, to string) {
 	}
 }
 
-// shutOut reports whether a reason leads to a course only by the collection, and a
-// block keeps the user out of that.
+// shutOut reports whether a reason only gives access to a course through the collection, from
+// which the user is blocked.
 func (m *union) shutOut(x *reason, course lyceum.CourseID) bool {
 	return (x.bundle || x.tier && !m.tier[course]) && m.blocks[[2]int32{int32(x.user), shut}]
 }

@@ -12,14 +12,12 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Import takes transactions of one school in, batch by batch. A transaction
-// that is there already is brought up to date, so the same batch twice changes
-// nothing.
+// Import imports transactions into a school, batch by batch. A transaction that exists already
+// is updated, so importing the same batch twice changes nothing.
 //
-// A transaction must name a user and a pricing plan that the school has.
-// Sales, coupons, affiliates and authors are known by transactions and come
-// into being with the first that names them. What refunds and disputes that were
-// recorded here say of a transaction stays as it is.
+// A transaction must refer to a user and a pricing plan of the school. Sales, coupons,
+// affiliates and authors are created by the first transaction that refers to them. What refunds
+// and disputes recorded here say about a transaction is not changed.
 type Import struct {
 	service *Service
 	by      lyceum.By
@@ -28,22 +26,22 @@ type Import struct {
 	sales   *savedSales
 }
 
-// Import begins an import into a school.
+// Import starts an import into a school.
 func (s *Service) Import(by lyceum.By, missing lyceum.Missing) *Import {
 	return &Import{service: s, by: by, missing: missing, checked: checkedIDs{}}
 }
 
-// knower is the part of Reader and Tx that tells which ids exist.
+// knower is the function of a view or a transaction that returns which ids exist.
 type knower func(seq lyceum.Sequence, ids []int32) ([]int32, error)
 
-// Check tells which rows of a batch cannot be kept, and keeps none.
+// Check returns which rows of a batch cannot be imported, without saving any.
 func (i *Import) Check(ctx context.Context, batch []lyceum.Transaction) ([]lyceum.RowProblem, error) {
 	v := i.service.store.In(ctx, i.by.School)
 	return i.problems(v.Tables, v, batch, i.checked.besides(i.checked.keep(v.Known)))
 }
 
-// Save keeps the rows of a batch that have no problem, all in one write, and
-// gives the problems of the others.
+// Save saves the rows of a batch that have no problem, all in one write, and returns the
+// problems of the others.
 func (i *Import) Save(ctx context.Context, batch []lyceum.Transaction) (lyceum.Saved, []lyceum.RowProblem, error) {
 	var saved lyceum.Saved
 	var problems []lyceum.RowProblem
@@ -123,8 +121,8 @@ func (i *Import) problems(
 	return problems, nil
 }
 
-// byID returns transactions in the order of the tables, which are filled with less work
-// then.
+// byID returns transactions sorted by id, the order of the tables, which makes inserting them
+// cheaper.
 func byID(batch []lyceum.Transaction) []lyceum.Transaction {
 	compare := func(a, b lyceum.Transaction) int { return cmp.Compare(a.ID, b.ID) }
 	if slices.IsSortedFunc(batch, compare) {
@@ -133,7 +131,7 @@ func byID(batch []lyceum.Transaction) []lyceum.Transaction {
 	return slices.SortedFunc(slices.Values(batch), compare)
 }
 
-// buyers returns the users of transactions, each once.
+// buyers returns the users of transactions, without duplicates.
 func buyers(batch []lyceum.Transaction) []lyceum.UserID {
 	users := make([]lyceum.UserID, len(batch))
 	for n := range batch {
@@ -143,14 +141,14 @@ func buyers(batch []lyceum.Transaction) []lyceum.UserID {
 	return slices.Compact(users)
 }
 
-// The ids that a transaction names; 0 for none.
+// The ids that a transaction refers to; 0 for none.
 func userOf(t *lyceum.Transaction) int32      { return int32(t.UserID) }
 func planOf(t *lyceum.Transaction) int32      { return int32(t.PricingPlanID) }
 func couponOf(t *lyceum.Transaction) int32    { return int32(t.CouponID.Value) }
 func affiliateOf(t *lyceum.Transaction) int32 { return int32(t.AffiliateID.Value) }
 func authorOf(t *lyceum.Transaction) int32    { return int32(t.AuthorID.Value) }
 
-// unknown gives the ids named by a batch that the school does not have.
+// unknown returns the ids in a batch that the school does not have.
 func unknown(
 	known knower, seq lyceum.Sequence, batch []lyceum.Transaction, of func(*lyceum.Transaction) int32,
 ) (map[int32]bool, error) {
@@ -177,9 +175,9 @@ func unknown(
 	return missing, nil
 }
 
-// createMissing makes the users and pricing plans that a batch names and the
-// school lacks, out of what the transactions tell of them. The addresses end
-// in .invalid, where no mail arrives (RFC 2606).
+// createMissing creates the users and pricing plans that a batch refers to and the school
+// lacks, from what the transactions say about them. The addresses end in .invalid, where no
+// email arrives (RFC 2606).
 func createMissing(tx lyceum.Tx, batch []lyceum.Transaction) error {
 	missingUsers, err := unknown(tx.Known, lyceum.UserSequence, batch, userOf)
 	if err != nil {
@@ -214,8 +212,8 @@ func createMissing(tx lyceum.Tx, batch []lyceum.Transaction) error {
 	return err
 }
 
-// savePartners makes the coupons, affiliates and authors that a batch names
-// for the first time.
+// savePartners creates the coupons, affiliates and authors that a batch refers to for the first
+// time.
 func savePartners(tx lyceum.Tx, batch []lyceum.Transaction) error {
 	missing, err := unknown(tx.Known, lyceum.CouponSequence, batch, couponOf)
 	if err != nil {
@@ -240,7 +238,7 @@ func savePartners(tx lyceum.Tx, batch []lyceum.Transaction) error {
 	return err
 }
 
-// made makes a row for each id, in ascending order.
+// made returns a row for each id, in ascending order.
 func made[T any](ids map[int32]bool, from func(int32) T) []T {
 	rows := make([]T, 0, len(ids))
 	for _, id := range slices.Sorted(maps.Keys(ids)) {
@@ -249,15 +247,15 @@ func made[T any](ids map[int32]bool, from func(int32) T) []T {
 	return rows
 }
 
-// batchSale is what a batch tells of a sale.
+// batchSale is what a batch says about a sale.
 type batchSale struct {
-	first    *lyceum.Transaction // its earliest payment
-	back     bool                // one of its payments is refunded in full
+	first    *lyceum.Transaction // the earliest payment in the batch
+	back     bool                // one of its payments is fully refunded
 	paid     bool                // one is not
-	released bool                // it is released, or may be
+	released bool                // it is or may be released
 }
 
-// salesOf returns the sales that a batch names, by their ids.
+// salesOf returns the sales in a batch, by id.
 func salesOf(batch []lyceum.Transaction) []batchSale {
 	order := make([]*lyceum.Transaction, len(batch))
 	for n := range batch {
@@ -278,9 +276,9 @@ func salesOf(batch []lyceum.Transaction) []batchSale {
 	return named
 }
 
-// saveSales makes the sales that a batch names for the first time, and dates
-// back those that turn out to be older. It returns the sales that were there
-// before and may be refunded in full now, or no longer.
+// saveSales creates the sales that a batch refers to for the first time, and moves back the
+// start of those that turn out to be older. It returns the sales that existed before and may be
+// fully refunded now, or no longer.
 func saveSales(tx lyceum.Tx, named []batchSale, known *savedSales) (doubtful []lyceum.SaleID, err error) {
 	var ids []lyceum.SaleID
 	for n := range named {
@@ -319,7 +317,7 @@ func saveSales(tx lyceum.Tx, named []batchSale, known *savedSales) (doubtful []l
 	return doubtful, tx.Sales.Insert(tx, fresh...)
 }
 
-// datedBack returns a sale that began with an earlier payment than was known.
+// datedBack returns a sale that began with an earlier payment than previously known.
 func datedBack(old lyceum.Sale, first *lyceum.Transaction) lyceum.Sale {
 	sale := lyceum.SaleOf(first)
 	sale.BillingAnchor, sale.PaidUntil, sale.PaidInFull = old.BillingAnchor, old.PaidUntil, old.PaidInFull

@@ -11,10 +11,9 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Lapse ends the sales of a school that are billed here and were not paid for
-// until their grace was over, if the school chose so. They end, and the access
-// that they gave, when the grace did, whenever that is noted. A sale that fails
-// does not hold up the others.
+// Lapse ends a school's sales that are billed here and were not paid before their grace was
+// over, if the school's policy says so. They end, and the access they gave, at the end of the
+// grace, whenever that is noticed. A sale that fails does not hold up the others.
 func (s *Service) Lapse(ctx context.Context, school lyceum.SchoolID) error {
 	chosen, err := s.store.In(ctx, school).GetSchool()
 	if err != nil || chosen.Policy.OnLapse != lyceum.EndSale {
@@ -24,8 +23,8 @@ func (s *Service) Lapse(ctx context.Context, school lyceum.SchoolID) error {
 	return s.whenDue(ctx, school, unpaid, "note the lapse", s.lapse)
 }
 
-// PreviewLapse returns what Configure and Lapse do at once if the school gets another
-// policy. A buyer of several sales is one of People.
+// PreviewLapse returns what Configure and Lapse would immediately do if the school got another
+// policy. A buyer of several sales counts once in People.
 func (s *Service) PreviewLapse(
 	ctx context.Context, by lyceum.By, policy lyceum.SalePolicy, p lyceum.Page,
 ) (lyceum.AccessPreview, error) {
@@ -67,8 +66,8 @@ func (s *Service) PreviewLapse(
 	return all.page(p), nil
 }
 
-// lapsePreview is put together from the previews of parts, each of users that come
-// after those of the one before.
+// lapsePreview is combined from the previews of parts, each of which has users that come after
+// those of the previous one.
 type lapsePreview struct {
 	lyceum.AccessPreview
 
@@ -103,7 +102,7 @@ func (l *lapsePreview) add(part *lyceum.AccessPreview, ended []lyceum.SaleID) {
 	maps.Copy(l.Names, part.Names)
 }
 
-// page returns what was put together, with one page of the rows.
+// page returns the combined preview, with one page of its rows.
 func (l *lapsePreview) page(p lyceum.Page) lyceum.AccessPreview {
 	rows := slices.Concat(l.change, l.stay)
 	slices.Sort(l.Ends)
@@ -115,7 +114,7 @@ func (l *lapsePreview) page(p lyceum.Page) lyceum.AccessPreview {
 	return l.AccessPreview
 }
 
-// lapseOf ends the sales of some users whose grace is over, and returns which.
+// lapseOf ends the sales of some users whose grace is over, and returns their ids.
 func (s *Service) lapseOf(
 	tx lyceum.Tx, now time.Time, users []lyceum.UserID, of map[lyceum.UserID][]lyceum.SaleID,
 ) (ended []lyceum.SaleID, err error) {
@@ -144,7 +143,7 @@ func (s *Service) lapse(tx lyceum.Tx, now time.Time, sale *lyceum.Sale) error {
 		return err
 	}
 	at := sale.LapsesAt(chosen.Policy)
-	if !at.Present || at.Value.After(now) || sale.NextPlan.Present { // which comes first, or is dropped
+	if !at.Present || at.Value.After(now) || sale.NextPlan.Present { // the change of plan comes first, or is dropped
 		return nil
 	}
 	due := at.Value
@@ -165,8 +164,8 @@ func (s *Service) lapse(tx lyceum.Tx, now time.Time, sale *lyceum.Sale) error {
 	return s.since(due, now).revoke(tx, now, sale, due, lyceum.EndedByLapse)
 }
 
-// revive opens a sale again that lapsed and was paid for now. A seat that somebody
-// else took since is one too many.
+// revive reopens a sale that had lapsed and has now been paid for. If its seat was taken in the
+// meantime, the sale gets a warning.
 func (s *Service) revive(tx lyceum.Tx, now time.Time, sale *lyceum.Sale, plan *lyceum.PricingPlan) error {
 	full, err := (&deal{plan: *plan}).usedUp(tx)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/sales"
 )
 
-// TestLapses: user 1 buys by a plan on 31 January at noon.
+// TestLapses checks lapses: user 1 buys with a plan on 31 January at noon.
 func TestLapses(t *testing.T) {
 	stores := engines(t)
 	at := func(text string) time.Time {
@@ -34,7 +34,7 @@ func TestLapses(t *testing.T) {
 		plan   lyceum.PricingPlanID // 0: monthly
 		policy func(*lyceum.SalePolicy)
 		acts   []func(*testing.T, *books)
-		noted  string // when it is noted what is due
+		noted  string // when what is due is processed
 		end    string // of the sale: reason and date
 		access []string
 		events []string // of what is noted
@@ -114,7 +114,7 @@ func TestLapses(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			for engine, store := range stores {
 				b := openBooks(t, store)
-				b.lapse(t) // from now on
+				b.lapse(t) // starting now
 				policy := lyceum.DefaultSalePolicy()
 				if row.policy != nil {
 					row.policy(&policy)
@@ -158,7 +158,7 @@ func TestLapses(t *testing.T) {
 	}
 }
 
-// lapse does what is due, as the scheduler does.
+// lapse does what is due, like the scheduler.
 func (b *books) lapse(t *testing.T) {
 	t.Helper()
 	for _, do := range []func() error{
@@ -172,7 +172,7 @@ func (b *books) lapse(t *testing.T) {
 	}
 }
 
-// charged is what a plan is paid with: a price in euros, or nothing for a trial.
+// charged returns what a plan is paid with: a price in euros, or nothing for a trial.
 func charged(plan lyceum.PricingPlanID) sales.Amounts {
 	switch plan {
 	case 2:
@@ -183,8 +183,8 @@ func charged(plan lyceum.PricingPlanID) sales.Amounts {
 	return sales.Amounts{}
 }
 
-// TestImportedSalesDoNotLapse: what is billed elsewhere does not lapse until a
-// payment of it is recorded here.
+// TestImportedSalesDoNotLapse checks that sales that are billed elsewhere do not lapse until
+// one of their payments is recorded here.
 func TestImportedSalesDoNotLapse(t *testing.T) {
 	for engine, store := range engines(t) {
 		b := openBooks(t, store)
@@ -207,7 +207,7 @@ func TestImportedSalesDoNotLapse(t *testing.T) {
 			t.Fatal(err)
 		}
 		paid.CreatedAt = paid.CreatedAt.AddDate(0, 0, -1)
-		bring() // a file does not take it back
+		bring() // an imported file does not undo that
 		b.now = b.now.AddDate(0, 2, 0)
 		b.lapse(t)
 		if d, err := b.service.Show(t.Context(), b.by(), 1); err != nil || d.EndReason != some(lyceum.SaleLapsed) {
@@ -217,7 +217,7 @@ func TestImportedSalesDoNotLapse(t *testing.T) {
 	}
 }
 
-// TestPreviewLapse: what a policy does at once is counted by doing it.
+// TestPreviewLapse checks that the immediate effects of a policy are computed by applying it.
 func TestPreviewLapse(t *testing.T) {
 	for engine, store := range engines(t) {
 		b := openBooks(t, store)
@@ -228,11 +228,11 @@ func TestPreviewLapse(t *testing.T) {
 			t.Fatal(err)
 		}
 		b.sell(t, sales.NewSale{User: 1, Plan: 2, Amounts: charged(2)}) // loses access
-		b.sell(t, sales.NewSale{User: 2, Plan: 2, Amounts: charged(2)}) // has bought it twice, and once for good
+		b.sell(t, sales.NewSale{User: 2, Plan: 2, Amounts: charged(2)}) // bought it twice by subscription, and once for good
 		b.sell(t, sales.NewSale{User: 2, Plan: 2, Amounts: charged(2)})
 		b.sell(t, sales.NewSale{User: 2, Plan: 1})
 		b.now = b.now.AddDate(0, 0, 40)
-		b.sell(t, sales.NewSale{User: 3, Plan: 2, Amounts: charged(2)}) // is in time
+		b.sell(t, sales.NewSale{User: 3, Plan: 2, Amounts: charged(2)}) // still in time
 		b.now = b.now.AddDate(0, 0, 10)
 		b.lapse(t)
 		last := b.last(t)

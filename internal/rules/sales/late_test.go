@@ -12,15 +12,15 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/sales"
 )
 
-// delivery is what a payment system tells of once, or again. It fails where what
-// it is about is not there yet, or does not allow it any more.
+// delivery is something that a payment system reports, once or repeatedly. It fails if what it
+// is about does not exist yet, or no longer allows it.
 type delivery struct {
 	name string
 	deed func(testing.TB, *books) error
 }
 
-// deliveries are those of three sales, with renewals, refunds in parts, and
-// disputes that are lost, won, and won after they were lost.
+// deliveries returns those of three sales, with renewals, partial refunds, and disputes that
+// are lost, won, and won after they were lost.
 func deliveries(r *rand.Rand) []delivery {
 	minor := func(most int64) lyceum.Minor { return lyceum.Minor(1 + r.Int64N(most)) }
 	var all []delivery
@@ -90,7 +90,7 @@ func deliveries(r *rand.Rand) []delivery {
 	return all
 }
 
-// paidAs finds the transaction of a payment.
+// paidAs returns the transaction of a payment.
 func (b *books) paidAs(t testing.TB, reference string) (lyceum.Transaction, error) {
 	t.Helper()
 	v := b.store.In(t.Context(), b.school)
@@ -101,8 +101,8 @@ func (b *books) paidAs(t testing.TB, reference string) (lyceum.Transaction, erro
 	return v.Transactions.Get(v, kept.Transaction)
 }
 
-// TestLateAndRepeatedDeliveries: each delivery comes three times, in any order
-// over ten days, and the books are as with those that had an effect.
+// TestLateAndRepeatedDeliveries makes each delivery three times, in any order over ten days,
+// and checks that the books equal those with only the deliveries that had an effect.
 func TestLateAndRepeatedDeliveries(t *testing.T) {
 	const histories = 6
 	for name, store := range engines(t) {
@@ -147,7 +147,7 @@ func TestLateAndRepeatedDeliveries(t *testing.T) {
 	}
 }
 
-// all is everything that the books say, and what webhooks are told.
+// all returns everything that the books say, and what was announced to webhooks.
 func (b *books) all(t *testing.T) map[string]any {
 	t.Helper()
 	v := b.store.In(t.Context(), b.school)

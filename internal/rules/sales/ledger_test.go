@@ -17,10 +17,9 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// books is a school whose clock is moved by the test. Its plans are 1: once,
-// 19.99 USD, course 1; 2: monthly, 5.00 EUR, course 1; 3: once, course 2, for 6
-// months; 4: free, course 2; 5: without a course; 6: monthly with a trial of 14
-// days; 7: once, one seat.
+// books is a school whose clock is moved by the test. Its plans are 1: once, 19.99 USD, course
+// 1; 2: monthly, 5.00 EUR, course 1; 3: once, course 2, for 6 months; 4: free, course 2; 5:
+// without a course; 6: monthly with a trial of 14 days; 7: once, one seat.
 type books struct {
 	store    lyceum.Store
 	service  *sales.Service
@@ -81,7 +80,7 @@ func (b *books) sell(t *testing.T, n sales.NewSale) sales.SaleDetail {
 	return d
 }
 
-// events gives what the journal announces after an entry, as "event id".
+// events returns what the journal announces after an entry, as "event id".
 func (b *books) events(t *testing.T, after int64) []string {
 	t.Helper()
 	entries, err := storetest.FindEntries(t.Context(), b.store, b.school, after, 10_000)
@@ -106,7 +105,7 @@ func (b *books) last(t *testing.T) int64 {
 	return last
 }
 
-// access tells of each enrollment of a user when it expires and ended.
+// access returns the enrollments of a user, with when they expire and ended.
 func (b *books) access(t *testing.T, user lyceum.UserID) []string {
 	t.Helper()
 	v := b.store.In(t.Context(), b.school)
@@ -152,7 +151,7 @@ func TestRecordKeepsTheBooks(t *testing.T) {
 		sale    sales.NewSale
 		charge  lyceum.USDCents
 		revenue lyceum.USDCents
-		refused string // the sentence; empty: kept
+		refused string // the error; "" means that it is recorded
 	}{
 		{name: "the plan's price", sale: sales.NewSale{User: 1, Plan: 1}, charge: 1999, revenue: 1999},
 		{
@@ -205,7 +204,7 @@ func TestRecordKeepsTheBooks(t *testing.T) {
 
 func TestASaleEnrollsByItsPlan(t *testing.T) {
 	b := newBooks(t)
-	if err := b.learning.Expire(t.Context(), b.school); err != nil { // from now on
+	if err := b.learning.Expire(t.Context(), b.school); err != nil { // starting now
 		t.Fatal(err)
 	}
 	b.sell(t, sales.NewSale{User: 1, Plan: 1})
@@ -224,7 +223,7 @@ func TestASaleEnrollsByItsPlan(t *testing.T) {
 			t.Errorf("user %d (-want +got):\n%s", i+1, diff)
 		}
 	}
-	// What comes in as over is history.
+	// What is already over when it is imported is history.
 	err := b.store.Write(t.Context(), lyceum.Stamp{School: b.school, At: b.now, Actor: "import"}, func(tx lyceum.Tx) error {
 		return storetest.Enroll(tx, lyceum.Enrollment{ID: 50, User: 3, Course: 1, EnrolledAt: b.now.AddDate(-2, 0, 0), ExpiresAt: some(b.now.AddDate(-1, 0, 0))})
 	})
@@ -380,7 +379,7 @@ func TestSubscriptions(t *testing.T) {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 			want := map[lyceum.Consequence][]string{
-				lyceum.AtPeriodEnd: {"Transaction.created 2"}, // it is active until then
+				lyceum.AtPeriodEnd: {"Transaction.created 2"}, // it stays active until then
 				lyceum.Unenroll:    {"Transaction.created 2", "Sale.subscription_canceled 1", "Enrollment.disabled 1"},
 				lyceum.Keep:        {"Transaction.created 2", "Sale.subscription_canceled 1"},
 			}[tc.policy]
@@ -407,7 +406,8 @@ func TestSubscriptions(t *testing.T) {
 	}
 }
 
-// TestRenewalsAreAsTheFirstPayment: createRenewal, "What is not sent".
+// TestRenewalsAreAsTheFirstPayment checks what the contract says at createRenewal about fields
+// that are not sent.
 func TestRenewalsAreAsTheFirstPayment(t *testing.T) {
 	minor := func(n lyceum.Minor) lyceum.Opt[lyceum.Minor] { return some(n) }
 	first := sales.Amounts{
@@ -523,7 +523,7 @@ func TestR18_OnceForAKey(t *testing.T) {
 	if _, err := b.service.Record(t.Context(), once("k", "b"), sales.NewSale{User: 2, Plan: 1}); lyceum.Public(err).Code != "idempotency_key_reused" {
 		t.Errorf("another request with the key: %v", err)
 	}
-	// What failed has left nothing, so that it can be put right under its key.
+	// A failed request leaves nothing behind, so it can be corrected with the same key.
 	if _, err := b.service.Record(t.Context(), once("f", "a"), sales.NewSale{User: 99, Plan: 1}); lyceum.KindOf(err) != lyceum.Invalid {
 		t.Error(err)
 	}

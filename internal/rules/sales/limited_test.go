@@ -9,8 +9,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// Limited access lasts as long as a subscription of as many months that is bought at the
-// same moment: by the school's calendar.
+// Limited access lasts as long as a subscription for the same number of months that is bought
+// at the same time: by the school's calendar.
 func TestLimitedAccessByTheSchoolsCalendar(t *testing.T) {
 	for _, tc := range []struct {
 		zone       lyceum.TimeZone

@@ -2,7 +2,7 @@ package sales
 
 import "github.com/lyceum-school/lyceum"
 
-// payable refuses a payment method that does not fit what was paid.
+// payable rejects a payment method that does not fit what was paid.
 func payable(sale *lyceum.Sale) error {
 	method := sale.Method.Value
 	var message string
@@ -19,8 +19,8 @@ func payable(sale *lyceum.Sale) error {
 	return lyceum.InvalidFields(lyceum.FieldError{Field: "payment_method", Message: message})
 }
 
-// paidLike returns how the sale that follows another one is paid, unless somebody
-// says so: like that one, if it was paid.
+// paidLike returns how a sale that follows another one is paid unless stated otherwise: like
+// the old one, if that was paid.
 func paidLike(old *lyceum.Sale) lyceum.Means {
 	if by := old.PaidBy(); by == lyceum.ForFree || by == lyceum.ByCoupon {
 		return lyceum.Means{}
@@ -28,7 +28,8 @@ func paidLike(old *lyceum.Sale) lyceum.Means {
 	return old.Means
 }
 
-// unlikeMeans notes what was sent of how a sale was paid that differs from it.
+// unlikeMeans adds to r what was sent about how a sale was paid that differs from the stored
+// sale.
 func unlikeMeans(tx lyceum.Tx, m lyceum.Means, id lyceum.SaleID, r *repeated) error {
 	if m == (lyceum.Means{}) {
 		return nil

@@ -7,8 +7,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/sales"
 )
 
-// TestMeansFollow changes plans: the sale that follows is paid as the old one was,
-// unless that was free or somebody says so.
+// TestMeansFollow changes plans and checks that the sale that follows is paid like the old one,
+// unless that was free or the request says otherwise.
 func TestMeansFollow(t *testing.T) {
 	card := lyceum.Means{Method: some(lyceum.ByStripe), Gateway: some("Stripe Checkout")}
 	byPaypal := lyceum.Means{Method: some(lyceum.ByPaypal)}
@@ -26,7 +26,7 @@ func TestMeansFollow(t *testing.T) {
 	} {
 		for _, later := range []bool{false, true} {
 			if later && of.sent != (lyceum.Means{}) {
-				continue // nothing can be said of what is paid later
+				continue // fields about a later payment cannot be sent
 			}
 			b := newClub(t, openStore(t))
 			old := b.sell(t, sales.NewSale{

@@ -14,8 +14,9 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// TestAllKindsGoTogether: what buyers and learners do at the same time shares a commit, whatever it
-// is, and none of it needs the rows of the others in the database first.
+// TestAllKindsGoTogether checks that what buyers and learners do at the same time shares a
+// commit, whatever it is, and that none of it needs the rows of the others in the database
+// first.
 func TestAllKindsGoTogether(t *testing.T) {
 	t.Parallel()
 	var savepoints storetest.Savepoints
@@ -54,7 +55,7 @@ func TestAllKindsGoTogether(t *testing.T) {
 	}
 }
 
-// kinds are changes of a user, each of which is prepared first.
+// kinds returns changes of a user, each of which is prepared first.
 func (b *books) kinds(t *testing.T) []func(lyceum.UserID) (act func() error) {
 	t.Helper()
 	accounts := people.New(b.store, func() time.Time { return b.now })
@@ -96,7 +97,7 @@ func (b *books) kinds(t *testing.T) []func(lyceum.UserID) (act func() error) {
 		func(user lyceum.UserID) func() error { // a sale of a tier
 			return func() error { _, err := sell(user, 13); return err }
 		},
-		func(user lyceum.UserID) func() error { // an order of somebody new
+		func(user lyceum.UserID) func() error { // an order of a new buyer
 			o, err := b.service.OpenOrder(t.Context(), b.by(), sales.NewOrder{Email: fmt.Sprintf("new%d@example.com", user), Plan: 1})
 			must(err)
 			return func() error {
@@ -149,18 +150,18 @@ func (b *books) kinds(t *testing.T) []func(lyceum.UserID) (act func() error) {
 		func(user lyceum.UserID) func() error { // an enrollment
 			return func() error { return b.learning.Enroll(t.Context(), b.by(), user, 1) }
 		},
-		func(user lyceum.UserID) func() error { // who leaves
+		func(user lyceum.UserID) func() error { // an unenrollment
 			sold(user, 1)
 			return func() error { return b.learning.Unenroll(t.Context(), b.by(), course(user)) }
 		},
-		func(user lyceum.UserID) func() error { // a lecture
+		func(user lyceum.UserID) func() error { // a completed lecture
 			sold(user, 1)
 			return func() error {
 				_, err := b.learning.Complete(t.Context(), learner(user), user, 1, 1)
 				return err
 			}
 		},
-		func(user lyceum.UserID) func() error { // a lecture that is not complete any more
+		func(user lyceum.UserID) func() error { // a lecture marked as not complete
 			sold(user, 1)
 			_, err := b.learning.Complete(t.Context(), learner(user), user, 1, 1)
 			must(err)
@@ -170,7 +171,7 @@ func (b *books) kinds(t *testing.T) []func(lyceum.UserID) (act func() error) {
 			sold(user, 1)
 			return func() error { _, err := comment(user); return err }
 		},
-		func(user lyceum.UserID) func() error { // a comment that is edited
+		func(user lyceum.UserID) func() error { // an edited comment
 			sold(user, 1)
 			c, err := comment(user)
 			must(err)
@@ -180,7 +181,7 @@ func (b *books) kinds(t *testing.T) []func(lyceum.UserID) (act func() error) {
 				return err
 			}
 		},
-		func(user lyceum.UserID) func() error { // another name
+		func(user lyceum.UserID) func() error { // a change of name
 			return func() error {
 				_, err := accounts.Update(t.Context(), b.by(), people.Change{User: user, Name: some(some("Ada"))})
 				return err
@@ -193,7 +194,7 @@ func (b *books) kinds(t *testing.T) []func(lyceum.UserID) (act func() error) {
 				return err
 			}
 		},
-		func(user lyceum.UserID) func() error { // a refund of a part
+		func(user lyceum.UserID) func() error { // a partial refund
 			d := sold(user, 1)
 			return func() error {
 				n := sales.Refund{Transaction: d.Transactions[0].ID, Amount: some(lyceum.Minor(100))}
@@ -226,7 +227,7 @@ func (b *books) kinds(t *testing.T) []func(lyceum.UserID) (act func() error) {
 				})
 			}
 		},
-		func(user lyceum.UserID) func() error { // an app that may not any more
+		func(user lyceum.UserID) func() error { // an app whose grant is revoked
 			grant := lyceum.GrantFilter{User: lyceum.Some(user)}
 			must(write(func(tx lyceum.Tx) error {
 				id, err := tx.Grants.NextID(tx)
@@ -239,12 +240,12 @@ func (b *books) kinds(t *testing.T) []func(lyceum.UserID) (act func() error) {
 				return write(func(tx lyceum.Tx) error { _, err := tx.RevokeGrants(grant, 0, b.now); return err })
 			}
 		},
-		func(user lyceum.UserID) func() error { // who is let in again
+		func(user lyceum.UserID) func() error { // an enrollment again
 			must(b.learning.Enroll(t.Context(), b.by(), user, 1))
 			must(b.learning.Unenroll(t.Context(), b.by(), course(user)))
 			return func() error { return b.learning.Enroll(t.Context(), b.by(), user, 1) }
 		},
-		func(user lyceum.UserID) func() error { // a comment that is withdrawn
+		func(user lyceum.UserID) func() error { // a withdrawn comment
 			sold(user, 1)
 			c, err := comment(user)
 			must(err)

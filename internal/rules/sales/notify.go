@@ -6,26 +6,26 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Notify keeps, in a change, that a buyer is to be sent an email about something: the
+// Notify arranges, within a transaction, for a buyer to be sent an email about something: the
 // transaction, failed payment, sale or order that the kind of email is about.
 type Notify func(tx lyceum.Tx, kind lyceum.EmailKind, user lyceum.Opt[lyceum.UserID], about int32) error
 
 func notifyNobody(lyceum.Tx, lyceum.EmailKind, lyceum.Opt[lyceum.UserID], int32) error { return nil }
 
-// Notifying makes the service tell buyers of what happens, and returns it.
+// Notifying makes the service notify buyers, and returns it.
 func (s *Service) Notifying(notify Notify) *Service {
 	s.notify = notify
 	return s
 }
 
-// newsAge is how long after it happened webhooks are told of a lapse, and buyers of
-// anything. What comes later is history that another program brings in.
+// newsAge is how long after a lapse webhooks are still notified of it, and how long after any
+// event buyers are. What is recorded later is history that another program imports.
 const newsAge = 24 * time.Hour
 
 func newsworthy(then, now time.Time) bool { return now.Sub(then) <= newsAge }
 
-// since returns the service for a change of what happened at a moment: it tells buyers
-// nothing of what is no news.
+// since returns the service to use for a change that is due to something that happened at a
+// given time: if that is too old to be news, the service does not notify buyers.
 func (s *Service) since(then, now time.Time) *Service {
 	if newsworthy(then, now) {
 		return s
@@ -35,7 +35,7 @@ func (s *Service) since(then, now time.Time) *Service {
 	return &silent
 }
 
-// receipt tells the buyer of a payment, unless it was free.
+// receipt notifies the buyer of a payment, unless it was free.
 func (s *Service) receipt(tx lyceum.Tx, now time.Time, t *lyceum.Transaction) error {
 	if t.FinalPrice+t.TaxCharge == 0 {
 		return nil
@@ -43,8 +43,8 @@ func (s *Service) receipt(tx lyceum.Tx, now time.Time, t *lyceum.Transaction) er
 	return s.since(t.PurchasedAt, now).notify(tx, lyceum.ReceiptEmail, lyceum.Some(t.UserID), int32(t.ID))
 }
 
-// revoke ends the access that a sale gave as of a moment, and tells its buyer if that
-// ended access now.
+// revoke ends the access that a sale gave as of a given time, and notifies its buyer if access
+// ends now.
 func (s *Service) revoke(
 	tx lyceum.Tx, now time.Time, sale *lyceum.Sale, at time.Time, why lyceum.EntitlementEnd,
 ) error {
@@ -55,9 +55,9 @@ func (s *Service) revoke(
 	return s.accessEnded(tx, now, sale)
 }
 
-// accessEnded tells the buyer of a sale that the access ended that it gave. One that
-// changed its plan goes on as another, and an old sale that was recorded only today
-// ended long ago, too.
+// accessEnded notifies the buyer of a sale that the access it gave has ended. There is no email
+// for a sale that changed its plan, which continues as another sale, or for an old sale
+// recorded only today, which ended long ago as well.
 func (s *Service) accessEnded(tx lyceum.Tx, now time.Time, sale *lyceum.Sale) error {
 	late := newsworthy(sale.CreatedAt, now) && !newsworthy(sale.PurchasedAt, sale.CreatedAt)
 	if late || sale.EndReason == lyceum.Some(lyceum.SaleChanged) {

@@ -16,12 +16,12 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// optional are the emails that a school may send or not.
+// optional are the emails that a school can turn on.
 var optional = []lyceum.EmailKind{
 	lyceum.ReceiptEmail, lyceum.PaymentFailedEmail, lyceum.AccessEndedEmail, lyceum.AbandonedOrderEmail,
 }
 
-// mailed is a school whose buyers are sent emails.
+// mailed is a school whose buyers get emails.
 type mailed struct {
 	*books
 
@@ -42,15 +42,16 @@ func openMailed(t *testing.T, store lyceum.Store, on ...lyceum.EmailKind) *maile
 	return m
 }
 
-// serve starts the services of a server that sends emails so; nil: it has no mail server.
+// serve creates the services of a server that sends emails with send; nil: it has no mail
+// server.
 func (m *mailed) serve(send templates.Send) {
 	clock := func() time.Time { return m.now }
 	m.mail = templates.New(m.store, clock, templates.Options{Log: slog.New(slog.DiscardHandler), Send: send})
 	m.service = sales.New(m.store, clock, m.learning, people.New(m.store, clock)).Notifying(m.mail.Notify)
 }
 
-// sent makes the emails that wait, and tells of each what it is, and to whom it goes or
-// why it is canceled.
+// sent makes the waiting emails, and returns for each what it is, and who gets it or why it is
+// canceled.
 func (m *mailed) sent(t *testing.T) (told []string, texts []string) {
 	t.Helper()
 	claimed, err := m.mail.Claim(t.Context(), m.school, 100)
@@ -74,7 +75,7 @@ func (m *mailed) sent(t *testing.T) (told []string, texts []string) {
 // deed is something that happens in a school.
 type deed func(context.Context, *mailed) error
 
-// did makes a deed of what returns more than whether it failed.
+// did turns a method that also returns a result into a deed.
 func did[Q, T any](do func(*sales.Service, context.Context, lyceum.By, Q) (T, error), q Q) deed {
 	return func(ctx context.Context, m *mailed) error {
 		_, err := do(m.service, ctx, m.by(), q)
@@ -89,8 +90,8 @@ func passed(d time.Duration) deed {
 	}
 }
 
-// TestBuyersAreTold: contract/lyceum/email_templates.yaml says when each optional email
-// is sent. Everything begins on 31 January 2026 at noon.
+// TestBuyersAreTold checks when each optional email is sent according to
+// contract/lyceum/email_templates.yaml. Everything starts on 31 January 2026 at noon.
 func TestBuyersAreTold(t *testing.T) {
 	opened, day := time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC), 24*time.Hour
 	const (
@@ -265,8 +266,8 @@ func TestBuyersAreTold(t *testing.T) {
 	openBooks(t, store).healthy(t, store)
 }
 
-// whatBuyersRead are the standard texts of the emails about sales. Nobody is sent one
-// that is turned off, or by a server without a mail server.
+// whatBuyersRead checks the standard texts of the emails about sales. Emails that are turned
+// off are not sent, nor does a server without a mail server send any.
 func whatBuyersRead(t *testing.T, stores map[string]lyceum.Store) {
 	t.Helper()
 	everything := func(m *mailed) {

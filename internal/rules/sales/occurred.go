@@ -7,12 +7,12 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// What happened at the payment system may be recorded later. When it happened is
-// then told with it: the periods that a payment buys are counted from it.
+// Events at the payment system may be recorded later, together with the time when they
+// happened. The periods that a payment buys are counted from that time.
 
-// checkTime refuses a payment that was made in the future, or before what it pays
-// began. By its reference it is known to be recorded late: an import may have a
-// purchased_at of another meaning.
+// checkTime rejects a payment that was made in the future, or before what it pays for began.
+// Only a payment with a reference can be marked as recorded late, because an import may use
+// purchased_at with another meaning.
 func (a Amounts) checkTime(now time.Time, reference lyceum.Opt[string], since lyceum.Opt[time.Time]) error {
 	if a.OccurredAt.Present && !reference.Present {
 		return wrongTime("must be sent together with reference")
@@ -20,7 +20,7 @@ func (a Amounts) checkTime(now time.Time, reference lyceum.Opt[string], since ly
 	return checkOccurred(a.OccurredAt, now, since, "the sale")
 }
 
-// checkOccurred refuses what happened in the future, or before something began.
+// checkOccurred rejects a time in the future, or before something began.
 func checkOccurred(at lyceum.Opt[time.Time], now time.Time, since lyceum.Opt[time.Time], what string) error {
 	switch {
 	case !at.Present:
@@ -37,8 +37,7 @@ func wrongTime(message string) error {
 	return lyceum.InvalidFields(lyceum.FieldError{Field: "occurred_at", Message: message})
 }
 
-// earliest returns when a purchase may have been made at the earliest, if it follows
-// another one.
+// earliest returns the earliest time of a purchase that follows another one.
 func (n *NewSale) earliest() lyceum.Opt[time.Time] {
 	if n.replaces == nil {
 		return lyceum.None[time.Time]()
@@ -49,9 +48,8 @@ func (n *NewSale) earliest() lyceum.Opt[time.Time] {
 	return lyceum.Some(n.replaces.CreatedAt)
 }
 
-// earliestRenewal returns when a renewal may have been made at the earliest: with the
-// first payment, or a little before the first period of a sale that followed another
-// one.
+// earliestRenewal returns the earliest time of a renewal: the first payment, or shortly before
+// the first period of a sale that followed another one.
 func earliestRenewal(sale *lyceum.Sale, accounts []account) lyceum.Opt[time.Time] {
 	if len(accounts) > 0 {
 		return lyceum.Some(accounts[0].at)
@@ -59,7 +57,7 @@ func earliestRenewal(sale *lyceum.Sale, accounts []account) lyceum.Opt[time.Time
 	return lyceum.Some(sale.PaidUntil.Else(sale.CreatedAt).Add(-renewedEarly))
 }
 
-// start is the earliest that is known of a sale.
+// start returns the earliest known time of a sale.
 func start(sale *lyceum.Sale, accounts []account) time.Time {
 	if len(accounts) > 0 && accounts[0].at.Before(sale.CreatedAt) {
 		return accounts[0].at
@@ -67,8 +65,7 @@ func start(sale *lyceum.Sale, accounts []account) time.Time {
 	return sale.CreatedAt
 }
 
-// lateNames finds the references of the transactions that may have been recorded
-// late.
+// lateNames finds the references of the transactions that may have been recorded late.
 func lateNames(
 	tables *lyceum.Tables, from lyceum.Source, transactions []lyceum.Transaction,
 ) (map[lyceum.TransactionID]lyceum.Reference, error) {
@@ -78,14 +75,13 @@ func lateNames(
 			late = append(late, transactions[i].ID)
 		}
 	}
-	if late == nil { // and no statement is run
+	if late == nil { // saves a statement
 		return map[lyceum.TransactionID]lyceum.Reference{}, nil
 	}
 	return tables.References.Find(from, late...)
 }
 
-// paidAt returns when a payment was made. What an import says of it has another
-// meaning.
+// paidAt returns when a payment was made. An imported purchased_at has another meaning.
 func paidAt(t *lyceum.Transaction, references map[lyceum.TransactionID]lyceum.Reference) time.Time {
 	if _, here := references[t.ID]; here && t.PurchasedAt.Before(t.CreatedAt) {
 		return t.PurchasedAt

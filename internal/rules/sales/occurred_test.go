@@ -14,7 +14,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// noon is a moment of 2026.
+// noon returns noon of a day in 2026.
 func noon(t *testing.T, monthDay string) lyceum.Opt[time.Time] {
 	t.Helper()
 	at, err := time.Parse(time.RFC3339, "2026-"+monthDay+"T12:00:00Z")
@@ -24,15 +24,15 @@ func noon(t *testing.T, monthDay string) lyceum.Opt[time.Time] {
 	return some(at)
 }
 
-// paid is a payment by a plan that was made on a day, and is recorded later.
+// paid returns a payment for a plan that was made on a given day, and is recorded later.
 func paid(t *testing.T, plan lyceum.PricingPlanID, monthDay string) sales.Amounts {
 	a := charged(plan)
 	a.OccurredAt = noon(t, monthDay)
 	return a
 }
 
-// TestPaymentsRecordedLate: the periods are those of the days on which they were
-// made, in any order of recording. It is 31 January at noon when the test begins.
+// TestPaymentsRecordedLate checks that the periods are those of the days on which the payments
+// were made, in whatever order they are recorded. The test starts on 31 January at noon.
 func TestPaymentsRecordedLate(t *testing.T) {
 	stores := engines(t)
 	for _, tc := range []struct {
@@ -64,7 +64,7 @@ func TestPaymentsRecordedLate(t *testing.T) {
 						amounts.FinalPrice = some(lyceum.Minor(700))
 					}
 					r := sales.Renewal{Sale: sale.ID, Amounts: amounts, Reference: some(fmt.Sprint("ch_", i+1))}
-					for range 2 { // the second delivery answers with the first payment
+					for range 2 { // the second delivery returns the first payment
 						x, err := b.service.Renew(t.Context(), b.by(), r)
 						if err != nil || !x.CreatedAt.Equal(b.now) || !x.PurchasedAt.Equal(r.OccurredAt.Value) {
 							t.Fatalf("%+v, %v", x, err)
@@ -102,7 +102,8 @@ func TestPaymentsRecordedLate(t *testing.T) {
 	}
 }
 
-// TestPurchasedAtOfAnImport has a meaning of its own: periods are those of created_at.
+// TestPurchasedAtOfAnImport checks that it has a different meaning: periods are those of
+// created_at.
 func TestPurchasedAtOfAnImport(t *testing.T) {
 	b := newBooks(t)
 	storetest.Write(t, b.store, b.school, func(tx lyceum.Tx) error {
@@ -127,8 +128,8 @@ func TestPurchasedAtOfAnImport(t *testing.T) {
 	}
 }
 
-// TestMoneyBackRecordedLate: what is refunded or disputed bears the day on which it
-// happened. A refund that is told last but was made first leaves refunded_at.
+// TestMoneyBackRecordedLate checks that refunds and disputes have the day on which they
+// happened. A refund that is recorded last but was made first does not change refunded_at.
 func TestMoneyBackRecordedLate(t *testing.T) {
 	for engine, store := range engines(t) {
 		b := openBooks(t, store)
@@ -164,10 +165,10 @@ func TestMoneyBackRecordedLate(t *testing.T) {
 	}
 }
 
-// codeOf is the code of an error beside a result.
+// codeOf returns the code of an error, ignoring the result.
 func codeOf[T any](_ T, err error) string { return code(err) }
 
-// TestImpossibleTimes are refused, each with a sentence that says why.
+// TestImpossibleTimes checks that they are rejected, each with a sentence that says why.
 func TestImpossibleTimes(t *testing.T) {
 	b := newBooks(t)
 	b.sell(t, sales.NewSale{User: 1, Plan: 2, Amounts: charged(2), Reference: some("ch_0")}) // 31 January
@@ -224,5 +225,5 @@ func TestImpossibleTimes(t *testing.T) {
 	}
 }
 
-// errorOf is the error beside a result.
+// errorOf returns the error, ignoring the result.
 func errorOf[T any](_ T, err error) error { return err }

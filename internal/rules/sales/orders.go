@@ -11,23 +11,23 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// NewOrder is a checkout that somebody begins.
+// NewOrder is a checkout that somebody starts.
 type NewOrder struct {
 	Email      string
 	Name       lyceum.Opt[string]
 	Plan       lyceum.PricingPlanID
 	Coupon     lyceum.Opt[lyceum.CouponID]
 	Affiliate  lyceum.Opt[lyceum.AffiliateID]
-	FinalPrice lyceum.Opt[lyceum.Minor] // the plan's price less the coupon
+	FinalPrice lyceum.Opt[lyceum.Minor] // absent: the plan's price less the coupon
 	ReturnURL  lyceum.Opt[string]       // where the buyer can continue it
 }
 
-// maxReturnURL is how long the address may be where the buyer can continue an order, in
-// bytes.
+// maxReturnURL is the maximum length in bytes of the address where the buyer can continue an
+// order.
 const maxReturnURL = 2048
 
-// checkReturn refuses what is not the address of a page, and what a mail program would
-// not show as one link.
+// checkReturn rejects text that is not the address of a page, or that a mail program would not
+// show as one link.
 func (n *NewOrder) checkReturn() error {
 	text := n.ReturnURL.Value
 	at, err := url.Parse(text)
@@ -43,10 +43,10 @@ func (n *NewOrder) checkReturn() error {
 		"< and >, and without a user name", maxReturnURL)})
 }
 
-// breaksLink reports whether an address that has a character is not one link in a text.
+// breaksLink reports whether a character would end a link in plain text.
 func breaksLink(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune(`<>"`, r) }
 
-// ShowOrder gives an order.
+// ShowOrder returns an order.
 func (s *Service) ShowOrder(
 	ctx context.Context, by lyceum.By, id lyceum.OrderID,
 ) (lyceum.PurchaseOrder, error) {
@@ -54,8 +54,8 @@ func (s *Service) ShowOrder(
 	return v.Orders.Get(v, id)
 }
 
-// OpenOrder keeps that somebody began a checkout. Until the order is completed or
-// abandoned it takes a seat of its plan and a use of its coupon.
+// OpenOrder records that somebody started a checkout. Until the order is completed or
+// abandoned, it takes a seat of its plan and a use of its coupon.
 func (s *Service) OpenOrder(ctx context.Context, by lyceum.By, n NewOrder) (lyceum.PurchaseOrder, error) {
 	now := s.clock()
 	return lyceum.Change(ctx, s.store, by.Stamp(now), func(tx lyceum.Tx) (lyceum.PurchaseOrder, error) {
@@ -98,7 +98,7 @@ func (s *Service) OpenOrder(ctx context.Context, by lyceum.By, n NewOrder) (lyce
 	})
 }
 
-// OrderPayment is the purchase that an order led to.
+// OrderPayment is the purchase that completes an order.
 type OrderPayment struct {
 	Amounts
 	lyceum.Means
@@ -108,8 +108,8 @@ type OrderPayment struct {
 	Reference lyceum.Opt[string] // of the payment, unique in the school
 }
 
-// CompleteOrder keeps the purchase that an open or abandoned order led to. A
-// buyer the school does not know yet becomes a user.
+// CompleteOrder records the purchase that completes an open or abandoned order. A buyer who is
+// new to the school becomes a user.
 func (s *Service) CompleteOrder(ctx context.Context, by lyceum.By, p OrderPayment) (SaleDetail, error) {
 	return pay(ctx, s, by, p.Reference, func(tx lyceum.Tx, now time.Time) (SaleDetail, error) {
 		return s.complete(tx, now, p)
@@ -145,7 +145,7 @@ func (s *Service) complete(tx lyceum.Tx, now time.Time, p OrderPayment) (SaleDet
 	return sale, err
 }
 
-// AbandonOrder keeps that an open order came to nothing.
+// AbandonOrder records that an open order was not completed.
 func (s *Service) AbandonOrder(ctx context.Context, by lyceum.By, id lyceum.OrderID) (lyceum.PurchaseOrder, error) {
 	now := s.clock()
 	return lyceum.Change(ctx, s.store, by.Stamp(now), func(tx lyceum.Tx) (lyceum.PurchaseOrder, error) {
@@ -174,10 +174,10 @@ func (s *Service) abandon(
 	return order, s.since(at, now).notify(tx, lyceum.AbandonedOrderEmail, order.UserID, int32(order.ID))
 }
 
-// sweepSize is how many overdue things one write takes note of.
+// sweepSize is the most overdue orders that one write processes.
 const sweepSize = 200
 
-// Abandon abandons the open orders of a school whose time is over.
+// Abandon abandons a school's open orders whose time is over.
 func (s *Service) Abandon(ctx context.Context, school lyceum.SchoolID) error {
 	for more := true; more; {
 		now := s.clock()
@@ -199,8 +199,7 @@ func (s *Service) Abandon(ctx context.Context, school lyceum.SchoolID) error {
 	return nil
 }
 
-// Configure changes what happens when sales of a school end, and where its
-// days begin.
+// Configure changes what happens when a school's sales end, and the school's time zone.
 func (s *Service) Configure(ctx context.Context, by lyceum.By, p lyceum.SalePolicy, zone lyceum.TimeZone) error {
 	if err := p.Check(); err != nil {
 		return err

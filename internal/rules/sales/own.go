@@ -7,21 +7,21 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// OwnPurchase is a purchase as the learner who made it sees it.
+// OwnPurchase is a purchase as shown to the learner who made it.
 type OwnPurchase struct {
 	Purchase
 
-	Product lyceum.Held // without a kind if it is unknown, without a name if it is not there
+	Product lyceum.Held // without a kind if it is unknown, without a name if it does not exist
 }
 
-// OwnTransaction is a transaction as the learner who paid it sees it.
+// OwnTransaction is a transaction as shown to the learner who paid it.
 type OwnTransaction struct {
 	LinkedTransaction
 
 	Product lyceum.Held
 }
 
-// OwnPurchases returns a page of what a learner bought, the newest first.
+// OwnPurchases returns a page of a learner's purchases, newest first.
 func (s *Service) OwnPurchases(
 	ctx context.Context, by lyceum.By, f lyceum.PurchaseFilter, p lyceum.Page,
 ) (lyceum.Listing[OwnPurchase], error) {
@@ -32,7 +32,8 @@ func (s *Service) OwnPurchases(
 	}, func(p *Purchase) *lyceum.PricingPlan { return &p.Plan })
 }
 
-// OwnPurchase returns a purchase of a learner. It fails with NotFound.
+// OwnPurchase returns a purchase of a learner. It fails with NotFound if they have no such
+// purchase.
 func (s *Service) OwnPurchase(ctx context.Context, by lyceum.By, id lyceum.SaleID) (OwnPurchase, error) {
 	found, err := s.Purchase(ctx, by, PurchaseQuery{Sale: id, User: by.Learner})
 	if lyceum.KindOf(err) == lyceum.NotFound {
@@ -45,7 +46,7 @@ func (s *Service) OwnPurchase(ctx context.Context, by lyceum.By, id lyceum.SaleI
 	return OwnPurchase{found, products[0]}, err
 }
 
-// OwnTransactions returns a page of what a learner paid, the newest first.
+// OwnTransactions returns a page of a learner's transactions, newest first.
 func (s *Service) OwnTransactions(
 	ctx context.Context, by lyceum.By, q lyceum.TransactionQuery, p lyceum.Page,
 ) (lyceum.Listing[OwnTransaction], error) {
@@ -56,7 +57,8 @@ func (s *Service) OwnTransactions(
 	}, func(t *LinkedTransaction) *lyceum.PricingPlan { return &t.Plan })
 }
 
-// OwnTransaction returns a transaction of a learner. It fails with NotFound.
+// OwnTransaction returns a transaction of a learner. It fails with NotFound if they have no
+// such transaction.
 func (s *Service) OwnTransaction(ctx context.Context, by lyceum.By, id lyceum.TransactionID) (OwnTransaction, error) {
 	found, err := s.Transaction(ctx, by, id)
 	if err == nil && found.UserID != by.Learner.Value {
@@ -69,7 +71,7 @@ func (s *Service) OwnTransaction(ctx context.Context, by lyceum.By, id lyceum.Tr
 	return OwnTransaction{found, products[0]}, err
 }
 
-// owned completes a page with the products that were bought.
+// owned adds the products that were bought to a page.
 func owned[T, O any](
 	s *Service, ctx context.Context, by lyceum.By, found lyceum.Listing[T], err error, own func(T, lyceum.Held) O,
 	plan func(*T) *lyceum.PricingPlan,
@@ -89,7 +91,7 @@ func owned[T, O any](
 	return list, err
 }
 
-// named returns what each of some pricing plans sells.
+// named returns the products that pricing plans sell.
 func (s *Service) named(ctx context.Context, by lyceum.By, plans ...*lyceum.PricingPlan) ([]lyceum.Held, error) {
 	rows := make([]lyceum.Held, len(plans))
 	var products []lyceum.Product
@@ -108,14 +110,14 @@ func (s *Service) named(ctx context.Context, by lyceum.By, plans ...*lyceum.Pric
 	return rows, err
 }
 
-// Standing is how a sale is paid.
+// Standing is a sale with its status.
 type Standing struct {
 	lyceum.Sale
 
 	Status lyceum.Opt[SaleStatus]
 }
 
-// Standings returns how some of the sales of a learner are paid.
+// Standings returns the given sales of a learner with their status.
 func (s *Service) Standings(
 	ctx context.Context, by lyceum.By, ids ...lyceum.SaleID,
 ) (standings map[lyceum.SaleID]Standing, err error) {
@@ -132,7 +134,7 @@ func (s *Service) Standings(
 	return standings, err
 }
 
-// paid reads sales of a user, and what must be known to say how they stand.
+// paid reads a user's sales with everything that their status depends on.
 func paid(v lyceum.View, user lyceum.Opt[lyceum.UserID], ids []lyceum.SaleID) ([]SaleDetail, error) {
 	if len(ids) == 0 {
 		return nil, nil
@@ -188,7 +190,7 @@ func paid(v lyceum.View, user lyceum.Opt[lyceum.UserID], ids []lyceum.SaleID) ([
 	return details, nil
 }
 
-// disputesFor returns the disputes of those of the transactions that have some.
+// disputesFor returns the disputes of transactions.
 func disputesFor(v lyceum.View, transactions []lyceum.Transaction) ([]lyceum.Dispute, error) {
 	var ids []lyceum.TransactionID
 	for i := range transactions {

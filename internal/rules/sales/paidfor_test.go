@@ -11,12 +11,12 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/sales"
 )
 
-// TestWhatIsPaidFor: sale 1 is made on 31 January at noon. After the acts it is
-// paid for until a day, and user 1 has access.
+// TestWhatIsPaidFor makes sale 1 on 31 January at noon. After the acts it is paid for until a
+// given day, and user 1 has the given access.
 func TestWhatIsPaidFor(t *testing.T) {
 	stores := engines(t)
 	type act struct {
-		day int // after the first
+		day int // after the first day
 		do  func(*testing.T, *books) error
 	}
 	monthly := act{0, func(t *testing.T, b *books) error {

@@ -12,7 +12,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/sales"
 )
 
-// installment is a payment of a sale as the model knows it.
+// installment is a payment of a sale in the model.
 type installment struct {
 	id       lyceum.TransactionID
 	at       time.Time
@@ -28,7 +28,7 @@ type quarrel struct {
 	state  lyceum.DisputeState
 }
 
-// held is what banks took for the reasons named.
+// held returns what banks took in disputes with the given states.
 func (p *installment) held(states ...lyceum.DisputeState) (sum lyceum.Minor) {
 	for _, q := range p.disputes {
 		if slices.Contains(states, q.state) {
@@ -42,16 +42,16 @@ func (p *installment) left() lyceum.Minor {
 	return p.paid - p.back - p.held(lyceum.DisputeOpen, lyceum.DisputeLost)
 }
 
-// gone reports whether nothing of the payment is the school's for good.
+// gone reports whether nothing of the payment is left to the school for good.
 func (p *installment) gone() bool { return p.paid > 0 && p.back+p.held(lyceum.DisputeLost) >= p.paid }
 
 // lost reports whether a bank took the last of it.
 func (p *installment) lost() bool { return p.gone() && p.held(lyceum.DisputeLost) > 0 }
 
-// partPayments is how many payments plan 12 has.
+// partPayments is the number of payments of plan 12.
 const partPayments = 3
 
-// refundedWhole reports whether every payment of the sale went back.
+// refundedWhole reports whether every payment of the sale was returned.
 func (d *deal) refundedWhole() bool {
 	some := false
 	for _, p := range d.payments {
@@ -67,9 +67,9 @@ func (d *deal) refundedWhole() bool {
 
 func (d *deal) lostAny() bool { return slices.ContainsFunc(d.payments, (*installment).lost) }
 
-// count finds what the payments bought. Each buys the period that it lies in, or
-// the next one that is not paid; what went back buys nothing, nor does what was
-// paid after the sale had ended.
+// count computes what the payments bought. Each buys the period that it is in, or the next one
+// that is not paid; payments that were returned buy nothing, nor do payments after the sale had
+// ended.
 func (m *union) count(d *deal) {
 	if !d.recurring() {
 		return
@@ -98,8 +98,8 @@ func (m *union) count(d *deal) {
 	}
 }
 
-// after returns the first day of billing after a moment, counted from an anchor on
-// the clocks of the school.
+// after returns the first billing day after a given time, counted from an anchor in the
+// school's time zone.
 func (m *union) after(plan lyceum.PricingPlanID, anchor, at time.Time) time.Time {
 	months := 1
 	if plan == 11 {
@@ -112,8 +112,8 @@ func (m *union) after(plan lyceum.PricingPlanID, anchor, at time.Time) time.Time
 	return begin
 }
 
-// monthsLater is so many months later on the clocks of the school, on the last day
-// of a month that is shorter.
+// monthsLater returns the anchor plus a number of months in the school's time zone, on the last
+// day of a month that is shorter.
 func (m *union) monthsLater(anchor time.Time, months int) time.Time {
 	if months == 0 {
 		return anchor
@@ -130,16 +130,16 @@ func (m *union) monthsLater(anchor time.Time, months int) time.Time {
 	return m.shown(shown)
 }
 
-// clocks is what the clocks of the school show at a moment, as a time of UTC, which has
-// no hour that a clock skips.
+// clocks returns the local time of the school at a given time, as a UTC time, which has no hour
+// that a clock skips.
 func (m *union) clocks(at time.Time) time.Time {
 	local := at.In(m.zone)
 	_, east := local.Zone()
 	return local.UTC().Add(time.Duration(east) * time.Second)
 }
 
-// shown returns the first moment at which the clocks of the school show a time,
-// and else that before they skipped it.
+// shown returns the first time at which the school's clocks show a given local time, or else
+// the time before they skipped it.
 func (m *union) shown(clocks time.Time) time.Time {
 	want := time.Date(clocks.Year(), clocks.Month(), clocks.Day(), clocks.Hour(), clocks.Minute(), clocks.Second(), 0, time.UTC)
 	offset := func(t time.Time) time.Duration {
@@ -154,12 +154,12 @@ func (m *union) shown(clocks time.Time) time.Time {
 	return want.Add(-offset(want.Add(-24 * time.Hour)))
 }
 
-// pay keeps a payment.
+// pay adds a payment.
 func (d *deal) pay(x *lyceum.Transaction) {
 	d.payments = append(d.payments, &installment{id: x.ID, at: x.CreatedAt, paid: x.FinalPrice + x.TaxCharge})
 }
 
-// pickRunning picks a sale that more is to be paid for, or lapsed; or any.
+// pickRunning picks a sale that more is to be paid for, or that lapsed; sometimes any.
 func (m *union) pickRunning() *deal {
 	some := slices.DeleteFunc(slices.Clone(m.deals), func(d *deal) bool {
 		return !d.recurring() || d.over != "" && d.over != lyceum.SaleLapsed
@@ -170,8 +170,8 @@ func (m *union) pickRunning() *deal {
 	return some[rapid.IntRange(0, len(some)-1).Draw(m.r, "running")]
 }
 
-// renew records the next payment of a sale: in time, early, late, a second one for
-// a period, or one that nobody waited for.
+// renew records the next payment of a sale: in time, early, late, a second one for a period, or
+// an unexpected one.
 func (m *union) renew(t *testing.T) {
 	d := m.pickRunning()
 	if d == nil {
@@ -223,7 +223,7 @@ func (m *union) renew(t *testing.T) {
 	d.bill(m.b.now)
 }
 
-// comeBack opens a sale again, and what it gave that ended so.
+// comeBack reopens a sale, and the access it gave that ended for the given reason.
 func (m *union) comeBack(d *deal, ended lyceum.EntitlementEnd) {
 	d.over, d.ended, d.replacedBy, d.stopsAt, d.toStop = "", time.Time{}, nil, time.Time{}, false
 	m.giveBack(d, ended)
@@ -237,7 +237,7 @@ func (m *union) giveBack(d *deal, ended lyceum.EntitlementEnd) {
 	}
 }
 
-// euros is what was charged in dollars for a plan in euros.
+// euros returns what was charged in US cents for a plan in euros.
 func euros(plan lyceum.PricingPlanID) lyceum.Opt[lyceum.USDCents] {
 	if plan == 2 {
 		return some(lyceum.USDCents(540))

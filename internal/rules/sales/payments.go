@@ -7,8 +7,8 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// ending decides what becomes of a sale after money went back: Keep, or what its
-// end does to the learner's access. Asked outranks what the school chose.
+// ending decides what happens to a sale after money was returned: Keep, or what the end of the
+// sale does to the learner's access. asked takes precedence over the school's policy.
 func ending(
 	accounts []account, why lyceum.SaleEnd, policy lyceum.SalePolicy, asked lyceum.Opt[bool],
 ) lyceum.Consequence {
@@ -25,21 +25,20 @@ func ending(
 	return lyceum.Keep
 }
 
-// refundedInFull reports whether every payment of a sale went back. What cost
-// nothing is never refunded.
+// refundedInFull reports whether every payment of a sale was returned. Payments of nothing do
+// not count.
 func refundedInFull(accounts []account) bool {
 	paid := slices.DeleteFunc(slices.Clone(accounts), func(a account) bool { return !a.charged() })
 	return len(paid) > 0 && !slices.ContainsFunc(paid, func(a account) bool { return !a.gone() })
 }
 
-// lostWhole reports whether a payment went back whole, and a dispute took the
-// last of it.
+// lostWhole reports whether all of a payment was returned, the last of it by a dispute.
 func lostWhole(a account) bool {
 	return a.gone() && a.disputed(lyceum.DisputeLost).Price > 0
 }
 
-// settle brings a sale up to date after a payment of it went back, for a reason
-// that may end it.
+// settle updates a sale after one of its payments was returned, for a reason that may end the
+// sale.
 func (s *Service) settle(
 	tx lyceum.Tx, now time.Time, e Ending, why lyceum.SaleEnd, asked lyceum.Opt[bool],
 ) error {
@@ -71,7 +70,7 @@ func (s *Service) settle(
 		e.begin(&sale, &plan, now, why)
 		return s.end(tx, now, &sale, &plan, why, then)
 	}
-	// One that was cancelled stops sooner when less is paid for.
+	// A canceled sale stops sooner if less is paid for.
 	if !sale.StopsAt.Present || refundedInFull(accounts) || asked.Present {
 		_, err := tx.Sales.Save(tx, sale)
 		return err
@@ -86,8 +85,8 @@ func (s *Service) settle(
 	return s.revoke(tx, now, &sale, at, lyceum.EndedByCancellation)
 }
 
-// restore brings a sale up to date after a payment of it came back. It opens
-// again if it ended because that payment was lost.
+// restore updates a sale after a payment came back to the school. A sale that ended because
+// that payment was lost is reopened.
 func (s *Service) restore(tx lyceum.Tx, now time.Time, id lyceum.SaleID) error {
 	accounts, err := accountsOf(tx.Tables, tx, id)
 	if err != nil {
@@ -118,8 +117,8 @@ func (s *Service) restore(tx lyceum.Tx, now time.Time, id lyceum.SaleID) error {
 	return s.enroller.Restore(tx, now, &sale, lyceum.EndedByChargeback)
 }
 
-// restoreReplaced opens a sale again whose payment came back and that another one
-// had followed, if that was refunded in full meanwhile.
+// restoreReplaced reopens a sale whose payment came back and that another one had followed, if
+// the follower was fully refunded in the meantime.
 func (s *Service) restoreReplaced(tx lyceum.Tx, now time.Time, follower lyceum.SaleID) error {
 	fresh, err := tx.Sales.Get(tx, follower)
 	if err != nil || fresh.EndReason != lyceum.Some(lyceum.SaleRefunded) {
@@ -132,7 +131,7 @@ func (s *Service) restoreReplaced(tx lyceum.Tx, now time.Time, follower lyceum.S
 	return s.reopenReplaced(tx, now, &fresh)
 }
 
-// saleWithPlan returns a sale and what it sold.
+// saleWithPlan returns a sale and its pricing plan.
 func saleWithPlan(tx lyceum.Tx, id lyceum.SaleID) (lyceum.Sale, lyceum.PricingPlan, error) {
 	sale, err := tx.Sales.Get(tx, id)
 	if err != nil {

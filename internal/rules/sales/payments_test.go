@@ -7,9 +7,9 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Payments are written as the day they were made in 2026, with a mark: f free,
-// u unpaid, r refunded in full, p refunded in part, l lost to a dispute, o in an
-// open one, h half refunded and half lost, c charged back elsewhere.
+// Payments are written as the day they were made in 2026, with a mark: f free, u unpaid, r
+// fully refunded, p partially refunded, l lost to a dispute, o in an open one, h half refunded
+// and half lost, c charged back elsewhere.
 func TestPeriodsPaidFor(t *testing.T) {
 	type pay struct {
 		day  string
@@ -27,7 +27,7 @@ func TestPeriodsPaidFor(t *testing.T) {
 		name     string
 		plan     lyceum.PricingPlan
 		payments []pay
-		want     string // empty: none
+		want     string // "" means none
 	}{
 		{"nothing", monthly, nil, ""},
 		{"what is paid once", once, []pay{{"01-31", ""}}, ""},
@@ -108,9 +108,9 @@ func TestPeriodsPaidFor(t *testing.T) {
 	}
 }
 
-// TestAnchorsOfSalesOfBefore: a sale that has kept no anchor is billed on the day of
-// its first payment, unless it was last paid for on another one. PaidUntil is what
-// a version without anchors computed; empty for an import.
+// TestAnchorsOfSalesOfBefore checks that a sale without a stored anchor is billed on the day of
+// its first payment, unless it was last paid for on another day. paidUntil is what a version
+// without anchors computed, or "" for an import.
 func TestAnchorsOfSalesOfBefore(t *testing.T) {
 	monthly := lyceum.PricingPlan{Frequency: lyceum.Subscription, BillingInterval: lyceum.Some("month"), BillingIntervalCount: lyceum.Some(int32(1))}
 	trial := monthly

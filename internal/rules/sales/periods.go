@@ -10,8 +10,8 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// changeLater keeps that a sale changes its plan when what was paid for is used
-// up. It takes the place of an earlier change.
+// changeLater schedules a change of plan for the end of the paid period. It replaces an earlier
+// one.
 func (s *Service) changeLater(tx lyceum.Tx, now time.Time, c PlanChange) (SaleDetail, error) {
 	if err := c.unpaid(); err != nil {
 		return SaleDetail{}, err
@@ -37,8 +37,7 @@ func (s *Service) changeLater(tx lyceum.Tx, now time.Time, c PlanChange) (SaleDe
 	return s.saleDetail(tx.Tables, tx, old.ID)
 }
 
-// unpaid refuses what says of a change at the end of the period that something
-// was paid.
+// unpaid rejects fields about a payment, which a change at the end of the period does not have.
 func (c *PlanChange) unpaid() error {
 	var wrong []lyceum.FieldError
 	for _, part := range []struct {
@@ -73,8 +72,8 @@ func (c *PlanChange) unpaid() error {
 	return nil
 }
 
-// upcoming returns the plan that a sale changes to without a payment, and what
-// does not fit of it.
+// upcoming returns the plan that a sale changes to without a payment, and what does not fit
+// about it.
 func upcoming(
 	tx lyceum.Tx, now time.Time, old *lyceum.Sale, plan *lyceum.PricingPlan, id lyceum.PricingPlanID,
 ) (lyceum.PricingPlan, []misfit, error) {
@@ -96,8 +95,8 @@ func upcoming(
 	return d.plan, slices.Concat(d.ended(now), usedUp, tier), err
 }
 
-// DropChange takes a change of plan back that is to come. Without one it changes
-// nothing. It fails with Conflict when the change was made.
+// DropChange cancels a scheduled change of plan. If there is none, it does nothing. It fails
+// with Conflict if the change was made already.
 func (s *Service) DropChange(ctx context.Context, by lyceum.By, id lyceum.SaleID) error {
 	return s.store.Write(ctx, by.Stamp(s.clock()), func(tx lyceum.Tx) error {
 		sale, err := tx.Sales.Get(tx, id)
@@ -113,13 +112,11 @@ func (s *Service) DropChange(ctx context.Context, by lyceum.By, id lyceum.SaleID
 	})
 }
 
-// periodSize is how many sales one write brings to the end of their period at
-// most, so that it does not hold up others.
+// periodSize is the most sales that one write processes, so that it does not hold up others.
 const periodSize = 20
 
-// EndPeriods announces the cancelled sales of a school for which what was paid is
-// used up, and changes the plans of those that were to change then. A sale that
-// fails does not hold up the others.
+// EndPeriods announces a school's canceled sales whose paid period is over, and makes the
+// changes of plan that are due then. A sale that fails does not hold up the others.
 func (s *Service) EndPeriods(ctx context.Context, school lyceum.SchoolID) error {
 	due := lyceum.SaleFilter{DueAt: lyceum.Some(s.clock())}
 	return s.whenDue(ctx, school, due, "end the period", func(tx lyceum.Tx, now time.Time, sale *lyceum.Sale) error {
@@ -130,8 +127,8 @@ func (s *Service) EndPeriods(ctx context.Context, school lyceum.SchoolID) error 
 	})
 }
 
-// whenDue does for each sale that passes what is due of it, if it still is. One
-// that fails does not hold up the others.
+// whenDue runs do for each sale that matches a filter; do must check that the sale is still
+// due. A sale that fails does not hold up the others.
 func (s *Service) whenDue(
 	ctx context.Context, school lyceum.SchoolID, f lyceum.SaleFilter, what string,
 	do func(lyceum.Tx, time.Time, *lyceum.Sale) error,
@@ -214,8 +211,7 @@ func (s *Service) endPeriod(tx lyceum.Tx, now time.Time, sale *lyceum.Sale) erro
 	return s.revoke(tx, now, sale, due, lyceum.EndedByChange)
 }
 
-// stay drops a change of plan that can no longer be made, and keeps that somebody
-// needs to look at it.
+// stay drops a change of plan that can no longer be made, and adds a warning to the sale.
 func stay(tx lyceum.Tx, sale *lyceum.Sale, now time.Time, why string) error {
 	sale.NextPlan = lyceum.None[lyceum.PricingPlanID]()
 	if _, err := tx.Sales.Save(tx, *sale); err != nil {
@@ -226,9 +222,8 @@ func stay(tx lyceum.Tx, sale *lyceum.Sale, now time.Time, why string) error {
 	return err
 }
 
-// follow keeps the sale that follows another one without a payment, since what
-// was paid for that one is used up. Its first period begins at a moment that is not
-// before due.
+// follow creates the sale that follows another one without a payment, because the old one's
+// paid period is over. Its first period begins at begin, which is not before due.
 func (s *Service) follow(
 	tx lyceum.Tx, now, due, begin time.Time, old *lyceum.Sale, plan *lyceum.PricingPlan,
 ) (lyceum.SaleID, error) {
@@ -247,7 +242,7 @@ func (s *Service) follow(
 			return id, err
 		}
 		sale.BillingAnchor, sale.PaidUntil, sale.Means = lyceum.Some(anchor), lyceum.Some(begin), paidLike(old)
-	} else { // free: no payment is to come that tells a price
+	} else { // free: no later payment will set the price
 		sale.FinalPrice, sale.Currency = lyceum.Some[lyceum.Minor](0), lyceum.Some(plan.Currency)
 	}
 	if _, err := tx.Sales.Save(tx, sale); err != nil {

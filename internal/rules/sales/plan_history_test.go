@@ -16,7 +16,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// historyStore opens a store for histories: PostgreSQL, in one or two processes, if
+// historyStore opens a store for histories: PostgreSQL, used by one or two processes, if
 // LYCEUM_HISTORIES_ON says so.
 func historyStore(t *testing.T) lyceum.Store {
 	t.Helper()
@@ -40,17 +40,17 @@ func historyStore(t *testing.T) lyceum.Store {
 	return open()
 }
 
-// follower is what the model knows of a sale besides its money: which sales follow
-// each other, and whether it stopped.
+// follower is what the model knows about a sale besides its money: which sales follow each
+// other, and whether it has stopped.
 type follower struct {
 	replaces, replacedBy *deal
-	next                 lyceum.PricingPlanID // at the end of the period
-	stopsAt              time.Time            // if that is to come
-	stopped, told        bool                 // and webhooks were told
-	toStop               bool                 // somebody is to stop charging it
+	next                 lyceum.PricingPlanID // from the end of the period on
+	stopsAt              time.Time            // if still to come
+	stopped, told        bool                 // and webhooks were notified
+	toStop               bool                 // somebody has to stop charging it
 }
 
-// stop lets a sale stop being active, for which nothing more is paid.
+// stop makes a sale stop being active; nothing more is paid for it.
 func (d *deal) stop(at, now time.Time) {
 	d.next = 0
 	switch {
@@ -62,12 +62,11 @@ func (d *deal) stop(at, now time.Time) {
 	}
 }
 
-// coach is the id of the coaching that comes with tier 2. The model takes it for a
-// course.
+// coach is the ID of the coaching that comes with tier 2. The model treats it as a course.
 const coach = 3
 
-// openTiers makes tier 2 with course 1 and coaching, sold monthly by plan 10, and
-// another plan of tier 1, yearly.
+// openTiers creates tier 2 with course 1 and coaching, sold monthly by plan 10, and another
+// plan of tier 1, yearly.
 func (m *union) openTiers(t *testing.T) {
 	err := m.b.store.Write(t.Context(), m.b.by().Stamp(m.b.now), func(tx lyceum.Tx) error {
 		at, coaching := m.b.now, lyceum.Product{Kind: lyceum.CoachingKind, ID: coach}
@@ -87,8 +86,8 @@ func (m *union) openTiers(t *testing.T) {
 	m.coached = map[lyceum.UserID]bool{}
 }
 
-// purchase is a purchase of a plan with a reference, so that nothing that does not
-// fit refuses it.
+// purchase returns a purchase of a plan. It has a reference, so that it is recorded even if
+// something about it does not fit.
 func (m *union) purchase(user lyceum.UserID, plan lyceum.PricingPlanID) sales.NewSale {
 	n := sales.NewSale{User: user, Plan: plan, Reference: m.reference()}
 	n.Charge = euros(plan)
@@ -98,16 +97,16 @@ func (m *union) purchase(user lyceum.UserID, plan lyceum.PricingPlanID) sales.Ne
 	return n
 }
 
-// reference is that of a payment that nobody told of before.
+// reference returns the reference of a payment that has not been reported before.
 func (m *union) reference() lyceum.Opt[string] {
 	m.references++
 	return some(fmt.Sprint("ch_", m.references))
 }
 
-// families are the plans that can follow each other.
+// families lists the plans that can follow each other.
 var families = [][]lyceum.PricingPlanID{{1, 2, 6, 12}, {9, 10, 11}}
 
-// planSteps is how many steps planStep knows.
+// planSteps is the number of steps that planStep has.
 const planSteps = 17
 
 func (m *union) planStep(t *testing.T, user lyceum.UserID) {
@@ -145,8 +144,7 @@ func (m *union) planStep(t *testing.T, user lyceum.UserID) {
 	}
 }
 
-// otherTier reports whether a user has another tier than a plan's by a sale, not
-// counting one.
+// otherTier reports whether a sale other than except gives a user a tier other than the plan's.
 func (m *union) otherTier(user lyceum.UserID, plan lyceum.PricingPlanID, except *deal) bool {
 	return slices.ContainsFunc(m.reasons, func(x *reason) bool {
 		return x.user == user && x.open(m.b.now) && (plan == 10 && x.tier || (plan == 9 || plan == 11) && x.silver) &&
@@ -165,7 +163,7 @@ func (m *union) drawPlan() lyceum.PricingPlanID {
 	return lyceum.PricingPlanID(rapid.SampledFrom([]int{1, 2, 6, 9, 10, 11, 12}).Draw(m.r, "next plan"))
 }
 
-// changeNow changes the plan of a sale now.
+// changeNow changes the plan of a sale immediately.
 func (m *union) changeNow(t *testing.T) {
 	d := m.pick()
 	if d == nil {
@@ -197,7 +195,7 @@ func (m *union) followed(d, fresh *deal, stopped bool) {
 	d.toStop = d.toStop && !stopped
 }
 
-// changeLater asks for a change at the end of the period.
+// changeLater schedules a change for the end of the period.
 func (m *union) changeLater(t *testing.T) {
 	d := m.pick()
 	if d == nil {
@@ -230,7 +228,7 @@ func (m *union) dropChange(t *testing.T) {
 	}
 }
 
-// buyTier buys a tier, whether the user has another one or not.
+// buyTier buys a tier, whether or not the user already has another one.
 func (m *union) buyTier(t *testing.T, user lyceum.UserID) {
 	plan := lyceum.PricingPlanID(rapid.IntRange(9, 11).Draw(m.r, "tier"))
 	warned := m.otherTier(user, plan, nil)
@@ -242,7 +240,7 @@ func (m *union) buyTier(t *testing.T, user lyceum.UserID) {
 	m.sold(d)
 }
 
-// reopen opens the sale again that one followed which is refunded in full now.
+// reopen reopens the sale that d replaced, now that d is refunded in full.
 func (m *union) reopen(d *deal) {
 	old := d.replaces
 	if old == nil || old.replacedBy != d || d.over != "" && d.over != lyceum.SaleRefunded || old.lostAny() {
@@ -257,7 +255,7 @@ func (m *union) reopen(d *deal) {
 	m.comeBack(old, lyceum.EndedByChange)
 }
 
-// noteCoaching keeps whose coaching opened or closed since the last time.
+// noteCoaching records whose coaching opened or closed since the last call.
 func (m *union) noteCoaching() {
 	for user := lyceum.UserID(1); user <= 3; user++ {
 		_, _, open := m.of(user, coach)
@@ -284,8 +282,8 @@ func (m *union) compareCoaching(v lyceum.View) {
 	}
 }
 
-// comparePlans holds the announcements of stops and of coaching to the model, and
-// what each sale says of the others.
+// comparePlans compares the announcements of stops and of coaching with the model, and what
+// each sale says about the others.
 func (m *union) comparePlans(t *testing.T, v lyceum.View, got map[string]int) {
 	for _, d := range m.deals {
 		want := 0

@@ -9,20 +9,19 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// PlanChange leads the buyer of a sale to another pricing plan. The sale that
-// follows is like one that is recorded: for the same user, and of the affiliate
-// and the author of the old one unless it names others.
+// PlanChange moves the buyer of a sale to another pricing plan. The sale that follows is like
+// any recorded sale: it is for the same user, and has the old sale's affiliate and author
+// unless it names others.
 type PlanChange struct {
 	NewSale
 
 	Ending
 
-	AtPeriodEnd bool // when what was paid for is used up: nothing was paid yet
+	AtPeriodEnd bool // at the end of the paid period: nothing was paid yet
 }
 
-// ChangePlan ends a sale that is paid for again and again, and records the one
-// that follows, which it returns. At the end of the period it returns the old
-// sale, which says what it changes to.
+// ChangePlan ends a recurring sale and records the one that follows, which it returns. With
+// AtPeriodEnd, it returns the old sale, which has the plan that it will change to.
 func (s *Service) ChangePlan(ctx context.Context, by lyceum.By, c PlanChange) (SaleDetail, error) {
 	if c.AtPeriodEnd {
 		return perform(ctx, s, by, c, s.changeLater)
@@ -32,7 +31,7 @@ func (s *Service) ChangePlan(ctx context.Context, by lyceum.By, c PlanChange) (S
 	}, s.followAgain(c))
 }
 
-// PreviewChangePlan returns what ChangePlan does.
+// PreviewChangePlan returns what ChangePlan would do.
 func (s *Service) PreviewChangePlan(
 	ctx context.Context, by lyceum.By, c PlanChange, p lyceum.Page,
 ) (Preview, error) {
@@ -82,7 +81,7 @@ func (s *Service) changeNow(tx lyceum.Tx, now time.Time, c PlanChange) (SaleDeta
 	return fresh, s.end(tx, now, &old, &plan, lyceum.SaleChanged, lyceum.Unenroll)
 }
 
-// replaced names the sale whose plan changes with a purchase.
+// replaced returns the sale whose plan changes with a purchase.
 func (n *NewSale) replaced() lyceum.Opt[lyceum.SaleID] {
 	if n.replaces == nil {
 		return lyceum.None[lyceum.SaleID]()
@@ -90,9 +89,9 @@ func (n *NewSale) replaced() lyceum.Opt[lyceum.SaleID] {
 	return lyceum.Some(n.replaces.ID)
 }
 
-// mayFollow refuses a plan that a sale cannot change to: only another plan of its
-// product, or of another tier of its membership, can follow. A plan that is not
-// there is left to offered.
+// mayFollow rejects a plan that a sale cannot change to: only another plan of its product, or
+// of another tier of its membership, can follow. A plan that does not exist is left to offered
+// to reject.
 func mayFollow(tx lyceum.Tx, old *lyceum.Sale, plan *lyceum.PricingPlan, id lyceum.PricingPlanID) error {
 	plans, err := tx.PricingPlans.Find(tx, id)
 	next, there := plans[id]
@@ -118,7 +117,7 @@ func mayFollow(tx lyceum.Tx, old *lyceum.Sale, plan *lyceum.PricingPlan, id lyce
 		"another tier of its membership, can follow", next.ID, to.Value, old.ID, from.Value)
 }
 
-// about reads how the sale stands, and where the change leads.
+// about reads the state of the sale, and the product that the change leads to.
 func (c PlanChange) about(tx lyceum.Tx) (standing, error) {
 	s, err := ofSale(c.Sale)(tx)
 	if err != nil {
@@ -132,8 +131,7 @@ func (c PlanChange) about(tx lyceum.Tx) (standing, error) {
 	return s, err
 }
 
-// followAgain shows the sale that a change of plan led to, which is recorded
-// already.
+// followAgain returns the sale of a change of plan that is already recorded.
 func (s *Service) followAgain(c PlanChange) func(lyceum.Tx, lyceum.Transaction, *repeated) (SaleDetail, error) {
 	return func(tx lyceum.Tx, t lyceum.Transaction, r *repeated) (SaleDetail, error) {
 		fresh, err := tx.Sales.Get(tx, t.SaleID)
@@ -150,9 +148,8 @@ func (s *Service) followAgain(c PlanChange) func(lyceum.Tx, lyceum.Transaction, 
 	}
 }
 
-// secondTier returns what does not fit of the purchase of a tier by somebody who
-// bought another tier of its membership, unless that sale has ended and runs out,
-// or is replaced by it.
+// secondTier returns a misfit if the buyer of a tier already bought another tier of its
+// membership, unless that sale has ended and runs out, or is replaced by this purchase.
 func secondTier(
 	tx lyceum.Tx, plan *lyceum.PricingPlan, user lyceum.UserID, replaced lyceum.Opt[lyceum.SaleID], now time.Time,
 ) ([]misfit, error) {
@@ -190,8 +187,8 @@ func secondTier(
 	return nil, err
 }
 
-// reopenReplaced opens the sale again that a refunded one had followed, while what
-// was paid for it lasts. A seat that somebody else took since is one too many.
+// reopenReplaced reopens the sale that a refunded one had followed, if its paid period is not
+// over. If its seat was taken in the meantime, the sale gets a warning.
 func (s *Service) reopenReplaced(tx lyceum.Tx, now time.Time, refunded *lyceum.Sale) error {
 	ended := refunded.EndReason.Present && refunded.EndReason.Value != lyceum.SaleRefunded
 	if !refunded.Replaces.Present || ended {

@@ -27,7 +27,7 @@ const (
 	oldGold  lyceum.PricingPlanID = 27 // monthly, tier 1, archived
 )
 
-// newClub is a school of books with a membership of two tiers, and one of a third.
+// newClub returns a school of books with a membership of two tiers, and another with one tier.
 func newClub(t *testing.T, store lyceum.Store) *books {
 	t.Helper()
 	b := openBooks(t, store)
@@ -60,7 +60,7 @@ func newClub(t *testing.T, store lyceum.Store) *books {
 	return b
 }
 
-// change asks for a change of plan that must succeed.
+// change makes a change of plan that must succeed.
 func (b *books) change(t *testing.T, c sales.PlanChange) sales.SaleDetail {
 	t.Helper()
 	d, err := b.service.ChangePlan(t.Context(), b.by(), c)
@@ -163,7 +163,7 @@ func TestAPlanChangesNow(t *testing.T) {
 	}
 }
 
-// TestAReplacedSaleStaysEnded: what does not open the old sale again.
+// TestAReplacedSaleStaysEnded checks which acts on the new sale reopen the old one.
 func TestAReplacedSaleStaysEnded(t *testing.T) {
 	refund := func(t *testing.T, b *books, r sales.Refund) {
 		t.Helper()
@@ -230,7 +230,7 @@ func TestAPlanChangesAtPeriodEnd(t *testing.T) {
 	for name, store := range engines(t) {
 		t.Run(name, func(t *testing.T) {
 			b := newClub(t, store)
-			if err := b.learning.Expire(t.Context(), b.school); err != nil { // from now on
+			if err := b.learning.Expire(t.Context(), b.school); err != nil { // start announcing
 				t.Fatal(err)
 			}
 			old := b.sell(t, sales.NewSale{User: 1, Plan: gold})
@@ -255,7 +255,7 @@ func TestAPlanChangesAtPeriodEnd(t *testing.T) {
 			b.endPeriods(t)
 			b.want(t, "nor a second before", before)
 
-			b.now = until.AddDate(0, 0, 5) // no server ran
+			b.now = until.AddDate(0, 0, 5) // no server was running
 			if overdue, err := b.store.FindOverdue(t.Context(), b.now); err != nil || !slices.Contains(overdue, b.school) {
 				t.Errorf("not overdue: %v, %v", overdue, err)
 			}
@@ -283,16 +283,16 @@ func TestAPlanChangesAtPeriodEnd(t *testing.T) {
 	}
 }
 
-// TestTheFirstPaymentAfterAComingChange buys the period in which it was made, or the first
-// one of the new plan if it was made at most 24 hours before: whenever the change was made
-// and the payment recorded.
+// TestTheFirstPaymentAfterAComingChange checks that the first payment buys the period in which
+// it was made, or the first one of the new plan if it was made at most 24 hours before it, no
+// matter when the change was made and the payment recorded.
 func TestTheFirstPaymentAfterAComingChange(t *testing.T) {
 	const day = 24 * time.Hour
 	first, second := [2]string{"02-28", "03-31"}, [2]string{"03-31", "04-30"}
 	for _, tc := range []struct {
 		name           string
-		turned         time.Duration // when the clock made the change, after what was paid for; 0: the payment makes it
-		paid, recorded time.Duration // after the same
+		turned         time.Duration // when the clock made the change, relative to the end of the old period; 0: the payment makes it
+		paid, recorded time.Duration // relative to the same moment
 		want           [2]string
 	}{
 		{"a day before", 0, -day, -day, first},
@@ -335,8 +335,8 @@ func TestTheFirstPaymentAfterAComingChange(t *testing.T) {
 	}
 }
 
-// TestAComingChangeGivesWay: a renewal moves it, an end drops it, and what can no
-// longer be made needs a look.
+// TestAComingChangeGivesWay checks that a renewal postpones a scheduled change, that an end
+// drops it, and that one that can no longer be made needs attention.
 func TestAComingChangeGivesWay(t *testing.T) {
 	coming := func(t *testing.T) (*books, sales.SaleDetail) {
 		t.Helper()
@@ -368,7 +368,7 @@ func TestAComingChangeGivesWay(t *testing.T) {
 				due = b.now
 			}
 			renewal := sales.Renewal{Sale: old.ID, Reference: some("ch_next")}
-			for range 2 { // the second delivery answers with the first payment
+			for range 2 { // the second delivery returns the first payment
 				r, err := b.service.Renew(t.Context(), b.by(), renewal)
 				if err != nil || r.SaleID == old.ID || r.PricingPlanID != silver {
 					t.Fatalf("%+v, %v", r, err)
@@ -380,7 +380,7 @@ func TestAComingChangeGivesWay(t *testing.T) {
 			if replaced.EndedAt != some(due) || len(fresh.Transactions) != 1 || fresh.Status != some(sales.Active) {
 				t.Errorf("%+v, followed by %+v", replaced.Sale, fresh)
 			}
-			begin := old.PaidUntil.Value // the billing day stays
+			begin := old.PaidUntil.Value // the billing day stays the same
 			if p := fresh.Period(fresh.Transactions[0].ID).Value; !p.Start.Equal(begin) || !fresh.PaidUntil.Value.Equal(p.End) || p.End.Day() != old.BillingAnchor.Value.Day() {
 				t.Errorf("the first period is %v, paid until %v, and the old one was paid until %v", p, fresh.PaidUntil, begin)
 			}
@@ -511,7 +511,8 @@ func TestWhatPlansCannotChangeTo(t *testing.T) {
 	}
 }
 
-// TestTwoChangesAtOnce: one of two wins, and the other is refused.
+// TestTwoChangesAtOnce checks that one of several concurrent changes wins and the others are
+// rejected.
 func TestTwoChangesAtOnce(t *testing.T) {
 	for name, store := range engines(t) {
 		t.Run(name, func(t *testing.T) {
@@ -555,7 +556,7 @@ func TestASecondTierNeedsALook(t *testing.T) {
 		t.Errorf("%+v, %v", list, err)
 	}
 	for _, fine := range []sales.NewSale{
-		{User: 2, Plan: gold},     // somebody else
+		{User: 2, Plan: gold},     // another user
 		{User: 1, Plan: other},    // another membership
 		{User: 2, Plan: goldYear}, // the same tier again
 	} {

@@ -8,28 +8,29 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Preview is what an act on a sale does. It is computed by the act.
+// Preview is what an act on a sale would do. It is computed by running the act and rolling it
+// back.
 type Preview struct {
 	lyceum.AccessPreview
 
 	Sale     lyceum.Sale // after the act
 	EndsSale bool
 	Reopens  lyceum.Opt[lyceum.SaleID]        // another sale, which Sale had replaced
-	Drops    lyceum.Opt[lyceum.PricingPlanID] // that Sale was to change to
-	Money    lyceum.Opt[MoneyPreview]         // of an act on a transaction
+	Drops    lyceum.Opt[lyceum.PricingPlanID] // which Sale was to change to
+	Money    lyceum.Opt[MoneyPreview]         // for an act on a transaction
 	Warnings []lyceum.SaleWarning             // that would be recorded
 }
 
-// MoneyPreview is what an act does to the money of a transaction.
+// MoneyPreview is what an act would do to the money of a transaction.
 type MoneyPreview struct {
 	Transaction lyceum.Transaction // after the act
-	Refunded    lyceum.Part        // by the act
-	Disputed    lyceum.Part        // that the bank holds more than before; below 0, what it returns
-	Fee         lyceum.Minor       // of disputes, more than before; below 0, what came back
-	Left        lyceum.Part        // that can go back after the act
+	Refunded    lyceum.Part        // refunded by the act
+	Disputed    lyceum.Part        // taken by the bank; negative: returned by it
+	Fee         lyceum.Minor       // added for disputes; negative: returned
+	Left        lyceum.Part        // what can still be returned after the act
 }
 
-// perform does something to a sale or its money.
+// perform runs an act on a sale or its money in one write.
 func perform[Q, T any](
 	ctx context.Context, s *Service, by lyceum.By, q Q, act func(lyceum.Tx, time.Time, Q) (T, error),
 ) (T, error) {
@@ -37,7 +38,7 @@ func perform[Q, T any](
 	return lyceum.Change(ctx, s.store, by.Stamp(now), func(tx lyceum.Tx) (T, error) { return act(tx, now, q) })
 }
 
-// preview returns what an act does, and takes it back. It fails as the act does.
+// preview runs an act, rolls it back, and returns what it did. It fails like the act.
 func preview[Q, T any](
 	ctx context.Context, s *Service, by lyceum.By, p lyceum.Page, q Q,
 	about subject, act func(lyceum.Tx, time.Time, Q) (T, error),
@@ -68,16 +69,15 @@ func preview[Q, T any](
 	return out, err
 }
 
-// standing is how a sale stands, and the money of its transaction that an act is
-// about.
+// standing is the state of a sale, and the account of the transaction that an act is about.
 type standing struct {
 	sale     lyceum.Sale
-	replaced lyceum.Sale      // by it; the zero Sale for none
+	replaced lyceum.Sale      // by sale; the zero Sale if there is none
 	next     []lyceum.Product // that the act leads to
-	account  *account         // nil if it is about no transaction
+	account  *account         // nil if the act is not about a transaction
 }
 
-// subject reads how what an act is about stands. It fails with NotFound.
+// subject reads the state of what an act is about. It fails with NotFound.
 type subject func(lyceum.Tx) (standing, error)
 
 func ofSale(id lyceum.SaleID) subject {
@@ -111,8 +111,8 @@ func ofDispute(id lyceum.DisputeID) subject {
 	}
 }
 
-// products returns what the entitlements of the sale, and of the one that it
-// replaced, are to, and what the act leads to.
+// products returns the products of the sale's entitlements, of those of the sale that it
+// replaced, and the products that the act leads to.
 func (s *standing) products(tx lyceum.Tx) ([]lyceum.Product, error) {
 	all := slices.Clone(s.next)
 	for _, sale := range []*lyceum.Sale{&s.sale, &s.replaced} {

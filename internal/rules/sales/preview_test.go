@@ -30,7 +30,7 @@ func (b *books) choose(t *testing.T, policy lyceum.SalePolicy) {
 
 var firstPage = lyceum.Page{Number: 1, Size: 100}
 
-// lines says what a preview shows of access, such as "course 1 ends 2026-01-31".
+// lines formats what a preview says about access, such as "course 1 ends 2026-01-31".
 func lines(p *lyceum.AccessPreview) string {
 	var told []string
 	for i := range p.Changes.Rows {
@@ -88,7 +88,7 @@ func TestPreviewOfACancellation(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got.UpdatedAt = p.Sale.UpdatedAt // kept by the store
+			got.UpdatedAt = p.Sale.UpdatedAt // set by the store
 			if diff := cmp.Diff(p.Sale, got); diff != "" {
 				t.Errorf("the sale (-preview +act):\n%s", diff)
 			}
@@ -121,7 +121,7 @@ func TestPreviewOfACancellation(t *testing.T) {
 func TestPreviewOfARefund(t *testing.T) {
 	for _, tc := range []struct {
 		policy lyceum.Consequence
-		amount lyceum.Opt[lyceum.Minor] // of 2099, of which 1999 are the price
+		amount lyceum.Opt[lyceum.Minor] // of 2099, of which the price is 1999
 		asked  lyceum.Opt[bool]
 		ends   bool
 		access []string
@@ -165,8 +165,8 @@ func TestPreviewOfARefund(t *testing.T) {
 	}
 }
 
-// A dispute takes money when it is opened, access when it is lost, and returns
-// both when it is won.
+// A dispute takes money when it is opened and access when it is lost, and returns both when it
+// is won.
 func TestPreviewOfADispute(t *testing.T) {
 	b := newBooks(t)
 	d := b.sell(t, sales.NewSale{User: 1, Plan: 1, Amounts: sales.Amounts{TaxCharge: some(lyceum.Minor(100))}})
@@ -202,7 +202,7 @@ func TestPreviewOfADispute(t *testing.T) {
 	}
 }
 
-// What Refund refuses its preview refuses, in the same words.
+// The preview of a refund rejects what Refund rejects, with the same error.
 func TestPreviewRefuses(t *testing.T) {
 	b := newBooks(t)
 	paid := func(user lyceum.UserID) lyceum.TransactionID {
@@ -251,15 +251,15 @@ func TestPreviewRefuses(t *testing.T) {
 			t.Errorf("%s: foreseen %v, happened %v, want %q", tc.name, foreseen, happened, tc.want)
 		}
 	}
-	for _, id := range []lyceum.TransactionID{won, good} { // 500 characters are taken, and what came back can be refunded
+	for _, id := range []lyceum.TransactionID{won, good} { // 500 characters are allowed, and money that came back can be refunded
 		if _, err := b.service.Refund(t.Context(), b.by(), sales.Refund{Transaction: id, Reason: some(strings.Repeat("ü", 500))}); err != nil {
 			t.Error(err)
 		}
 	}
 }
 
-// What a lost dispute ends beside a shorter purchase lasts longer again when it is
-// won.
+// Access that a lost dispute cut short to that of a shorter purchase lasts longer again when
+// the dispute is won.
 func TestPreviewOfALongerPurchase(t *testing.T) {
 	b := newBooks(t)
 	b.sell(t, sales.NewSale{User: 1, Plan: 3})
@@ -286,8 +286,8 @@ func TestPreviewOfALongerPurchase(t *testing.T) {
 	}
 }
 
-// A change of plan ends one sale and leads to another; the full refund of that
-// opens the first one again, and says so.
+// A change of plan ends one sale and links to another; the full refund of that reopens the
+// first one, and its preview says so.
 func TestPreviewOfAChangeOfPlan(t *testing.T) {
 	b := newBooks(t)
 	old := b.sell(t, sales.NewSale{User: 1, Plan: 2, Amounts: sales.Amounts{Charge: some(lyceum.USDCents(550))}}).ID
@@ -317,8 +317,8 @@ func TestPreviewOfAChangeOfPlan(t *testing.T) {
 	}
 }
 
-// A refund of one of two purchases takes no access, and says so; a bundle is
-// told course by course.
+// A refund of one of two purchases takes no access, and its preview says so; a bundle is listed
+// course by course.
 func TestPreviewOfASecondPurchase(t *testing.T) {
 	b := newBooks(t)
 	b.bundle(t)
@@ -345,7 +345,7 @@ func TestPreviewOfASecondPurchase(t *testing.T) {
 	}
 }
 
-// bundle makes collection 1 of courses 1 and 2, sold by plan 20.
+// bundle creates collection 1 of courses 1 and 2, sold by plan 20.
 func (b *books) bundle(t *testing.T) {
 	t.Helper()
 	err := b.store.Write(t.Context(), b.by().Stamp(b.now), func(tx lyceum.Tx) error {
@@ -361,8 +361,8 @@ func (b *books) bundle(t *testing.T) {
 	}
 }
 
-// TestPreviewLeavesNothing: previews of every act leave all tables as they are,
-// and an Idempotency-Key and a reference free.
+// TestPreviewLeavesNothing checks that previews of every act leave all tables unchanged and use
+// up neither an Idempotency-Key nor a reference.
 func TestPreviewLeavesNothing(t *testing.T) {
 	dir, address := t.TempDir(), storetest.Postgres(t)
 	for engine, open := range map[string]func() (lyceum.Store, *sql.DB, error){
@@ -443,7 +443,7 @@ func previewAll(t *testing.T, b *books, db *sql.DB) {
 	}
 }
 
-// tablesOf returns all rows of all tables of a database, in an order of their own.
+// tablesOf returns all rows of all tables of a database, sorted.
 func tablesOf(t *testing.T, db *sql.DB) map[string][]string {
 	t.Helper()
 	var names []string

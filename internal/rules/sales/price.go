@@ -8,21 +8,20 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// deal is what a purchase names, as far as it decides about the price and
-// whether there is something left to sell.
+// deal is the part of a purchase that determines its price and whether it can be sold.
 type deal struct {
 	plan     lyceum.PricingPlan
 	coupon   *lyceum.Coupon        // nil without one
-	order    *lyceum.PurchaseOrder // that it completes, or nil
-	archived string                // the product that cannot be sold, in a sentence
-	erased   bool                  // the buyer
+	order    *lyceum.PurchaseOrder // the order that it completes, or nil
+	archived string                // the product that cannot be sold, as part of a sentence
+	erased   bool                  // the buyer was erased
 }
 
-// kept reports whether the purchase completes an order that is open: its seat
-// and its use are reserved, and its price was agreed.
+// kept reports whether the purchase completes an open order: its seat and its use of the coupon
+// are reserved, and its price was agreed.
 func (d *deal) kept() bool { return d.order != nil && d.order.State == lyceum.OrderOpen }
 
-// price returns what the first payment comes to.
+// price returns the amount of the first payment.
 func (d *deal) price() lyceum.Minor {
 	if d.kept() {
 		return d.order.FinalPrice
@@ -31,8 +30,7 @@ func (d *deal) price() lyceum.Minor {
 	return price
 }
 
-// lowered returns the price of the plan less the coupon, and reports whether it
-// is known.
+// lowered returns the plan's price less the coupon, and reports whether it is known.
 func (d *deal) lowered() (lyceum.Minor, bool) {
 	if d.coupon == nil {
 		return d.plan.Price, true
@@ -40,8 +38,8 @@ func (d *deal) lowered() (lyceum.Minor, bool) {
 	return d.coupon.Lower(d.plan.Price, d.plan.Currency)
 }
 
-// renewalPrice returns what a renewal comes to unless it is as the first payment,
-// and reports whether the discount of that one is over.
+// renewalPrice returns the amount of a renewal unless it is the same as the first payment, and
+// reports whether the first payment's discount is over.
 func renewalPrice(
 	tx lyceum.Tx, sale *lyceum.Sale, plan *lyceum.PricingPlan, since, at time.Time,
 ) (price lyceum.Minor, over bool, err error) {
@@ -71,8 +69,7 @@ func misfitf(code, format string, args ...any) misfit {
 	return misfit{code, fmt.Sprintf(format, args...)}
 }
 
-// misfits returns what of a payment and of what it buys does not fit at a
-// moment.
+// misfits returns what does not fit about a payment and what it buys at a given time.
 func (d *deal) misfits(tx lyceum.Tx, t *lyceum.Transaction, at time.Time) ([]misfit, error) {
 	if d.kept() {
 		return d.odd(t, d.order.FinalPrice, d.order.Currency), nil
@@ -83,14 +80,14 @@ func (d *deal) misfits(tx lyceum.Tx, t *lyceum.Transaction, at time.Time) ([]mis
 	}
 	all := slices.Concat(d.ended(at), d.couponMisfits(at), usedUp)
 	price, known := d.lowered()
-	// A coupon that is not valid may have lowered the price, or not.
+	// An invalid coupon may or may not have lowered the price.
 	if !known || d.coupon != nil && len(all) > 0 && t.FinalPrice == d.plan.Price {
 		price = t.FinalPrice
 	}
 	return append(all, d.odd(t, price, d.plan.Currency)...), nil
 }
 
-// ended says which of plan and product are not sold at a moment.
+// ended returns a misfit if the plan or the product is not sold at a given time.
 func (d *deal) ended(at time.Time) (all []misfit) {
 	if d.plan.Archived() {
 		all = append(all, misfitf("plan_archived", "pricing plan %d is archived", d.plan.ID))
@@ -106,7 +103,7 @@ func (d *deal) ended(at time.Time) (all []misfit) {
 
 func moment(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
-// couponMisfits says why the coupon is not valid at a moment for what is bought.
+// couponMisfits returns why the coupon is not valid for the purchase at a given time.
 func (d *deal) couponMisfits(at time.Time) (all []misfit) {
 	c := d.coupon
 	if c == nil {
@@ -128,10 +125,10 @@ func (d *deal) couponMisfits(at time.Time) (all []misfit) {
 	return all
 }
 
-// odd says whether a payment differs from a price. A trial begins with 0.
+// odd returns a misfit if a payment differs from a price. A trial starts with 0.
 func (d *deal) odd(t *lyceum.Transaction, price lyceum.Minor, currency lyceum.Currency) []misfit {
 	off := t.FinalPrice - price
-	rounded := d.coupon != nil && d.coupon.Percent.Present // maybe in another way
+	rounded := d.coupon != nil && d.coupon.Percent.Present // the payment system may round differently
 	switch {
 	case t.Currency != currency:
 		return []misfit{misfitf("price_differs", "the payment is in %s, and the price in %s", t.Currency, currency)}
@@ -142,7 +139,7 @@ func (d *deal) odd(t *lyceum.Transaction, price lyceum.Minor, currency lyceum.Cu
 		t.FinalPrice.Decimal(currency), price.Decimal(currency), currency)}
 }
 
-// refuse fails with Conflict if something does not fit.
+// refuse fails with Conflict if there are misfits.
 func refuse(misfits []misfit) error {
 	if len(misfits) == 0 {
 		return nil
@@ -154,8 +151,8 @@ func refuse(misfits []misfit) error {
 	return &lyceum.Error{Kind: lyceum.Conflict, Code: misfits[0].code, Detail: text}
 }
 
-// warn keeps what did not fit of a sale that is recorded because its money is
-// taken already.
+// warn stores misfits as warnings of a sale that is recorded in spite of them because it is
+// already paid.
 func warn(tx lyceum.Tx, at time.Time, sale lyceum.SaleID, misfits []misfit) ([]lyceum.SaleWarning, error) {
 	var warnings []lyceum.SaleWarning
 	for _, m := range misfits {

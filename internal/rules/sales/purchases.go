@@ -11,18 +11,17 @@ import (
 type Purchase struct {
 	lyceum.Sale
 
-	Plan   lyceum.PricingPlan // zero if the sale names none
-	Active bool               // neither ended nor refunded in full nor lost to a dispute
+	Plan   lyceum.PricingPlan // zero if the sale has none
+	Active bool               // not ended, not fully refunded and not lost to a dispute
 }
 
-// PurchaseQuery names a purchase, and the user whose it must be, if any.
+// PurchaseQuery identifies a purchase, and optionally the user that it must belong to.
 type PurchaseQuery struct {
 	Sale lyceum.SaleID
 	User lyceum.Opt[lyceum.UserID]
 }
 
-// Purchases returns a page of what was bought, the newest first. It fails with
-// NotFound if there is no user as named.
+// Purchases returns a page of purchases, newest first.
 func (s *Service) Purchases(
 	ctx context.Context, by lyceum.By, f lyceum.PurchaseFilter, p lyceum.Page,
 ) (lyceum.Listing[Purchase], error) {
@@ -35,7 +34,7 @@ func (s *Service) Purchases(
 	return list, err
 }
 
-// PurchasesOf returns a page of what a user bought, the newest first.
+// PurchasesOf returns a page of a user's purchases, newest first.
 func (s *Service) PurchasesOf(
 	ctx context.Context, by lyceum.By, f lyceum.PurchaseFilter, p lyceum.Page,
 ) (lyceum.Listing[Purchase], error) {
@@ -46,7 +45,7 @@ func (s *Service) PurchasesOf(
 	return s.Purchases(ctx, by, f, p)
 }
 
-// Purchase returns a purchase. It fails with NotFound for that of another user.
+// Purchase returns a purchase. It fails with NotFound if it belongs to another user.
 func (s *Service) Purchase(ctx context.Context, by lyceum.By, q PurchaseQuery) (Purchase, error) {
 	v := s.store.In(ctx, by.School)
 	sale, err := v.Sales.Get(v, q.Sale)
@@ -83,8 +82,8 @@ func purchases(v lyceum.View, sales []lyceum.Sale) ([]Purchase, error) {
 	return rows, err
 }
 
-// lostToDisputes returns the sales of which a payment went back whole, and a dispute
-// took the last of it.
+// lostToDisputes returns the sales with a payment that was returned entirely, the last of it by
+// a dispute.
 func lostToDisputes(v lyceum.View, sales []lyceum.SaleID) (map[lyceum.SaleID]bool, error) {
 	q := lyceum.TransactionQuery{Sales: sales}
 	q.Chargeback = lyceum.Some(true)
@@ -103,17 +102,17 @@ func lostToDisputes(v lyceum.View, sales []lyceum.SaleID) (map[lyceum.SaleID]boo
 	return lost, err
 }
 
-// LinkedTransaction is a transaction with what version 2 links it to.
+// LinkedTransaction is a transaction with the objects that version 2 links it to.
 type LinkedTransaction struct {
 	lyceum.Transaction
 
 	Sale      lyceum.Sale
 	Plan      lyceum.PricingPlan
-	Affiliate lyceum.Opt[lyceum.UserID] // who the affiliate is, if a user
-	Author    lyceum.Opt[lyceum.UserID] // who the author is, if a user
+	Affiliate lyceum.Opt[lyceum.UserID] // if the affiliate is a user
+	Author    lyceum.Opt[lyceum.UserID] // if the author is a user
 }
 
-// Transactions returns a page of the transactions of a school, the newest first.
+// Transactions returns a page of a school's transactions, newest first.
 func (s *Service) Transactions(
 	ctx context.Context, by lyceum.By, q lyceum.TransactionQuery, p lyceum.Page,
 ) (lyceum.Listing[LinkedTransaction], error) {
@@ -121,7 +120,7 @@ func (s *Service) Transactions(
 	var list lyceum.Listing[LinkedTransaction]
 	found := lyceum.Listing[lyceum.Transaction]{Page: p}
 	var err error
-	if q.Sale.Present { // which the index does not know
+	if q.Sale.Present { // the index does not support this filter
 		found, err = v.Transactions.List(v, q, p)
 	} else {
 		var indexed lyceum.TransactionListing
@@ -140,7 +139,7 @@ func (s *Service) Transactions(
 	return list, err
 }
 
-// Transaction returns a transaction with what it is linked to.
+// Transaction returns a transaction with the objects that it is linked to.
 func (s *Service) Transaction(
 	ctx context.Context, by lyceum.By, id lyceum.TransactionID,
 ) (LinkedTransaction, error) {

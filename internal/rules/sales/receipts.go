@@ -11,12 +11,12 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// SellerChange is what a school changes of who sells; what is absent stays as it is.
+// SellerChange is a change of a school's seller; absent fields stay as they are.
 type SellerChange struct {
 	Name, Address, TaxNumber, Prefix lyceum.Opt[string]
 }
 
-// Seller returns who sells in a school; its name is empty while it issues no receipts.
+// Seller returns a school's seller; its name is empty if the school issues no receipts.
 func (s *Service) Seller(ctx context.Context, by lyceum.By, _ struct{}) (lyceum.Seller, error) {
 	v := s.store.In(ctx, by.School)
 	return seller(v.Tables, v)
@@ -27,9 +27,9 @@ func seller(tables *lyceum.Tables, from lyceum.Source) (lyceum.Seller, error) {
 	return newest, err
 }
 
-// ChangeSeller changes who sells. From then on each payment that is recorded gets a
-// receipt, and each refund of such a payment a credit note; those that were issued stay
-// as they are. A school whose seller has no name issues none.
+// ChangeSeller changes a school's seller. From then on each payment that is recorded gets a
+// receipt, and each refund of such a payment a credit note; those issued before do not change.
+// A school whose seller has no name issues none.
 func (s *Service) ChangeSeller(ctx context.Context, by lyceum.By, c SellerChange) (lyceum.Seller, error) {
 	now := s.clock()
 	return lyceum.Change(ctx, s.store, by.Stamp(now), func(tx lyceum.Tx) (lyceum.Seller, error) {
@@ -99,7 +99,8 @@ func checkSeller(of *lyceum.Seller) error {
 	return nil
 }
 
-// issue gives a payment its receipt, if it was not free and the school issues receipts.
+// issue issues the receipt of a payment, unless the payment is free or the school issues no
+// receipts.
 func issue(tx lyceum.Tx, now time.Time, t *lyceum.Transaction) error {
 	if t.FinalPrice+t.TaxCharge == 0 {
 		return nil
@@ -118,7 +119,7 @@ func issue(tx lyceum.Tx, now time.Time, t *lyceum.Transaction) error {
 	})
 }
 
-// issueCreditNote gives a refund its credit note, if the payment has a receipt.
+// issueCreditNote issues the credit note of a refund, if the payment has a receipt.
 func issueCreditNote(tx lyceum.Tx, now time.Time, m *lyceum.Movement) error {
 	receipt, found, err := tx.Receipts.First(tx, lyceum.ReceiptFilter{
 		Transaction: lyceum.Some(m.TransactionID), CreditNotes: lyceum.Some(false),
@@ -138,8 +139,8 @@ func issueCreditNote(tx lyceum.Tx, now time.Time, m *lyceum.Movement) error {
 	return number(tx, now, receipt)
 }
 
-// number keeps a receipt under the next number. Numbers are taken one by one and never
-// reserved: what is reserved and not used would be a gap.
+// number saves a receipt with the next number. Numbers are taken one by one and never reserved,
+// because a reserved number that is not used would leave a gap.
 func number(tx lyceum.Tx, now time.Time, r lyceum.Receipt) (err error) {
 	if r.ID, err = tx.Receipts.NextID(tx); err != nil {
 		return err
@@ -148,7 +149,7 @@ func number(tx lyceum.Tx, now time.Time, r lyceum.Receipt) (err error) {
 	return tx.Receipts.Insert(tx, r)
 }
 
-// called returns what a payment is for: the product and its plan, as they are called now.
+// called returns what a payment is for: the current names of the product and its plan.
 func called(tx lyceum.Tx, t *lyceum.Transaction) (string, error) {
 	plan, err := tx.PricingPlans.Get(tx, t.PricingPlanID)
 	if err != nil {
@@ -170,23 +171,23 @@ func called(tx lyceum.Tx, t *lyceum.Transaction) (string, error) {
 	return product + ": " + plan.Name, nil
 }
 
-// ReceiptDetail is a receipt or a credit note with what it names.
+// ReceiptDetail is a receipt or a credit note with what it refers to.
 type ReceiptDetail struct {
 	lyceum.Receipt
 
 	SoldBy lyceum.Seller
-	Number string            // as people read it
-	Of     NumberedReceipt   // the receipt of the payment; itself where it is one
-	Notes  []NumberedReceipt // all credit notes of the payment, the oldest first
+	Number string            // with the prefix
+	Of     NumberedReceipt   // the receipt of the payment, which may be this one
+	Notes  []NumberedReceipt // all credit notes of the payment, oldest first
 }
 
-// NumberedReceipt names a receipt or a credit note.
+// NumberedReceipt identifies a receipt or a credit note.
 type NumberedReceipt struct {
 	ID     lyceum.ReceiptID
 	Number string
 }
 
-// Receipts lists receipts and credit notes, those of a learner only where one asks.
+// Receipts lists receipts and credit notes. Learners only get their own.
 func (s *Service) Receipts(
 	ctx context.Context, by lyceum.By, f lyceum.ReceiptFilter, p lyceum.Page,
 ) (l lyceum.Listing[ReceiptDetail], err error) {
@@ -204,8 +205,8 @@ func (s *Service) Receipts(
 	return l, err
 }
 
-// Receipt returns a receipt or a credit note. It fails with NotFound, also for those of
-// others where a learner asks.
+// Receipt returns a receipt or a credit note. It fails with NotFound if it does not exist or a
+// learner requests somebody else's.
 func (s *Service) Receipt(ctx context.Context, by lyceum.By, id lyceum.ReceiptID) (d ReceiptDetail, err error) {
 	err = s.store.AtOnce(ctx, by.School, func(v lyceum.View) error {
 		found, err := v.Receipts.Get(v, id)

@@ -23,7 +23,7 @@ func (b *books) soldBy(t *testing.T, name, prefix string) {
 	}
 }
 
-// receipts returns a line for each receipt, the oldest first.
+// receipts returns a line for each receipt, oldest first.
 func (b *books) receipts(t *testing.T, by lyceum.By) (lines []string) {
 	t.Helper()
 	found, err := b.service.Receipts(t.Context(), by, lyceum.ReceiptFilter{}, lyceum.Page{Number: 1, Size: 1000})
@@ -42,8 +42,8 @@ func (b *books) receipts(t *testing.T, by lyceum.By) (lines []string) {
 	return lines
 }
 
-// R61: every payment that is not free has a receipt from when the school says who sells,
-// and every refund of one a credit note; what was issued stays as it is.
+// R61: once the school has named its seller, every payment that is not free has a receipt, and
+// every refund of one has a credit note; what was issued never changes.
 func TestR61Receipts(t *testing.T) {
 	for name, store := range engines(t) {
 		t.Run(name, func(t *testing.T) {
@@ -112,8 +112,8 @@ func TestR61Receipts(t *testing.T) {
 	}
 }
 
-// R61: whatever is recorded at once, refused and rolled back, the numbers are 1, 2, 3
-// and so on.
+// R61: whatever is recorded concurrently, rejected or rolled back, the numbers are 1, 2, 3 and
+// so on.
 func TestR61NumbersWithoutGaps(t *testing.T) {
 	for engine, open := range openTwice {
 		t.Run(engine, func(t *testing.T) {
@@ -125,7 +125,7 @@ func TestR61NumbersWithoutGaps(t *testing.T) {
 				sale := sales.NewSale{User: lyceum.UserID(i%3 + 1), Plan: 1}
 				switch i % 4 {
 				case 1:
-					sale.Plan = 7 // one seat: all others are refused
+					sale.Plan = 7 // one seat: all others are rejected
 				case 2:
 					_, err := s.PreviewRefund(context.Background(), b.by(), sales.Refund{Transaction: 1}, lyceum.Page{Number: 1, Size: 1})
 					return "preview", ignoreMissing(err)
@@ -149,7 +149,7 @@ func TestR61NumbersWithoutGaps(t *testing.T) {
 	}
 }
 
-// ignoreMissing lets what is not there yet pass.
+// ignoreMissing ignores a NotFound error.
 func ignoreMissing(err error) error {
 	if lyceum.KindOf(err) == lyceum.NotFound {
 		return nil

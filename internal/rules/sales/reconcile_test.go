@@ -12,8 +12,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/sales"
 )
 
-// TestBooksReconcile makes random histories and compares, after each step, what
-// the school's books say with a ledger kept beside it.
+// TestBooksReconcile generates random histories and, after each step, compares the school's
+// books with a ledger kept alongside.
 func TestBooksReconcile(t *testing.T) {
 	const perStore = 10 // a check looks at all schools of a store
 	var store lyceum.Store
@@ -35,7 +35,7 @@ func TestBooksReconcile(t *testing.T) {
 	t.Logf("%d histories, %d steps, %d cents charged: all reconciled", histories, steps, cents)
 }
 
-// ledger is what the books must say, kept in the simplest way.
+// ledger is what the books must say, kept in the simplest possible way.
 type ledger struct {
 	b        *books
 	r        *rapid.T
@@ -47,7 +47,7 @@ type ledger struct {
 	charged  int64
 }
 
-// payment is a transaction of the ledger: price, tax, and what went back.
+// payment is a transaction of the ledger: its price, its tax, and the money returned.
 type payment struct {
 	sale       lyceum.SaleID
 	price, tax lyceum.Minor
@@ -85,7 +85,7 @@ func (p *payment) left() lyceum.Part {
 	return lyceum.Part{Price: p.price - refunds.Price - held.Price, Tax: p.tax - refunds.Tax - held.Tax}
 }
 
-// gone: the whole price is back with the buyer.
+// gone reports whether the buyer has the whole price back.
 func (p *payment) gone() bool {
 	return p.price > 0 && sumOf(p.refunds).Price+p.in(lyceum.DisputeLost).Price == p.price
 }
@@ -120,7 +120,7 @@ func (l *ledger) amount(name string, least, most lyceum.Minor) lyceum.Minor {
 	return lyceum.Minor(rapid.Int64Range(int64(least), int64(most)).Draw(l.r, name))
 }
 
-// refused holds a refusal to be one that the caller can do something about.
+// refused fails the test unless err is one that the caller can do something about.
 func (l *ledger) refused(err error) {
 	if k := lyceum.KindOf(err); k != lyceum.Invalid && k != lyceum.Conflict {
 		l.r.Fatal(err)
@@ -290,8 +290,8 @@ func (l *ledger) close(t *testing.T) {
 	}
 }
 
-// share holds a charge to the rule of the books: in USD tax, fees and revenue
-// are the charge to the cent; elsewhere to half a cent of their share.
+// share checks a charge against the rule of the books: in USD, tax, fees and revenue add up to
+// the charge to the cent; in other currencies revenue is within half a cent of its share.
 func (l *ledger) share(x *lyceum.Transaction) {
 	if x.Currency == "USD" {
 		if int64(x.Revenue)+int64(x.TaxCharge+x.AffiliateFees+x.AuthorFees) != int64(x.Charge) {

@@ -9,23 +9,22 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Amounts are the money of one charge. What is absent follows from the pricing
-// plan, or at a renewal from the first payment; tax and fees are then 0 when
-// another price or currency is given.
+// Amounts is the money of one charge. Absent fields are derived from the pricing plan, or for a
+// renewal from the first payment; tax and fees are then 0 if another price or currency is
+// given.
 type Amounts struct {
 	FinalPrice lyceum.Opt[lyceum.Minor] // without fees and taxes
 	Currency   lyceum.Opt[lyceum.Currency]
 	TaxCharge  lyceum.Opt[lyceum.Minor]
-	// Charge is what the buyer paid in all, in US cents. In USD it is the sum of
-	// FinalPrice and TaxCharge and may be absent; in another currency it may be
-	// absent when that sum is 0.
+	// Charge is the total that the buyer paid, in US cents. In USD it is the sum of FinalPrice
+	// and TaxCharge and may be absent; in another currency it may be absent if that sum is 0.
 	Charge        lyceum.Opt[lyceum.USDCents]
 	AffiliateFees lyceum.Opt[lyceum.Minor]
 	AuthorFees    lyceum.Opt[lyceum.Minor]
 	OccurredAt    lyceum.Opt[time.Time] // when it was paid; absent: when it is recorded
 }
 
-// NewSale is a purchase as the payment system tells of it.
+// NewSale is a purchase as reported by the payment system.
 type NewSale struct {
 	Amounts
 	lyceum.Means
@@ -37,12 +36,12 @@ type NewSale struct {
 	Author    lyceum.Opt[lyceum.AuthorID]
 	Reference lyceum.Opt[string] // of the payment, unique in the school
 
-	order    *lyceum.PurchaseOrder // that the purchase completes
-	replaces *lyceum.Sale          // whose plan changes with the purchase
+	order    *lyceum.PurchaseOrder // the order that the purchase completes
+	replaces *lyceum.Sale          // the sale whose plan changes with the purchase
 }
 
-// Record keeps a purchase: the sale, its first transaction, and the learner's
-// place in the plan's course.
+// Record records a purchase: the sale, its first transaction, and the learner's access to the
+// plan's product.
 func (s *Service) Record(ctx context.Context, by lyceum.By, n NewSale) (SaleDetail, error) {
 	return pay(ctx, s, by, n.Reference, func(tx lyceum.Tx, now time.Time) (SaleDetail, error) {
 		return s.record(tx, now, n)
@@ -144,7 +143,7 @@ func (s *Service) record(tx lyceum.Tx, now time.Time, n NewSale) (SaleDetail, er
 	return detail, err
 }
 
-// charge makes the transaction of a payment for a sale.
+// charge creates the transaction of a payment for a sale.
 func charge(
 	tx lyceum.Tx, sale *lyceum.Sale, plan *lyceum.PricingPlan, a Amounts, usual lyceum.Minor, at time.Time,
 ) (lyceum.Transaction, error) {
@@ -172,9 +171,8 @@ func charge(
 	return t, err
 }
 
-// settle finds what was charged and what of it is the school's own
-// (docs/own-interface.md, "Books"): the part of the charge that is neither tax nor
-// fees, to the nearest cent.
+// settle computes what was charged, and the revenue (docs/own-interface.md, "Books"): the part
+// of the charge that is neither tax nor fees, to the nearest cent.
 func settle(t *lyceum.Transaction, given lyceum.Opt[lyceum.USDCents]) error {
 	var wrong []lyceum.FieldError
 	refuse := func(field, format string, args ...any) {
@@ -229,7 +227,7 @@ func settle(t *lyceum.Transaction, given lyceum.Opt[lyceum.USDCents]) error {
 	return nil
 }
 
-// take keeps a payment, gives it a receipt, and tells the buyer of it.
+// take saves a payment, issues its receipt and notifies the buyer.
 func (s *Service) take(
 	tx lyceum.Tx, now time.Time, t *lyceum.Transaction, reference lyceum.Opt[string],
 ) error {
@@ -242,7 +240,7 @@ func (s *Service) take(
 	return s.receipt(tx, now, t)
 }
 
-// keepCharge keeps a transaction and tells of it where money was charged.
+// keepCharge saves a transaction, and announces it if money was charged.
 func keepCharge(tx lyceum.Tx, t *lyceum.Transaction, reference lyceum.Opt[string]) error {
 	if _, err := tx.Transactions.Save(tx, *t); err != nil {
 		return err
@@ -256,8 +254,8 @@ func keepCharge(tx lyceum.Tx, t *lyceum.Transaction, reference lyceum.Opt[string
 	return tx.TakeReference(reference.Value, t.ID)
 }
 
-// accessUntil returns when the access that a plan sells ends by itself. What is
-// paid for again and again ends by an act.
+// accessUntil returns when the access that a plan sells ends by itself. A recurring plan's
+// access only ends with its sale.
 func accessUntil(from lyceum.Reads, plan *lyceum.PricingPlan, at time.Time) (lyceum.Opt[time.Time], error) {
 	switch {
 	case plan.Recurring():

@@ -11,10 +11,10 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// recordedProblems returns problems of rows that say something else of a refund, a dispute
-// or a payment with a receipt than what was recorded here. Such a file is older than that,
-// or comes from where nobody knows of it: taken in, it would take the refund out of the
-// ledger, or leave a receipt of what nobody paid.
+// recordedProblems returns the problems of rows that contradict what was recorded here about a
+// refund, a dispute or a payment with a receipt. Such a file is older than that, or comes from
+// a system that is unaware of it: importing it would remove the refund from the ledger, or
+// leave a receipt for something nobody paid.
 func recordedProblems(
 	tables *lyceum.Tables, from lyceum.Source, batch []lyceum.Transaction,
 ) (problems []lyceum.RowProblem, err error) {
@@ -40,10 +40,10 @@ func recordedProblems(
 	return problems, nil
 }
 
-// recorded is what was recorded here of a payment.
+// recorded is what was recorded here for a payment.
 type recorded struct{ moved, receipt bool }
 
-// recordedOf tells of which transactions something was recorded.
+// recordedOf returns the transactions for which something was recorded here.
 func recordedOf(
 	tables *lyceum.Tables, from lyceum.Source, ids []lyceum.TransactionID,
 ) (map[lyceum.TransactionID]recorded, error) {
@@ -76,11 +76,11 @@ func recordedOf(
 	return of, nil
 }
 
-// recordedAtOnce is for how many transactions it is looked for at a time.
+// recordedAtOnce is how many transactions one query is about.
 const recordedAtOnce = 128
 
-// contradiction names the fields of a row that must agree with a transaction of which
-// something was recorded, and do not.
+// contradiction returns a problem that names the fields of a row that differ from a transaction
+// although they must not, because something was recorded for it here.
 func contradiction(kept, row *lyceum.Transaction, of recorded) (problem lyceum.FieldError, is bool) {
 	var wants []string
 	note := func(field string, same bool, value string) {
@@ -115,7 +115,7 @@ func contradiction(kept, row *lyceum.Transaction, of recorded) (problem lyceum.F
 	return problem, len(wants) > 0
 }
 
-// sameMoment compares moments as files have them.
+// sameMoment compares times with the precision that files have.
 func sameMoment(a, b lyceum.Opt[time.Time]) bool {
 	return a.Present == b.Present && lyceum.Second(a.Value).Equal(lyceum.Second(b.Value))
 }

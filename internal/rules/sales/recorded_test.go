@@ -14,8 +14,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// TestImportsKeepWhatWasRecorded: a file that is older than a refund or a dispute does not
-// undo it, and everything else of a row is taken.
+// TestImportsKeepWhatWasRecorded checks that a file that is older than a refund or a dispute
+// does not undo it, but that everything else in its rows is imported.
 func TestImportsKeepWhatWasRecorded(t *testing.T) {
 	for engine, store := range engines(t) {
 		b := openBooks(t, store)
@@ -116,7 +116,7 @@ func TestImportsKeepWhatWasRecorded(t *testing.T) {
 	}
 }
 
-// TestImportsKeepPaymentsWithReceipts: a file does not change what a receipt says.
+// TestImportsKeepPaymentsWithReceipts checks that a file does not change what a receipt says.
 func TestImportsKeepPaymentsWithReceipts(t *testing.T) {
 	for engine, store := range engines(t) {
 		b := openBooks(t, store)
@@ -154,7 +154,7 @@ func TestImportsKeepPaymentsWithReceipts(t *testing.T) {
 	}
 }
 
-// transactions returns all, the oldest first.
+// transactions returns all transactions, oldest first.
 func (b *books) transactions(t *testing.T) (all []lyceum.Transaction) {
 	t.Helper()
 	v := b.store.In(t.Context(), b.school)
@@ -165,8 +165,8 @@ func (b *books) transactions(t *testing.T) (all []lyceum.Transaction) {
 	return all
 }
 
-// TestAmountsBelowZeroAreNoRefunds: a file may have them. They are not shown as refunds, and no
-// more is given back than was paid.
+// TestAmountsBelowZeroAreNoRefunds imports negative amounts and checks that they are not shown
+// as refunds, and that no more is refunded than was paid.
 func TestAmountsBelowZeroAreNoRefunds(t *testing.T) {
 	b := newBooks(t)
 	sold := func(id lyceum.TransactionID, price, tax lyceum.Minor) lyceum.Transaction {

@@ -9,26 +9,26 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// A reference is unique in the school among payments, among refunds and among
-// disputes, for good. What comes again under it with the same content is not made
-// again; with other content it is refused.
+// A reference is unique in the school among payments, among refunds and among disputes,
+// permanently. If one is sent again with the same content, nothing new is recorded; with other
+// content it is rejected.
 
-// repeated compares what comes under a reference with what it named before.
+// repeated compares what was sent with a reference to what is stored under it.
 type repeated struct {
-	reference string // that came
-	kept      string // that was kept, maybe in another case
+	reference string // as sent
+	kept      string // as stored, maybe in another letter case
 	what      string // such as "transaction 7"
 	differs   []string
 }
 
-// unlike notes a field that was sent, and differs from what was kept.
+// unlike adds a field that was sent and differs from the stored one.
 func unlike[T comparable](r *repeated, field string, sent lyceum.Opt[T], kept T) {
 	if sent.Present && sent.Value != kept {
 		r.differs = append(r.differs, fmt.Sprintf("%s (%v)", field, kept))
 	}
 }
 
-// refusal names what differs; nil if nothing does.
+// refusal returns an error that names the differences, or nil if there are none.
 func (r *repeated) refusal() error {
 	switch {
 	case r.reference != r.kept:
@@ -41,8 +41,8 @@ func (r *repeated) refusal() error {
 	return nil
 }
 
-// exact picks what has a reference as it is, or else in another case. Schools had
-// both before the case mattered.
+// exact picks the item with exactly this reference, or else one in another letter case. Schools
+// had both before references became case-insensitive.
 func exact[T any](found []T, reference string, of func(*T) lyceum.Opt[string]) lyceum.Opt[*T] {
 	var pick *T
 	for i := range found {
@@ -53,8 +53,7 @@ func exact[T any](found []T, reference string, of func(*T) lyceum.Opt[string]) l
 	return lyceum.Opt[*T]{Value: pick, Present: pick != nil}
 }
 
-// again returns the refund that was recorded under the reference, if there is
-// one.
+// again returns the refund that was recorded with the same reference, if there is one.
 func (r Refund) again(tables *lyceum.Tables, from lyceum.Source) (lyceum.Opt[lyceum.Movement], error) {
 	var none lyceum.Opt[lyceum.Movement]
 	if !r.Reference.Present {
@@ -79,8 +78,7 @@ func (r Refund) again(tables *lyceum.Tables, from lyceum.Source) (lyceum.Opt[lyc
 	return lyceum.Some(*m), of.refusal()
 }
 
-// again returns the dispute that was recorded under the reference, if there is
-// one.
+// again returns the dispute that was recorded with the same reference, if there is one.
 func (n NewDispute) again(tx lyceum.Tx) (lyceum.Opt[lyceum.Dispute], error) {
 	var none lyceum.Opt[lyceum.Dispute]
 	if !n.Reference.Present {
@@ -103,9 +101,9 @@ func (n NewDispute) again(tx lyceum.Tx) (lyceum.Opt[lyceum.Dispute], error) {
 	return lyceum.Some(*d), of.refusal()
 }
 
-// pay makes a change that records a payment. If it is refused, and a payment was
-// recorded under its reference before, again answers in its place. So a payment
-// that comes once costs no look.
+// pay runs record, which records a payment. If that fails and a payment was already recorded
+// with the reference, it returns the result of again instead. So a payment that is sent once
+// costs no extra query.
 func pay[T any](
 	ctx context.Context, s *Service, by lyceum.By, reference lyceum.Opt[string],
 	record func(lyceum.Tx, time.Time) (T, error),
@@ -121,8 +119,8 @@ func pay[T any](
 	})
 }
 
-// paidBefore answers with what a payment made that was recorded under a reference
-// before; refused, if there is none.
+// paidBefore returns the result of again for the payment that was recorded with a reference
+// before, or refused if there is none.
 func paidBefore[T any](
 	tx lyceum.Tx, reference string, refused error,
 	again func(lyceum.Tx, lyceum.Transaction, *repeated) (T, error),
@@ -143,15 +141,14 @@ func paidBefore[T any](
 	return again(tx, t, &repeated{reference: reference, kept: kept.Value.Name, what: fmt.Sprintf("transaction %d", t.ID)})
 }
 
-// changeable reports whether a refusal may come from what a payment changed when
-// it was recorded before.
+// changeable reports whether an error may be due to an earlier recording of the same payment.
 func changeable(refused error) bool {
 	kind := lyceum.KindOf(refused)
 	return lyceum.Public(refused).Code != "idempotency_key_reused" &&
 		(kind == lyceum.Invalid || kind == lyceum.Conflict || kind == lyceum.NotFound)
 }
 
-// compare notes which amounts that were sent differ from those of a transaction.
+// compare adds the amounts that were sent and differ from those of a transaction.
 func (a Amounts) compare(r *repeated, t *lyceum.Transaction) {
 	unlike(r, "final_price", a.FinalPrice, t.FinalPrice)
 	unlike(r, "currency", a.Currency, t.Currency)
@@ -160,7 +157,7 @@ func (a Amounts) compare(r *repeated, t *lyceum.Transaction) {
 	unlike(r, "occurred_at", written(a.OccurredAt), moment(t.PurchasedAt))
 }
 
-// recordAgain shows the sale of a payment that is recorded already.
+// recordAgain returns the sale of a payment that is already recorded.
 func (s *Service) recordAgain(tx lyceum.Tx, n NewSale, t *lyceum.Transaction, r *repeated) (SaleDetail, error) {
 	unlike(r, "user_id", lyceum.Some(n.User), t.UserID)
 	unlike(r, "pricing_plan_id", lyceum.Some(n.Plan), t.PricingPlanID)
@@ -175,13 +172,13 @@ func (s *Service) recordAgain(tx lyceum.Tx, n NewSale, t *lyceum.Transaction, r 
 	return s.saleDetail(tx.Tables, tx, t.SaleID)
 }
 
-// renewAgain shows a renewal that is recorded already.
+// renewAgain returns a renewal that is already recorded.
 func renewAgain(tx lyceum.Tx, n Renewal, t lyceum.Transaction, r *repeated) (TransactionDetail, error) {
 	sale, err := tx.Sales.Get(tx, t.SaleID)
 	if err != nil {
 		return TransactionDetail{}, err
 	}
-	if sale.Replaces != lyceum.Some(n.Sale) { // which changed its plan with this payment
+	if sale.Replaces != lyceum.Some(n.Sale) { // otherwise the sale changed its plan with this payment
 		unlike(r, "sale", lyceum.Some(n.Sale), t.SaleID)
 	}
 	n.compare(r, &t)
@@ -191,7 +188,7 @@ func renewAgain(tx lyceum.Tx, n Renewal, t lyceum.Transaction, r *repeated) (Tra
 	return transactionDetail(tx.Tables, tx, t)
 }
 
-// completeAgain shows the sale of an order that is completed already.
+// completeAgain returns the sale of an order that is already completed.
 func (s *Service) completeAgain(tx lyceum.Tx, p OrderPayment, t *lyceum.Transaction, r *repeated) (SaleDetail, error) {
 	order, err := tx.Orders.Get(tx, p.Order)
 	if err != nil {

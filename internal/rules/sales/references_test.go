@@ -10,8 +10,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/sales"
 )
 
-// A payment, refund or dispute that comes again under its reference is answered
-// with what it made; with other content it is refused.
+// A payment, refund or dispute repeated with its reference returns what it created the first
+// time; with other content it is rejected.
 func TestReferencesAreForGood(t *testing.T) {
 	minor := func(n lyceum.Minor) lyceum.Opt[lyceum.Minor] { return some(n) }
 	ref := some("Ref_1")
@@ -32,7 +32,7 @@ func TestReferencesAreForGood(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	refund := sales.Refund{Transaction: sale.Transactions[0].ID, Amount: minor(100), Reference: ref} // of another kind
+	refund := sales.Refund{Transaction: sale.Transactions[0].ID, Amount: minor(100), Reference: ref} // used by a payment, too
 	refunded, err := b.service.Refund(t.Context(), b.by(), refund)
 	if err != nil {
 		t.Fatal(err)
@@ -86,7 +86,7 @@ func TestReferencesAreForGood(t *testing.T) {
 	for _, tc := range []struct {
 		name  string
 		again func() (string, error)
-		want  string // what it is answered with, or how it is refused
+		want  string // what it returns, or the code it is rejected with
 	}{
 		{"a sale", record(bought, func(*sales.NewSale) {}), firstSale},
 		{"its price follows from the plan", record(bought, func(n *sales.NewSale) { n.FinalPrice = lyceum.None[lyceum.Minor]() }), firstSale},
@@ -133,7 +133,7 @@ func TestReferencesAreForGood(t *testing.T) {
 	b.healthy(t, b.store)
 }
 
-// Of any number that come at once with one reference, one is made.
+// Of any number of concurrent requests with the same reference, only one creates something.
 func TestOneReferenceAtOnce(t *testing.T) {
 	for name, store := range engines(t) {
 		t.Run(name, func(t *testing.T) {

@@ -7,28 +7,29 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Refund is money that goes back to the buyer, in the transaction's currency.
-// Without Amount and Total it is all that is left.
+// Refund is money returned to the buyer, in the transaction's currency. Without Amount and
+// Total it is everything that is left.
 type Refund struct {
 	Transaction lyceum.TransactionID
-	Amount      lyceum.Opt[lyceum.Minor] // of the price; its share of the tax goes back with it
-	Total       lyceum.Opt[lyceum.Minor] // with tax
-	EndAccess   lyceum.Opt[bool]         // absent: a full refund does what the school chose
-	// ChargingStopped: if it ends the sale, the payment system charges that no more.
+	Amount      lyceum.Opt[lyceum.Minor] // of the price; its share of the tax is refunded with it
+	Total       lyceum.Opt[lyceum.Minor] // including tax
+	EndAccess   lyceum.Opt[bool]         // absent: a full refund does what the school's policy says
+	// ChargingStopped says that, if the refund ends the sale, the payment system no longer
+	// charges it.
 	ChargingStopped bool
 	Reason          lyceum.Opt[string]
 	Reference       lyceum.Opt[string]    // of the payment system
-	OccurredAt      lyceum.Opt[time.Time] // when it was paid back; absent: now
+	OccurredAt      lyceum.Opt[time.Time] // when it was refunded; absent: now
 }
 
-// Refund keeps that a transaction, or a part of it, was paid back. All refunds
-// and disputes together are never more than its price with tax. When every
-// payment of a sale is refunded in full, the sale ends.
+// Refund records that a transaction was refunded, in full or in part. All refunds and disputes
+// together never exceed its price with tax. When every payment of a sale is fully refunded, the
+// sale ends.
 func (s *Service) Refund(ctx context.Context, by lyceum.By, r Refund) (TransactionDetail, error) {
 	return perform(ctx, s, by, r, s.refund)
 }
 
-// PreviewRefund returns what Refund does.
+// PreviewRefund returns what Refund would do.
 func (s *Service) PreviewRefund(
 	ctx context.Context, by lyceum.By, r Refund, p lyceum.Page,
 ) (Preview, error) {
@@ -84,7 +85,7 @@ func (s *Service) refund(tx lyceum.Tx, now time.Time, r Refund) (TransactionDeta
 	return a.detail(tx, m)
 }
 
-// part returns what of a transaction the refund gives back.
+// part returns the part of a transaction that is refunded.
 func (r Refund) part(a *account) (lyceum.Part, error) {
 	left, err := a.returnable()
 	if err != nil {
@@ -109,8 +110,8 @@ func (r Refund) part(a *account) (lyceum.Part, error) {
 	return left, nil
 }
 
-// Returnable returns a transaction and what of it can still be refunded. It
-// refuses what Refund refuses, whatever is to be refunded.
+// Returnable returns a transaction and what can still be refunded of it. It fails if Refund
+// would fail for any amount.
 func (s *Service) Returnable(
 	ctx context.Context, by lyceum.By, id lyceum.TransactionID,
 ) (lyceum.Transaction, lyceum.Part, error) {
@@ -123,8 +124,8 @@ func (s *Service) Returnable(
 	return a.Transaction, left, err
 }
 
-// CheckOnce fails as an act of who asks would if it was made before with the same
-// by.Once, which must be there.
+// CheckOnce fails if the caller has already acted with the same by.Once, as that act would.
+// by.Once must be set.
 func (s *Service) CheckOnce(ctx context.Context, by lyceum.By) error {
 	return lyceum.CheckOnce(ctx, s.store, by.Stamp(s.clock()))
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// orders returns every order of some things.
+// orders returns all permutations of a list.
 func orders[T any](of []T) (all [][]T) {
 	if len(of) == 0 {
 		return [][]T{nil}
@@ -29,15 +29,15 @@ func orders[T any](of []T) (all [][]T) {
 	return all
 }
 
-// file is what somebody imports.
+// file is a file that somebody imports.
 type file struct {
 	name string
 	take func(*testing.T, *books) ([]lyceum.RowProblem, error)
 }
 
-// TestFilesLinkInAnyOrder: which sales imported enrollments belong to does not
-// depend on the order of files, also of those that change what a plan sells or
-// what comes with a collection.
+// TestFilesLinkInAnyOrder checks that which sales imported enrollments belong to does not
+// depend on the order of the files, even of those that change what a plan sells or what a
+// collection contains.
 func TestFilesLinkInAnyOrder(t *testing.T) {
 	bundle := lyceum.Product{Kind: lyceum.CollectionKind, ID: 1}
 	plan := func(id lyceum.PricingPlanID, course lyceum.CourseID) lyceum.PricingPlan {
@@ -113,9 +113,9 @@ func TestFilesLinkInAnyOrder(t *testing.T) {
 	}
 }
 
-// TestBuyersAreLinkedInParts: two plans that many bought sell another course. Their
-// sales are linked again in parts, whatever interrupts them, and an act on a sale
-// that waits for its part finds it linked.
+// TestBuyersAreLinkedInParts makes two plans with many buyers sell another course. It checks
+// that their sales are relinked in batches, whatever interrupts them, and that an act on a sale
+// whose batch is still pending finds it linked.
 func TestBuyersAreLinkedInParts(t *testing.T) {
 	const many = 250
 	for engine, store := range engines(t) {
@@ -204,7 +204,7 @@ func TestBuyersAreLinkedInParts(t *testing.T) {
 	}
 }
 
-// settle lets enrollments and links follow.
+// settle brings enrollments and links up to date.
 func (b *books) settle(t *testing.T) {
 	t.Helper()
 	if err := b.learning.Settle(t.Context(), b.school); err != nil {
@@ -212,8 +212,7 @@ func (b *books) settle(t *testing.T) {
 	}
 }
 
-// reasons tells of each open entitlement to a course where it comes from, in
-// order.
+// reasons lists where each open entitlement to a course comes from, sorted.
 func (b *books) reasons(t *testing.T) (all []string) {
 	t.Helper()
 	v := b.store.In(t.Context(), b.school)
@@ -232,8 +231,8 @@ func (b *books) reasons(t *testing.T) (all []string) {
 	return all
 }
 
-// TestAnImportedEndOutranksACollection: also where an older enrollment expired, and
-// nobody noted it yet.
+// TestAnImportedEndOutranksACollection checks that an imported end closes access that a
+// collection gives, even if an older enrollment has expired and that has not been noted yet.
 func TestAnImportedEndOutranksACollection(t *testing.T) {
 	t.Parallel()
 	bundle, course := lyceum.Product{Kind: lyceum.CollectionKind, ID: 1}, lyceum.CourseID(1)
@@ -274,16 +273,16 @@ func TestAnImportedEndOutranksACollection(t *testing.T) {
 	}
 }
 
-// TestAnImportedEndLeavesWhatExpired: an older enrollment whose time was over before anybody
-// noted it ends when it did, and is announced, whatever an import says of another one, in the
-// same file or later.
+// TestAnImportedEndLeavesWhatExpired checks that an older enrollment whose time was over before
+// that was noted ends when it expired and is announced, whatever an import says about another
+// one, in the same file or later.
 func TestAnImportedEndLeavesWhatExpired(t *testing.T) {
 	t.Parallel()
 	for engine, store := range engines(t) {
 		for _, together := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, together %v", engine, together), func(t *testing.T) {
 				b := openBooks(t, store)
-				if err := b.learning.Expire(t.Context(), b.school); err != nil { // from now on
+				if err := b.learning.Expire(t.Context(), b.school); err != nil { // start announcing
 					t.Fatal(err)
 				}
 				take := func(rows ...lyceum.Enrollment) {

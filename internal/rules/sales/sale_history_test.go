@@ -18,12 +18,12 @@ type deal struct {
 	plan     lyceum.PricingPlanID
 	payments []*installment
 	anchor   time.Time
-	begins   time.Time // of a follower: its first period
+	begins   time.Time // first period of a sale that follows another
 	until    time.Time // paid until
 	full     bool      // nothing more is to be paid
 	billed   time.Time // since when it is billed here, not elsewhere
-	failed   time.Time // when an attempt to charge it last did
-	known    bool      // what is paid for was found, as nobody does for what only a file brought
+	failed   time.Time // when the last attempt to charge it failed
+	known    bool      // paid periods are known, as they are not if only a file brought the sale
 	over     lyceum.SaleEnd
 	ended    time.Time
 	follower
@@ -35,7 +35,7 @@ func (d *deal) course() lyceum.CourseID {
 
 func (d *deal) recurring() bool { return d.plan == 2 || d.plan == 6 || d.plan >= 9 }
 
-// good reports whether somebody paid, and has not got it back.
+// good reports whether somebody paid for the sale and has not got it back.
 func (d *deal) good() bool {
 	return (d.over == "" || d.over == lyceum.SaleCanceled) && slices.ContainsFunc(d.payments, func(p *installment) bool {
 		return (p.paid == 0 || p.back < p.paid) && p.held(lyceum.DisputeOpen, lyceum.DisputeLost) == 0
@@ -51,7 +51,7 @@ func (m *union) sell(t *testing.T, user lyceum.UserID) {
 	m.sold(d)
 }
 
-// sold keeps a sale that was recorded now, or since a moment that has passed.
+// sold adds a sale to the model that was recorded now, or backdated.
 func (m *union) sold(d sales.SaleDetail) *deal {
 	user, plan := d.UserID.Value, d.PricingPlanID.Value
 	kept := &deal{id: d.ID, user: user, plan: plan, anchor: d.CreatedAt, billed: d.CreatedAt, known: true}
@@ -79,7 +79,7 @@ func (m *union) sold(d sales.SaleDetail) *deal {
 	return kept
 }
 
-// later is a number of months later, at the end of a month that is shorter.
+// later adds months to a date; in a shorter month the result is its last day.
 func later(from time.Time, months int) time.Time {
 	to := from.AddDate(0, months, 0)
 	for to.Day() != from.Day() && to.Day() < 4 {
@@ -88,7 +88,7 @@ func later(from time.Time, months int) time.Time {
 	return to
 }
 
-// over ends a sale, and at a moment what it gave.
+// over ends a sale, and the access it gave at a given time.
 func (m *union) over(d *deal, why lyceum.SaleEnd, at time.Time) {
 	m.ends(d, why, at)
 	for _, x := range m.reasons {
@@ -102,7 +102,7 @@ func (m *union) over(d *deal, why lyceum.SaleEnd, at time.Time) {
 	}
 }
 
-// ends ends a sale, but nothing that it gave.
+// ends ends a sale, but not the access it gave.
 func (m *union) ends(d *deal, why lyceum.SaleEnd, at time.Time) {
 	if d.over == "" {
 		d.over, d.ended = why, m.b.now
@@ -149,7 +149,7 @@ func (m *union) refund(t *testing.T) {
 	})
 }
 
-// refunded keeps what a refund of a payment ends.
+// refunded updates the model with what the refund of a payment ends.
 func (m *union) refunded(d *deal, p *installment, end lyceum.Opt[bool]) {
 	if p.gone() || end.Value {
 		m.count(d)
@@ -166,8 +166,8 @@ func (m *union) refunded(d *deal, p *installment, end lyceum.Opt[bool]) {
 	}
 }
 
-// sooner ends what a sale gives that was cancelled as soon as its payments do, less
-// those that went back.
+// sooner makes the access from a cancelled sale end when its remaining payments do, without
+// those that were refunded.
 func (m *union) sooner(d *deal) {
 	if d.over == lyceum.SaleCanceled && !d.stopsAt.IsZero() {
 		m.over(d, lyceum.SaleCanceled, d.until)
@@ -192,7 +192,7 @@ func (m *union) void(t *testing.T) {
 	})
 }
 
-// bank opens a dispute, closes it, or wins what was lost.
+// bank opens a dispute, closes it, or wins one that was lost.
 func (m *union) bank(t *testing.T) {
 	d, p := m.pickPayment()
 	if d == nil {
@@ -245,7 +245,7 @@ func (m *union) close(t *testing.T, d *deal, p *installment, q *quarrel) {
 	})
 }
 
-// won brings a sale back that ended because a payment was lost which came back.
+// won brings back a sale that ended because of a lost payment that has now come back.
 func (m *union) won(d *deal) {
 	if d.lostAny() {
 		m.count(d)
@@ -278,7 +278,7 @@ func (m *union) cancel(t *testing.T) {
 	})
 }
 
-// canceled ends a sale that was cancelled as the school chose.
+// canceled ends a cancelled sale according to the school's policy.
 func (m *union) canceled(d *deal) {
 	switch m.policy.OnCancellation {
 	case lyceum.AtPeriodEnd:

@@ -7,43 +7,40 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Enroller is what sales need of the rules of learning, inside the transaction
-// of a sale.
+// Enroller is what sales need from the rules of learning, within the transaction of a sale.
 type Enroller interface {
-	// Grant gives a user a product. The entitlement's id is chosen by it.
+	// Grant gives a user access to a product. It assigns the entitlement's id.
 	Grant(tx lyceum.Tx, now time.Time, e lyceum.Entitlement) error
-	// Revoke ends the entitlements that came with a sale, as of a moment: one that
-	// has passed, or one to come if they would not end before. It reports whether one
-	// of them was open and is not any longer.
+	// Revoke ends the entitlements that came with a sale, as of a given time: one in the past,
+	// or one in the future if they would not end before. It reports whether one of them was
+	// open and no longer is.
 	Revoke(
 		tx lyceum.Tx, now time.Time, sale *lyceum.Sale, at time.Time, why lyceum.EntitlementEnd,
 	) (ended bool, err error)
-	// Restore opens the entitlements of a sale again that an act ended.
+	// Restore reopens the entitlements of a sale that an act ended.
 	Restore(tx lyceum.Tx, now time.Time, sale *lyceum.Sale, ended lyceum.EntitlementEnd) error
-	// Preview returns a page of what an act does to the access of some users to some
-	// products and what comes with these; to all, if there are none. It takes the act
-	// back, and fails as the act does.
+	// Preview returns a page of what an act would do to the access of some users to some
+	// products and what comes with them, or to all products if none are given. It rolls the act
+	// back, and fails like the act.
 	Preview(
 		ctx context.Context, by lyceum.By, p lyceum.Page,
 		of func(lyceum.Tx) ([]lyceum.UserID, []lyceum.Product, error), act func(lyceum.Tx, time.Time) error,
 	) (lyceum.AccessPreview, error)
-	// Link finds again which sales the imported enrollments of users belong to.
+	// Link determines again which sales the imported enrollments of users belong to.
 	Link(tx lyceum.Tx, now time.Time, users []lyceum.UserID) error
-	// Relink does so before an act on a sale of a user, if a plan that changed
-	// waits for it.
+	// Relink runs Link before an act on a user's sale, if a changed plan requires it.
 	Relink(tx lyceum.Tx, now time.Time, user lyceum.UserID) error
 }
 
-// Registrar is what orders need of the rules of people.
+// Registrar is what orders need from the rules of people.
 type Registrar interface {
-	// CheckAddress refuses what cannot be the address or the name of a user.
+	// CheckAddress rejects text that cannot be a user's email address or name.
 	CheckAddress(email string, name lyceum.Opt[string]) error
-	// Register gives the user with an address, and makes one where there is
-	// none.
+	// Register returns the user with an address, and creates one if there is none.
 	Register(tx lyceum.Tx, now time.Time, email string, name lyceum.Opt[string]) (lyceum.UserID, error)
 }
 
-// Service answers questions about sales, takes sales in and keeps their books.
+// Service reads and records sales, and keeps their books.
 type Service struct {
 	store    lyceum.Store
 	clock    func() time.Time
@@ -52,20 +49,20 @@ type Service struct {
 	notify   Notify
 }
 
-// New makes the service over a store.
+// New returns a Service for a store.
 func New(store lyceum.Store, clock func() time.Time, enroller Enroller, people Registrar) *Service {
 	return &Service{store: store, clock: clock, enroller: enroller, people: people, notify: notifyNobody}
 }
 
-// List gives one page of the transactions that pass the filter and their exact
-// number. A page after the last is empty.
+// List returns one page of the transactions that match the filter, and their exact number. A
+// page after the last one is empty.
 func (s *Service) List(
 	ctx context.Context, by lyceum.By, f lyceum.TransactionFilter, o lyceum.Order, p lyceum.Page,
 ) (lyceum.TransactionListing, error) {
 	return s.store.FindTransactions(ctx, by.School, f, o, p)
 }
 
-// Each visits the transactions that pass the filter, all of one moment.
+// Each visits the transactions that match the filter, all from one snapshot.
 func (s *Service) Each(ctx context.Context, by lyceum.By, f lyceum.TransactionFilter, o lyceum.Order,
 	visit func(*lyceum.Transaction) error,
 ) error {
@@ -86,12 +83,12 @@ type SaleDetail struct {
 	References   map[lyceum.TransactionID]lyceum.Reference
 	Periods      map[lyceum.TransactionID]PaidPeriod
 	Warnings     []lyceum.SaleWarning    // by id
-	Failures     []lyceum.PaymentFailure // by id, the newest of them, at most MaxFailures
+	Failures     []lyceum.PaymentFailure // by id; the newest, at most MaxFailures
 	Status       lyceum.Opt[SaleStatus]  // absent for a single payment that has not ended
-	LapsesAt     lyceum.Opt[time.Time]   // when it ends if it is not paid for until then
+	LapsesAt     lyceum.Opt[time.Time]   // when it ends if it is not paid for by then
 }
 
-// Show gives a sale with its history.
+// Show returns a sale with its history.
 func (s *Service) Show(ctx context.Context, by lyceum.By, id lyceum.SaleID) (SaleDetail, error) {
 	v := s.store.In(ctx, by.School)
 	return s.saleDetail(v.Tables, v, id)
@@ -132,12 +129,12 @@ func (s *Service) saleDetail(tables *lyceum.Tables, from lyceum.Reads, id lyceum
 	return d, nil
 }
 
-// paymentsOf finds the transactions of a sale, oldest first.
+// paymentsOf returns the query for the transactions of a sale, oldest first.
 func paymentsOf(sale lyceum.SaleID) lyceum.TransactionQuery {
 	return lyceum.TransactionQuery{Sale: lyceum.Some(sale), Order: lyceum.OldestFirst}
 }
 
-// TransactionDetail is a transaction with what happened to its money.
+// TransactionDetail is a transaction with its movements.
 type TransactionDetail struct {
 	lyceum.Transaction
 
@@ -147,7 +144,7 @@ type TransactionDetail struct {
 	Movements   []lyceum.Movement // by id
 }
 
-// ShowTransaction gives a transaction with what happened to its money.
+// ShowTransaction returns a transaction with its movements.
 func (s *Service) ShowTransaction(
 	ctx context.Context, by lyceum.By, id lyceum.TransactionID,
 ) (TransactionDetail, error) {
@@ -179,7 +176,7 @@ func transactionDetail(
 	return d, err
 }
 
-// taxRefunded is the tax that the movements of a transaction returned.
+// taxRefunded returns the tax that the movements of a transaction refunded.
 func taxRefunded(movements []lyceum.Movement, id lyceum.TransactionID) lyceum.Minor {
 	var tax lyceum.Minor
 	for i := range movements {
@@ -190,12 +187,12 @@ func taxRefunded(movements []lyceum.Movement, id lyceum.TransactionID) lyceum.Mi
 	return tax
 }
 
-// TaxRefunded is the tax of a transaction of the sale that was refunded.
+// TaxRefunded returns how much of the tax of one of the sale's transactions was refunded.
 func (d *SaleDetail) TaxRefunded(t *lyceum.Transaction) lyceum.Minor {
 	return t.RefundedPart(taxRefunded(d.Movements, t.ID)).Tax
 }
 
-// Left returns what can still be refunded of a transaction of the sale, or why
+// Left returns what can still be refunded of one of the sale's transactions, or the reason why
 // nothing can.
 func (d *SaleDetail) Left(t *lyceum.Transaction) (lyceum.Part, error) {
 	a := d.account(t)
@@ -209,13 +206,13 @@ func (d *SaleDetail) account(t *lyceum.Transaction) account {
 	}
 }
 
-// Reference returns the name of a transaction of the sale in the payment system,
-// if it has one.
+// Reference returns the reference of one of the sale's transactions in the payment system, if
+// it has one.
 func (d *SaleDetail) Reference(id lyceum.TransactionID) lyceum.Opt[string] {
 	return nameIn(d.References, id)
 }
 
-// Period returns the time that a transaction of the sale bought.
+// Period returns the time that one of the sale's transactions bought.
 func (d *SaleDetail) Period(id lyceum.TransactionID) lyceum.Opt[PaidPeriod] {
 	return periodIn(d.Periods, id)
 }

@@ -57,7 +57,7 @@ func newService(store lyceum.Store) *sales.Service {
 	return sales.New(store, clock, learning.New(store, clock), nil)
 }
 
-// shop is a school with the users 1 to 3 and the pricing plans 1 to 3.
+// shop is a school with users 1 to 3 and pricing plans 1 to 3.
 type shop struct {
 	store   lyceum.Store
 	service *sales.Service
@@ -69,7 +69,7 @@ func newShop(t *testing.T) *shop {
 	return fill(t, openStore(t))
 }
 
-// fill makes a shop in a store.
+// fill creates a shop in a store.
 func fill(t *testing.T, store lyceum.Store) *shop {
 	t.Helper()
 	s := &shop{store: store, service: newService(store), school: storetest.MakeSchool(t, store)}
@@ -87,7 +87,7 @@ func fill(t *testing.T, store lyceum.Store) *shop {
 	return s
 }
 
-// sold makes a transaction of one hour after Begin for each id.
+// sold returns a transaction dated id hours after Begin.
 func sold(id lyceum.TransactionID, user lyceum.UserID, plan lyceum.PricingPlanID, change ...func(*lyceum.Transaction)) lyceum.Transaction {
 	at := storetest.Begin.Add(time.Duration(id) * time.Hour)
 	x := lyceum.Transaction{
@@ -142,8 +142,7 @@ func (s *shop) kept(t *testing.T) (all []lyceum.Transaction) {
 	return all
 }
 
-// journal gives the entries after a number, as "type id", and the number of
-// the last.
+// journal returns the entries after a number, as "type id", and the number of the last one.
 func (s *shop) journal(t *testing.T, after int64) (texts []string, last int64) {
 	t.Helper()
 	entries, err := storetest.FindEntries(t.Context(), s.store, s.school, after, 1000)
@@ -167,7 +166,7 @@ func (s *shop) end(t *testing.T) int64 {
 	return last
 }
 
-// inTx reads or tries something in a transaction that is not kept.
+// inTx runs do in a transaction that is rolled back.
 func (s *shop) inTx(t *testing.T, do func(lyceum.Tx) error) {
 	t.Helper()
 	undo := errors.New("undo")
@@ -206,7 +205,7 @@ func TestUnknownUsersAndPlansAreProblems(t *testing.T) {
 	if diff := cmp.Diff([]lyceum.Transaction{batch[0], batch[4]}, s.kept(t)); diff != "" {
 		t.Errorf("kept (-want +got):\n%s", diff)
 	}
-	// Nothing of a bad row is kept, its sale neither.
+	// Nothing of a bad row is saved, not even its sale.
 	texts, _ := s.journal(t, begin)
 	if want := []string{"sale.created 1", "sale.created 5", "transaction.created 1", "transaction.created 5"}; !slices.Equal(texts, want) {
 		t.Errorf("journal %v, want %v", texts, want)
@@ -257,7 +256,7 @@ func TestMissingAreCreated(t *testing.T) {
 		}
 		return err
 	})
-	// An import that refuses missing ones now finds them.
+	// An import that refuses missing sales now finds them.
 	if problems := s.check(t, lyceum.RefuseMissing, batch...); len(problems) > 0 {
 		t.Errorf("then: %v", problems)
 	}
@@ -325,7 +324,7 @@ func TestSalesAreDatedByTheirEarliestTransaction(t *testing.T) {
 		{"a later one", []lyceum.Transaction{sold(4, 1, 1, ofSale(9), at(40*time.Hour))}, 20 * time.Hour, ""},
 		{"one of the same time", []lyceum.Transaction{sold(5, 1, 1, ofSale(9), at(20*time.Hour))}, 20 * time.Hour, ""},
 		{"an earlier one", []lyceum.Transaction{sold(6, 1, 1, ofSale(9), at(10*time.Hour))}, 10 * time.Hour, "sale.updated 9"},
-		// A sale keeps the earliest time that a transaction of it ever bore.
+		// A sale keeps the earliest time that any of its transactions ever had.
 		{"that one dated forward", []lyceum.Transaction{sold(6, 1, 1, ofSale(9), at(50*time.Hour))}, 10 * time.Hour, ""},
 	} {
 		end := s.end(t)
@@ -343,8 +342,8 @@ func TestSalesAreDatedByTheirEarliestTransaction(t *testing.T) {
 	}
 }
 
-// TestImportsKnowTheirSales: an import of many batches leaves the sales as one import for
-// each batch would, also when others change sales in between.
+// TestImportsKnowTheirSales checks that one import of many batches has the same result as a
+// separate import for each batch, even if sales are changed elsewhere in between.
 func TestImportsKnowTheirSales(t *testing.T) {
 	store := openStore(t)
 	rapid.Check(t, func(r *rapid.T) {
@@ -390,7 +389,7 @@ func TestImportsKnowTheirSales(t *testing.T) {
 	})
 }
 
-// TestImportsDateSalesBack: a batch of an import may be older than the one before.
+// TestImportsDateSalesBack checks that a batch of an import may be older than the one before.
 func TestImportsDateSalesBack(t *testing.T) {
 	for engine, store := range engines(t) {
 		s := fill(t, store)

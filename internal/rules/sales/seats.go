@@ -7,8 +7,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// offered returns what a purchase names, and refuses one that names what is not
-// there.
+// offered returns the deal of a purchase, and rejects ids that do not exist in the school.
 func offered(tx lyceum.Tx, n NewSale) (deal, error) {
 	offer, err := tx.FindOffer(n.Plan, n.User)
 	if err != nil {
@@ -71,8 +70,8 @@ func offered(tx lyceum.Tx, n NewSale) (deal, error) {
 	return d, err
 }
 
-// archivedProduct names the product of an offer if it cannot be sold. The offer
-// knows that of courses, which are asked for with every sale.
+// archivedProduct returns the name of an offer's product if it is archived, or "". For courses,
+// the offer already says so, because it is read with every sale.
 func archivedProduct(tx lyceum.Tx, offer *lyceum.Offer) (string, error) {
 	product := offer.Plan.Value.Product()
 	switch {
@@ -88,8 +87,8 @@ func archivedProduct(tx lyceum.Tx, offer *lyceum.Offer) (string, error) {
 	return "", err
 }
 
-// usedUp says whether the plan is sold out and the coupon used up. Where neither
-// has a limit nothing is read.
+// usedUp returns misfits if the plan is sold out or the coupon used up. If neither has a limit,
+// nothing is read.
 func (d *deal) usedUp(tx lyceum.Tx) (all []misfit, err error) {
 	var plans []lyceum.PricingPlanID
 	var coupons []lyceum.CouponID
@@ -113,9 +112,9 @@ func (d *deal) usedUp(tx lyceum.Tx) (all []misfit, err error) {
 	return all, err
 }
 
-// Release marks whether each payment of some sales is refunded in full, which
-// makes their seats and the uses of their coupons free again. It is called after
-// transactions were saved that did not come by a rule of sales.
+// Release updates whether all payments of the given sales are fully refunded, which frees their
+// seats and the uses of their coupons. It must be called after transactions were saved other
+// than by the rules of sales.
 func Release(tx lyceum.Tx, ids ...lyceum.SaleID) error {
 	for part := range slices.Chunk(ids, releasedAtOnce) {
 		if err := releaseSales(tx, part); err != nil {
@@ -125,7 +124,7 @@ func Release(tx lyceum.Tx, ids ...lyceum.SaleID) error {
 	return nil
 }
 
-// releasedAtOnce is how many sales are read at a time with their payments.
+// releasedAtOnce is how many sales are read at a time, with their payments.
 const releasedAtOnce = 64
 
 func releaseSales(tx lyceum.Tx, ids []lyceum.SaleID) error {
@@ -152,8 +151,7 @@ func releaseSales(tx lyceum.Tx, ids []lyceum.SaleID) error {
 	return tx.Sales.Update(tx, changed...)
 }
 
-// released reports whether a sale was paid, and each payment is refunded in
-// full.
+// released reports whether a sale was paid and all its payments are fully refunded.
 func released(accounts []account) bool {
 	paid := slices.DeleteFunc(slices.Clone(accounts), func(a account) bool { return !a.Paid })
 	return len(paid) > 0 && !slices.ContainsFunc(paid, func(a account) bool { return !a.FullyRefunded() })

@@ -20,8 +20,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// buyersVariable is how many buyers come at once; every tenth of them finds
-// something left.
+// buyersVariable sets the number of concurrent buyers. There is something left for every tenth
+// of them.
 const buyersVariable = "LYCEUM_BUYERS"
 
 func buyers(t *testing.T) int {
@@ -33,7 +33,7 @@ func buyers(t *testing.T) int {
 	return n
 }
 
-// openTwice opens a database as two servers do; SQLite has one.
+// openTwice opens a database as two servers do; SQLite has only one.
 var openTwice = map[string]func(t *testing.T) []lyceum.Store{
 	"SQLite": func(t *testing.T) []lyceum.Store { return []lyceum.Store{openStore(t)} },
 	"PostgreSQL": func(t *testing.T) []lyceum.Store {
@@ -51,7 +51,7 @@ var openTwice = map[string]func(t *testing.T) []lyceum.Store{
 	},
 }
 
-// rush is what many buyers at once do: of each result, how often.
+// rush runs many concurrent buyers and returns how often each result occurred.
 func (b *books) rush(t *testing.T, stores []lyceum.Store, n int, buy func(*sales.Service, int) (string, error)) map[string]int {
 	t.Helper()
 	clock := func() time.Time { return b.now }
@@ -79,8 +79,8 @@ func (b *books) rush(t *testing.T, stores []lyceum.Store, n int, buy func(*sales
 	return results
 }
 
-// TestRush: of many buyers at once exactly as many orders are taken as there are
-// seats or uses, and every paid sale is recorded, the others with a warning.
+// TestRush checks that with many concurrent buyers exactly as many orders are accepted as there
+// are seats or uses, and that every paid sale is recorded, the surplus ones with a warning.
 func TestRush(t *testing.T) {
 	for engine, open := range openTwice {
 		t.Run(engine, func(t *testing.T) {
@@ -151,7 +151,7 @@ func TestRush(t *testing.T) {
 	}
 }
 
-// TestRenewalsAfterADiscount: a coupon lowers the payments of its duration.
+// TestRenewalsAfterADiscount checks that a coupon lowers the payments for its duration.
 func TestRenewalsAfterADiscount(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
@@ -185,8 +185,8 @@ func TestRenewalsAfterADiscount(t *testing.T) {
 	}
 }
 
-// TestRefundReturnsSeatAndUse: a full refund, and nothing less, even where the
-// school keeps the learner.
+// TestRefundReturnsSeatAndUse checks that a full refund does, and nothing less, even if the
+// school keeps the learner enrolled.
 func TestRefundReturnsSeatAndUse(t *testing.T) {
 	for _, then := range []lyceum.Consequence{lyceum.Unenroll, lyceum.Keep} {
 		t.Run(string(then), func(t *testing.T) {
@@ -218,8 +218,8 @@ func TestRefundReturnsSeatAndUse(t *testing.T) {
 	}
 }
 
-// TestSalesReadOnlyTheLimitsTheyHave: a coupon costs a
-// query, and its limit one more.
+// TestSalesReadOnlyTheLimitsTheyHave checks that a coupon costs one query, and its limit
+// another.
 func TestSalesReadOnlyTheLimitsTheyHave(t *testing.T) {
 	var queries atomic.Int64
 	store, err := sqlstore.Open(t.Context(), t.TempDir(), sqlstore.Options{Trace: func(text string) {
@@ -242,7 +242,7 @@ func TestSalesReadOnlyTheLimitsTheyHave(t *testing.T) {
 		return queries.Load() - before
 	}
 	none := lyceum.None[lyceum.CouponID]()
-	cost(none) // enrolls the buyer, which the others do not
+	cost(none) // enrolls the buyer, which the later ones do not
 	plain := cost(none)
 	for _, tc := range []struct {
 		name string

@@ -10,8 +10,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// TestSpentIsWhatDidNotGoBack: what a user spent is what they paid less what they got back, to the
-// cent, however a refund was divided between the price and the tax.
+// TestSpentIsWhatDidNotGoBack checks that what a user spent is what they paid minus what they
+// got back, to the cent, however a refund was divided between price and tax.
 func TestSpentIsWhatDidNotGoBack(t *testing.T) {
 	for engine, store := range engines(t) {
 		for name, tc := range map[string]struct {
@@ -35,7 +35,7 @@ func TestSpentIsWhatDidNotGoBack(t *testing.T) {
 			}
 			b.spent(t, engine+", "+name, tc.want)
 		}
-		b := openBooks(t, store) // of an imported refund, the tax is not known: it goes with the price
+		b := openBooks(t, store) // the tax of an imported refund is unknown: it counts as part of the price
 		storetest.Write(t, store, b.school, func(tx lyceum.Tx) error {
 			_, err := tx.Transactions.Save(tx, lyceum.Transaction{
 				ID: 1, UserID: 1, SaleID: 1, PricingPlanID: 1, CreatedAt: b.now, PurchasedAt: b.now, FinalPrice: 1000, TaxCharge: 200,

@@ -14,8 +14,8 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// StatementQuery is what a statement is asked. From is included, Until is not;
-// an absent end is open.
+// StatementQuery selects the lines of a statement. From is included, Until is not; an absent
+// end is open.
 type StatementQuery[ID ~int32] struct {
 	Of          ID
 	From, Until lyceum.Opt[time.Time]
@@ -23,10 +23,10 @@ type StatementQuery[ID ~int32] struct {
 	Limit       int // in lines
 }
 
-// MaxStatement is the number of lines of the longest statement.
+// MaxStatement is the maximum number of lines of a statement.
 const MaxStatement = 10_000
 
-// StatementKind is what brought a line into a statement.
+// StatementKind is the reason for a line of a statement.
 type StatementKind string
 
 // The kinds of lines.
@@ -37,12 +37,12 @@ const (
 	StatementWon    StatementKind = "dispute_won"
 )
 
-// StatementPlace is where in the order of all lines one stands. The zero place
-// is before them.
+// StatementPlace is the position of a line in the order of all lines. The zero place is before
+// all of them.
 type StatementPlace struct {
 	At          time.Time
 	Transaction lyceum.TransactionID
-	Step        int32 // 0: the payment, 1: an imported refund, else 1 more than the movement
+	Step        int32 // 0: the payment, 1: an imported refund, otherwise the movement's id plus 1
 }
 
 func (p StatementPlace) compare(q StatementPlace) int {
@@ -53,7 +53,7 @@ func (p StatementPlace) String() string {
 	return fmt.Sprintf("%d.%d.%d", p.At.Unix(), p.Transaction, p.Step)
 }
 
-// ParseStatementPlace reads what String wrote.
+// ParseStatementPlace parses the result of String.
 func ParseStatementPlace(text string) (StatementPlace, error) {
 	var p StatementPlace
 	parts := strings.Split(text, ".")
@@ -71,7 +71,8 @@ func ParseStatementPlace(text string) (StatementPlace, error) {
 	return p, nil
 }
 
-// StatementLine is one line of a statement: what is owed, or below 0 taken back.
+// StatementLine is one line of a statement: an amount that is owed, or, if negative, taken
+// back.
 type StatementLine struct {
 	StatementPlace
 
@@ -86,10 +87,10 @@ type StatementLine struct {
 type Statement struct {
 	From, Until lyceum.Opt[time.Time]
 	Lines       []StatementLine
-	Next        lyceum.Opt[StatementPlace] // of those that come after these
+	Next        lyceum.Opt[StatementPlace] // the place to continue after, if there are more lines
 }
 
-// StatementSum is the sum of lines of one currency.
+// StatementSum is the sum of the lines in one currency.
 type StatementSum struct {
 	Currency lyceum.Currency
 	Amount   lyceum.Minor
@@ -140,7 +141,7 @@ func (s *Service) AuthorStatement(
 	})
 }
 
-// stating is a statement while it is put together.
+// stating is a statement in progress.
 type stating struct {
 	from, until lyceum.Opt[time.Time]
 	after       StatementPlace
@@ -151,7 +152,7 @@ type stating struct {
 	steps lyceum.MovementFilter
 	fee   func(*lyceum.Transaction) lyceum.Minor
 
-	places   []StatementPlace // of lines, in no order
+	places   []StatementPlace // of lines, unordered
 	payments map[lyceum.TransactionID]lyceum.Transaction
 }
 
@@ -181,8 +182,8 @@ func (s *Service) statement(ctx context.Context, by lyceum.By, of *stating) (Sta
 	return made, err
 }
 
-// period is what lines may be found in, both ends included: times are kept to
-// the second.
+// period returns the times that lines can have, both ends included: times are stored to the
+// second.
 func (of *stating) period() lyceum.Period {
 	var p lyceum.Period
 	if from := of.from; from.Present || !of.after.At.IsZero() {
@@ -198,11 +199,11 @@ func (of *stating) period() lyceum.Period {
 	return p
 }
 
-// errEnough ends a list of places of which there are more than fit.
+// errEnough stops reading a list once it has more places than the limit.
 var errEnough = errors.New("enough")
 
-// collect finds where the next lines stand. Each of the three lists is in order,
-// so that none needs more than the limit and one.
+// collect finds the places of the next lines. Each of the three lists is in order, so none
+// needs more than one more than the limit.
 func (of *stating) collect(v lyceum.View) error {
 	taken := 0
 	take := func(p StatementPlace) error {
@@ -253,10 +254,10 @@ func (of *stating) collect(v lyceum.View) error {
 	return nil
 }
 
-// readAtOnce is how many transactions one statement of SQL names at most.
+// readAtOnce is the most transactions that one SQL statement names.
 const readAtOnce = 500
 
-// lines makes the lines of the places.
+// lines returns the lines at the places.
 func (of *stating) lines(v lyceum.View) ([]StatementLine, error) {
 	var unread, moved []lyceum.TransactionID
 	seen := map[lyceum.TransactionID]bool{}
@@ -304,14 +305,13 @@ func (of *stating) lines(v lyceum.View) ([]StatementLine, error) {
 	return lines, nil
 }
 
-// change is what a step changes in what is owed for a payment.
+// change is what a step changes about the amount owed for a payment.
 type change struct {
 	kind   StatementKind
 	amount lyceum.Minor
 }
 
-// follow goes through all that became of the money of some payments, and adds
-// what each step changed.
+// follow adds what each movement of some payments changed.
 func (of *stating) follow(
 	v lyceum.View, ids []lyceum.TransactionID, changes map[StatementPlace]change,
 ) error {
@@ -341,9 +341,9 @@ func (of *stating) follow(
 	return nil
 }
 
-// changesOf returns what each step changed in what is owed for one payment: its
-// fee's share of what went back. Shares are those of all that went back so far,
-// so that they add up.
+// changesOf returns what each step changed about the amount owed for one payment: the fee's
+// share of the money that was returned. Shares are computed from everything returned so far, so
+// that they add up.
 func (of *stating) changesOf(
 	t *lyceum.Transaction, movements []lyceum.Movement, parts map[lyceum.DisputeID]lyceum.Minor,
 ) map[StatementPlace]change {

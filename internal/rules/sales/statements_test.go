@@ -13,8 +13,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/salesindex"
 )
 
-// linesOf writes a statement as "day kind transaction amount currency", and reads
-// it in parts of some lines.
+// linesOf formats a statement as "day kind transaction amount currency", reading it in pages of
+// limit lines.
 func (b *books) linesOf(t *testing.T, limit int, from, until lyceum.Opt[time.Time]) []string {
 	t.Helper()
 	q := sales.StatementQuery[lyceum.AffiliateID]{Of: 1, From: from, Until: until, Limit: limit}
@@ -67,20 +67,20 @@ func TestStatements(t *testing.T) {
 				}}).Transactions[0].ID
 			}
 			parts, lost, none := sell(1, "USD", 333), sell(2, "EUR", 1000), sell(2, "USD", 0)
-			for i := range 3 { // a third of 333 each, and in the end all of it
+			for i := range 3 { // a third of 333 each, which adds up to all of it
 				b.now = day(3 + i)
 				must(b.service.Refund(t.Context(), b.by(), sales.Refund{Transaction: parts, Total: minor(4000)}))
 			}
 			b.now = day(6)
 			d, err := b.service.OpenDispute(t.Context(), b.by(), sales.NewDispute{Transaction: lost, Amount: minor(6000), Fee: 9})
 			must(d, err)
-			must(b.service.Refund(t.Context(), b.by(), sales.Refund{Transaction: lost, Amount: minor(1)})) // too little to be a line of 3
+			must(b.service.Refund(t.Context(), b.by(), sales.Refund{Transaction: lost, Amount: minor(1)})) // too little to be a line
 			must(b.service.Refund(t.Context(), b.by(), sales.Refund{Transaction: none}))
 			b.now = day(7)
 			must(b.service.CloseDispute(t.Context(), b.by(), sales.DisputeOutcome{Dispute: d.ID, State: lyceum.DisputeLost}))
 			b.now = day(8)
 			must(b.service.CloseDispute(t.Context(), b.by(), sales.DisputeOutcome{Dispute: d.ID, State: lyceum.DisputeWon}))
-			// What a file brought, refunded in part; the rest is refunded here.
+			// From an imported file, partly refunded; the rest is refunded here.
 			imported := lyceum.Transaction{
 				ID: 90, UserID: 1, PricingPlanID: 1, SaleID: 90, CreatedAt: day(1), PurchasedAt: day(1), Charge: 1000, FinalPrice: 1000, Currency: "USD", Paid: true,
 				AffiliateID: some(lyceum.AffiliateID(1)), AffiliateFees: 100, RefundedAt: some(day(4)), AmountRefunded: 500, HasChargeback: some(false),
@@ -114,7 +114,7 @@ func TestStatements(t *testing.T) {
 			}
 			b.now = day(9)
 			must(b.service.Refund(t.Context(), b.by(), sales.Refund{Transaction: 90}))
-			// The date of the imported part is no longer known.
+			// The date of the imported refund is no longer known.
 			want = append(append(append([]string{}, want[:6]...), want[7:]...), "2026-02-09 refund 90 -100 USD")
 			if diff := cmp.Diff(want, b.linesOf(t, 4, lyceum.None[time.Time](), lyceum.None[time.Time]())); diff != "" {
 				t.Errorf("refunded here, too (-want +got):\n%s", diff)
@@ -144,8 +144,8 @@ func TestStatementPlaces(t *testing.T) {
 	}
 }
 
-// However the money of payments comes and goes, the lines of a payment add up to
-// its fee's share of what stayed, and to 0 when all went back.
+// However the money of a payment moves back and forth, its lines add up to the fee's share of
+// what stayed, and to 0 if all of it was returned.
 func TestStatementsAddUp(t *testing.T) {
 	store := openStore(t)
 	rapid.Check(t, func(r *rapid.T) {

@@ -8,24 +8,23 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// SaleStatus is how far a sale has come.
+// SaleStatus is the status of a sale.
 type SaleStatus string
 
-// The statuses of a sale that is paid for again and again. One that is paid once
-// only ever has Ended.
+// The statuses of a recurring sale. A sale that is paid once only ever has Ended.
 const (
 	Trialing   SaleStatus = "trialing"
 	Active     SaleStatus = "active"
 	PastDue    SaleStatus = "past_due"
-	Canceled   SaleStatus = "canceled" // until what is paid for is used up
+	Canceled   SaleStatus = "canceled" // until the paid period is over
 	Ended      SaleStatus = "ended"
 	PaidInFull SaleStatus = "paid_in_full"
 )
 
-// MaxFailures is how many failures the detail of a sale has at most.
+// MaxFailures is the most failures that a sale's detail has.
 const MaxFailures = 100
 
-// judge finds the failures of a sale, and says how it stands at a moment.
+// judge reads the failures of a sale and determines its status at a given time.
 func (d *SaleDetail) judge(tables *lyceum.Tables, from lyceum.Reads, now time.Time) error {
 	if d.FailedAt.Present {
 		of := lyceum.PaymentFailureFilter{Sale: lyceum.Some(d.ID), Newest: true}
@@ -43,9 +42,9 @@ func (d *SaleDetail) judge(tables *lyceum.Tables, from lyceum.Reads, now time.Ti
 	return nil
 }
 
-// bill finds which periods the payments bought of a sale that is paid for again and
-// again, and when it lapses. When the next payment is due of a sale of which nothing
-// was recorded here follows from its payments.
+// bill determines which periods the payments of a recurring sale bought, and when it lapses. If
+// nothing was recorded here for the sale, it also derives from the payments when the next one
+// is due.
 func (d *SaleDetail) bill(tables *lyceum.Tables, from lyceum.Reads) error {
 	if !d.PricingPlanID.Present {
 		return nil
@@ -62,7 +61,7 @@ func (d *SaleDetail) bill(tables *lyceum.Tables, from lyceum.Reads) error {
 	return d.count(&plan, &school)
 }
 
-// count is bill for a sale of a plan.
+// count is bill for a known plan and school.
 func (d *SaleDetail) count(plan *lyceum.PricingPlan, school *lyceum.School) error {
 	if !plan.Recurring() {
 		return nil
@@ -86,7 +85,7 @@ func (d *SaleDetail) count(plan *lyceum.PricingPlan, school *lyceum.School) erro
 	return nil
 }
 
-// Failures returns a page of the failed payments of a sale, by id.
+// Failures returns a page of a sale's failed payments, by id.
 func (s *Service) Failures(
 	ctx context.Context, by lyceum.By, id lyceum.SaleID, p lyceum.Page,
 ) (lyceum.Listing[lyceum.PaymentFailure], error) {
@@ -115,8 +114,7 @@ func (d *SaleDetail) statusAt(now time.Time) lyceum.Opt[SaleStatus] {
 	return lyceum.None[SaleStatus]()
 }
 
-// failing reports whether an attempt to charge the sale failed since it was last
-// paid.
+// failing reports whether an attempt to charge the sale has failed since it was last paid.
 func (d *SaleDetail) failing() bool {
 	return d.FailedAt.Present && !slices.ContainsFunc(d.Transactions, func(t lyceum.Transaction) bool {
 		return t.Paid && !paidAt(&t, d.References).Before(d.FailedAt.Value)

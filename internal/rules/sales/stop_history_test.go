@@ -12,12 +12,12 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/sales"
 )
 
-// ending ends a sale, which perhaps nobody charges any more.
+// ending returns the end of a sale that may no longer be charged.
 func (m *union) ending(d *deal) sales.Ending {
 	return sales.Ending{Sale: d.id, ChargingStopped: rapid.Bool().Draw(m.r, "charging stopped")}
 }
 
-// confirm says that nobody charges a sale any more.
+// confirm confirms that a sale is no longer charged.
 func (m *union) confirm(t *testing.T) {
 	d := m.pick()
 	if d == nil {
@@ -32,7 +32,7 @@ func (m *union) confirm(t *testing.T) {
 	}
 }
 
-// compareToStop holds the list of what is still charged to the model.
+// compareToStop compares the list of sales still being charged with the model.
 func (m *union) compareToStop(t *testing.T) {
 	listed, err := m.b.service.ToStop(t.Context(), m.b.by(), struct{}{}, firstPage)
 	if err != nil {
@@ -55,7 +55,7 @@ func (m *union) compareToStop(t *testing.T) {
 	m.seen["sales to stop charging"] += len(want)
 }
 
-// importSale takes in a subscription that was sold and is billed elsewhere.
+// importSale imports a subscription that was sold and is billed elsewhere.
 func (m *union) importSale(t *testing.T, user lyceum.UserID) {
 	m.imports++
 	at := lyceum.Second(m.b.now).AddDate(0, 0, -rapid.IntRange(0, 100).Draw(m.r, "days ago"))

@@ -10,8 +10,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// TestAStopIsAnnouncedOnce: Sale.subscription_canceled comes when the sale stops
-// being active, and once for good. Each act is followed by what it announces.
+// TestAStopIsAnnouncedOnce checks what each act announces: Sale.subscription_canceled comes
+// when the sale stops being active, and only once.
 func TestAStopIsAnnouncedOnce(t *testing.T) {
 	type act struct {
 		name      string
@@ -120,7 +120,7 @@ func TestAStopIsAnnouncedOnce(t *testing.T) {
 	}
 }
 
-// TestAnEndIsOneEntry: the refund that ends a sale changes the sale once.
+// TestAnEndIsOneEntry checks that a refund that ends a sale updates the sale only once.
 func TestAnEndIsOneEntry(t *testing.T) {
 	b := newBooks(t)
 	b.sell(t, sales.NewSale{User: 1, Plan: 6, Amounts: sales.Amounts{FinalPrice: some(lyceum.Minor(700))}})

@@ -12,8 +12,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// TestSalesGoTogether: of changes of sales and of access that share a commit, none needs its rows in
-// the database before the others are done.
+// TestSalesGoTogether checks that of the changes to sales and access that share a commit, none
+// needs its rows in the database before the others are done.
 func TestSalesGoTogether(t *testing.T) {
 	t.Parallel()
 	const buyers = 64
@@ -193,7 +193,8 @@ func TestSalesGoTogether(t *testing.T) {
 	}
 }
 
-// sellBundles has plan 12 sell a collection of two courses, and plan 13 a tier with that and a download.
+// sellBundles creates plan 12, which sells a collection of two courses, and plan 13, which
+// sells a tier with that collection and a download.
 func sellBundles(tx lyceum.Tx) error {
 	plan := lyceum.PricingPlan{Name: "Bundle", Price: 5000, Currency: "USD", Frequency: lyceum.OneTimePayment}
 	collection, tier := plan, plan

@@ -7,14 +7,14 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Ending names a sale that is to end, and says whether the payment system charges
-// it no more.
+// Ending is a sale that is to end, and whether the payment system has already stopped charging
+// it.
 type Ending struct {
 	Sale            lyceum.SaleID
 	ChargingStopped bool
 }
 
-// begin ends a sale that nobody charges any more, so that there is nothing to stop.
+// begin ends a sale that is no longer charged, so that there is nothing to stop.
 func (e Ending) begin(sale *lyceum.Sale, plan *lyceum.PricingPlan, now time.Time, why lyceum.SaleEnd) {
 	if e.ChargingStopped {
 		sale.End(plan, now, why)
@@ -22,7 +22,7 @@ func (e Ending) begin(sale *lyceum.Sale, plan *lyceum.PricingPlan, now time.Time
 	}
 }
 
-// ToStop is a sale that somebody is to stop charging.
+// ToStop is a sale that the payment system is to stop charging.
 type ToStop struct {
 	lyceum.Sale
 
@@ -30,8 +30,8 @@ type ToStop struct {
 	Reference lyceum.Opt[string] // of its last payment, if that has one
 }
 
-// ToStop lists the sales that somebody is to stop charging, the one that has
-// waited longest first.
+// ToStop lists the sales that the payment system is to stop charging, the one waiting longest
+// first.
 func (s *Service) ToStop(
 	ctx context.Context, by lyceum.By, _ struct{}, p lyceum.Page,
 ) (lyceum.Listing[ToStop], error) {
@@ -56,7 +56,7 @@ func (s *Service) ToStop(
 	return list, err
 }
 
-// lastReferences finds the reference of the last payment of each of some sales.
+// lastReferences returns the reference of the last payment of each sale.
 func lastReferences(v lyceum.View, sales []lyceum.SaleID) (map[lyceum.SaleID]lyceum.Opt[string], error) {
 	payments, err := lyceum.All(v.Transactions, v, lyceum.TransactionQuery{LastOf: sales})
 	if err != nil {
@@ -74,8 +74,8 @@ func lastReferences(v lyceum.View, sales []lyceum.SaleID) (map[lyceum.SaleID]lyc
 	return last, err
 }
 
-// uncharged returns what does not fit of a sale that opened again: nobody charges it,
-// if that was confirmed after it had ended.
+// uncharged returns a misfit for a sale that was reopened after it was confirmed that its
+// charging had stopped.
 func uncharged(ended, open *lyceum.Sale, plan *lyceum.PricingPlan) []misfit {
 	if !ended.EndedAt.Present || ended.ToStop.Present || open.EndedAt.Present || !open.Charged(plan) {
 		return nil
@@ -84,8 +84,8 @@ func uncharged(ended, open *lyceum.Sale, plan *lyceum.PricingPlan) []misfit {
 		"system: start to charge it again, or cancel it", open.ID)}
 }
 
-// ChargingStopped notes that the payment system no longer charges a sale that has
-// ended. It fails with Conflict for one that goes on, or was paid once.
+// ChargingStopped records that the payment system no longer charges a sale that has ended. It
+// fails with Conflict for a sale that has not ended, or was paid once.
 func (s *Service) ChargingStopped(ctx context.Context, by lyceum.By, id lyceum.SaleID) (lyceum.Sale, error) {
 	return perform(ctx, s, by, id, chargingStopped)
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// stops lists what somebody is to stop charging, as "sale reason user reference".
+// stops lists the sales that somebody has to stop charging, as "sale reason user reference".
 func (b *books) stops(t *testing.T) (list []string) {
 	t.Helper()
 	found, err := b.service.ToStop(t.Context(), b.by(), struct{}{}, lyceum.Page{Number: 1, Size: 100})
@@ -25,11 +25,11 @@ func (b *books) stops(t *testing.T) (list []string) {
 	return list
 }
 
-// TestToStopCharging: whatever ends what is paid for again and again, somebody is
-// to stop charging it.
+// TestToStopCharging checks that, whatever ends a sale with recurring payments, it is listed
+// until somebody stops charging it.
 func TestToStopCharging(t *testing.T) {
 	stores := engines(t)
-	const nothing lyceum.PricingPlanID = 42 // monthly, and costs nothing
+	const nothing lyceum.PricingPlanID = 42 // monthly, and free
 	type act func(*testing.T, *books) error
 	cancel := func(t *testing.T, b *books) error {
 		_, err := b.service.Cancel(t.Context(), b.by(), sales.Ending{Sale: 1})
@@ -176,8 +176,8 @@ func changeToMonthly(t *testing.T, b *books) error {
 	return err
 }
 
-// TestToStopInOrder: the sale that has waited longest comes first, and a payment
-// plan that is paid in full is not among them.
+// TestToStopInOrder checks that the sale that has waited longest comes first, and that a
+// payment plan that is paid in full is not listed.
 func TestToStopInOrder(t *testing.T) {
 	for engine, store := range engines(t) {
 		b := openBooks(t, store)
@@ -217,7 +217,8 @@ func TestToStopInOrder(t *testing.T) {
 	}
 }
 
-// TestChargingThatIsNotToStop is refused.
+// TestChargingThatIsNotToStop checks that confirming the stop of a charge that need not stop is
+// rejected.
 func TestChargingThatIsNotToStop(t *testing.T) {
 	b := newBooks(t)
 	b.sell(t, sales.NewSale{User: 1, Plan: 6})
