@@ -13,21 +13,21 @@ import (
 )
 
 const (
-	// variants is how many different questions a class has, so that a cache of
-	// one answer gains nothing.
+	// variants is how many different requests a class has, so that caching a single response
+	// gains nothing.
 	variants = 32
-	// freshARound is how many questions a round has at hand of a class that
-	// asks each question once.
+	// freshARound is how many requests are prepared for a round of a class that sends each
+	// request once.
 	freshARound = 1 << 16
 )
 
-// The period that sales are made up in (internal/inbound/demo).
+// The period in which sales are generated (internal/inbound/demo).
 var (
 	salesBegin = time.Date(2023, 1, 2, 0, 0, 0, 0, time.UTC)
 	salesEnd   = time.Date(2026, 7, 1, 0, 0, 0, 0, time.UTC)
 )
 
-// question is one request with the total its answer must have.
+// question is one request with the total that its response must have.
 type question struct {
 	filter lyceum.TransactionFilter
 	order  lyceum.Order
@@ -36,17 +36,17 @@ type question struct {
 	total  int
 }
 
-// class is a kind of question.
+// class is a kind of request.
 type class struct {
 	name      string
 	questions []question
-	// fresh gives the next of questions that are asked once each; the class's
-	// own are the first of them then, to compare their totals. Where it is nil
-	// the class's own are asked over and over.
+	// fresh returns the next of the requests that are sent only once; questions are then the
+	// first of them, to compare their totals. If fresh is nil, questions are sent over and
+	// over.
 	fresh func() question
 }
 
-// path phrases the question.
+// path returns the path and query of the request.
 func (q question) path() string {
 	v := url.Values{"page": {strconv.Itoa(q.page)}, "per": {strconv.Itoa(q.per)}}
 	number := func(name string, id int32, present bool) {
@@ -76,7 +76,7 @@ func (q question) path() string {
 	return "/v1/transactions?" + v.Encode()
 }
 
-// paths gives what is asked in one round.
+// paths returns what is requested in one round.
 func (c *class) paths() []string {
 	var all []string
 	if c.fresh == nil {
@@ -91,11 +91,11 @@ func (c *class) paths() []string {
 	return all
 }
 
-// book makes the questions of every class with their exact totals, counted in
-// the sales as they are made up: none of them is kept.
+// book returns the requests of every class with their exact totals. These are counted while the
+// sales are generated, without storing any.
 func book(seed uint64, size int) []class {
 	school := demo.New(seed, size)
-	school.Users = nil // the sales do without; they are what takes memory here
+	school.Users = nil // not needed for the sales, and they would take most of the memory here
 	classes := questions(school, seed, size)
 	t := newTally(school)
 	for i := range classes {
@@ -118,15 +118,15 @@ func book(seed uint64, size int) []class {
 	return classes
 }
 
-// pages is at least 1: a first page is there even if it is empty.
+// pages is at least 1: the first page exists even if it is empty.
 func pages(total, per int) int { return max(1, (total+per-1)/per) }
 
 // tally counts sales by filter.
 type tally struct {
 	courses map[lyceum.PricingPlanID]lyceum.Opt[lyceum.CourseID]
 	totals  map[lyceum.TransactionFilter]*total
-	// bySubject has the same totals by whom or what the filter names, so that a
-	// sale is compared with few of them.
+	// bySubject has the same totals by what the filter selects, so that a sale is compared with
+	// only a few of them.
 	bySubject map[subject][]*total
 }
 
@@ -135,7 +135,7 @@ type total struct {
 	n      int
 }
 
-// subject is what a filter names first; the zero value is nothing.
+// subject is the first thing that a filter selects by; the zero value is nothing.
 type subject struct {
 	kind string
 	id   int32
@@ -189,9 +189,9 @@ func (t *tally) count(sale *lyceum.Transaction) {
 	}
 }
 
-// questions makes the classes without totals. Every other question asks for
-// the oldest sales first. Pages that a filter has not become ones that it has
-// when its total is known.
+// questions returns the classes without totals. Every other request is for the oldest sales
+// first. Page numbers beyond the last page are reduced to existing pages when the total is
+// known.
 func questions(school *demo.School, seed uint64, size int) []class {
 	type filter = lyceum.TransactionFilter
 	chance := rand.New(rand.NewPCG(seed, 77))
@@ -209,8 +209,8 @@ func questions(school *demo.School, seed uint64, size int) []class {
 		begin := salesEnd.AddDate(0, -1-i, 0)
 		return lyceum.Period{After: begin.Add(-time.Second), Until: begin.AddDate(0, 1, 0).Add(-time.Second)}
 	}
-	// Both orders of the same thing stand beside each other: i/2 counts things,
-	// and with n of them i/(2*n) how often all were asked for.
+	// Both orders of the same request are adjacent: i/2 numbers the requests, and with n things
+	// i/(2*n) is how often all of them have been requested.
 	return []class{
 		kind("first page", func(i int) question { return question{page: 1 + i/2} }),
 		kind("middle page", func(i int) question { return question{page: 1 + all/2 + i/2} }),
@@ -247,7 +247,7 @@ func questions(school *demo.School, seed uint64, size int) []class {
 	}
 }
 
-// kind makes a class of the questions that nth gives for 0, 1, 2 and so on.
+// kind returns a class of the requests that nth returns for 0, 1, 2 and so on.
 func kind(name string, nth func(i int) question) class {
 	c := class{name: name}
 	for i := range variants {
@@ -256,7 +256,7 @@ func kind(name string, nth func(i int) question) class {
 	return c
 }
 
-// completed gives a question what most have: the first page, of 20.
+// completed sets what most requests have in common: the first page, of 20.
 func completed(q question, i int) question {
 	q.page, q.per = cmp.Or(q.page, 1), cmp.Or(q.per, 20)
 	if i%2 == 1 {
@@ -265,11 +265,11 @@ func completed(q question, i int) question {
 	return q
 }
 
-// freshFilters gives questions by number that name a course, a month from any
-// second on and one or two flags. No two of a hundred million are the same.
+// freshFilters returns a function that returns numbered requests for a course, a month starting
+// at any second and one or two flags. No two of a hundred million are equal.
 func freshFilters(courses []lyceum.CourseID) func(i int) question {
-	// Seconds; from one part of the time to another, and without a factor in
-	// common with all of it, so that every second has its turn.
+	// In seconds. It jumps from one part of the period to another, and has no factor in common
+	// with the whole period, so that every second gets its turn.
 	const step = 66_533_911
 	begins := int(salesEnd.Sub(salesBegin)/time.Second) - 30*24*3600
 	no, yes := lyceum.Some(false), lyceum.Some(true)
@@ -285,7 +285,7 @@ func freshFilters(courses []lyceum.CourseID) func(i int) question {
 	}
 }
 
-// sold gives the courses that can be bought.
+// sold returns the courses that can be bought.
 func sold(school *demo.School) []lyceum.CourseID {
 	var courses []lyceum.CourseID
 	for _, p := range school.PricingPlans {
@@ -297,7 +297,7 @@ func sold(school *demo.School) []lyceum.CourseID {
 	return slices.Compact(courses)
 }
 
-// sample draws buyers as sales do: who buys often is drawn often.
+// sample picks buyers in proportion to their sales: frequent buyers are picked often.
 func sample(school *demo.School, chance *rand.Rand, size int) []lyceum.UserID {
 	var buyers []lyceum.UserID
 	for batch := range school.Batches(1000) {

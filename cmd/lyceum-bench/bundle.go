@@ -20,20 +20,20 @@ import (
 // bundleMembers is how many users have bought the product collection.
 const bundleMembers = 100_000
 
-// bundle is a school with a product collection that many have bought, the
-// learner of the sandbox among them.
+// bundle is a school with a product collection that many users have bought, including the
+// sandbox's learner.
 type bundle struct {
 	s          settings
 	place      oldPlace
 	key, token string
 	school     lyceum.SchoolID
 	collection lyceum.ProductCollectionID
-	courses    [2]lyceum.CourseID // that come and go
+	courses    [2]lyceum.CourseID // that are added and removed
 	server     *server
 }
 
-// measureBundle adds products to a large collection and removes them, and
-// measures what the writes that follow make others wait.
+// measureBundle adds products to a large collection and removes them, and measures how long the
+// resulting writes make others wait.
 func measureBundle(ctx context.Context, s settings) error {
 	dir := filepath.Join(s.work, "bundle")
 	b := &bundle{s: s, place: oldPlace{"sqlite", []string{"--data", dir}, s.work}}
@@ -98,7 +98,7 @@ func (b *bundle) measureChanges(ctx context.Context) error {
 	return b.server.stop()
 }
 
-// serve starts a server of the school.
+// serve starts a server for the school.
 func (b *bundle) serve(ctx context.Context) (err error) {
 	if b.server, err = b.s.serveOn(ctx, b.place.database); err == nil {
 		b.server.key = b.key
@@ -106,7 +106,7 @@ func (b *bundle) serve(ctx context.Context) (err error) {
 	return err
 }
 
-// open opens the school.
+// open opens the school's database.
 func (b *bundle) open(ctx context.Context) (*sqlstore.Store, error) {
 	if b.place.engine == "postgres" {
 		return sqlstore.OpenPostgres(ctx, b.place.database[1], sqlstore.Options{})
@@ -120,8 +120,8 @@ func (b *bundle) removed(products string, n int) string {
 	return fmt.Sprintf("%s/course/%d", products, b.courses[n])
 }
 
-// timedStore measures how long each change of one caller takes, and after each a
-// small one, which shows how noisy the machine is.
+// timedStore measures how long each write of one caller takes, and also that of a small write
+// after each, which shows how noisy the machine is.
 type timedStore struct {
 	lyceum.Store
 
@@ -153,8 +153,8 @@ func touch(tx lyceum.Tx, id lyceum.UserID) error {
 	return err
 }
 
-// measureSteps adds a course and removes it without others, and measures each
-// write that follows.
+// measureSteps adds a course and removes it without concurrent load, and measures each of the
+// resulting writes.
 func (b *bundle) measureSteps(ctx context.Context) error {
 	store, err := b.open(ctx)
 	if err != nil {
@@ -196,7 +196,7 @@ func (b *bundle) measureSteps(ctx context.Context) error {
 	return nil
 }
 
-// long counts what took longer than a write should.
+// long counts the writes that took longer than they should.
 func long(took []time.Duration) (n int) {
 	for _, d := range took {
 		if d > 25*time.Millisecond {
@@ -206,7 +206,7 @@ func long(took []time.Duration) (n int) {
 	return n
 }
 
-// times prints the median, the 99th percentile and the longest in milliseconds.
+// times formats the median, the 99th percentile and the maximum in milliseconds.
 func times(took []time.Duration) string {
 	if len(took) == 0 {
 		return "– | – | –"
@@ -217,8 +217,8 @@ func times(took []time.Duration) string {
 	return fmt.Sprintf("%.2f | %.2f | %.2f", at(n/2), at(n*99/100), at(n-1))
 }
 
-// change makes one change of the collection through the interface while another
-// connection creates users, and returns its row of the table.
+// change makes one change to the collection through the API while another connection creates
+// users, and returns its row of the table.
 func (b *bundle) change(
 	ctx context.Context, method, path string, body any, course lyceum.CourseID, opens, kill bool,
 ) (string, error) {
@@ -263,8 +263,8 @@ func (b *bundle) change(
 		time.Since(begin).Seconds(), killed, times(took), alone[len(alone)-1].Seconds()*1e3), nil
 }
 
-// kill ends the server as a power cut would once some members are settled, and
-// starts it again.
+// kill kills the server, like a power failure would, once some members are settled, and
+// restarts it.
 func (b *bundle) kill(ctx context.Context) (string, error) {
 	var settled int64
 	for begin := time.Now(); settled == 0; {
@@ -292,8 +292,7 @@ func (b *bundle) kill(ctx context.Context) (string, error) {
 	return fmt.Sprintf("at entitlement %d", left), err
 }
 
-// createUsers creates users one after the other until it is done, for so long at
-// most.
+// createUsers creates users one after another until done returns true, or most has passed.
 func (b *bundle) createUsers(done func() (bool, error), most time.Duration) (took []time.Duration, err error) {
 	c, err := dial(b.server.address)
 	if err != nil {
@@ -321,7 +320,7 @@ func (b *bundle) createUsers(done func() (bool, error), most time.Duration) (too
 	return took, nil
 }
 
-// opens reports whether the learner may open a course.
+// opens reports whether the learner can open a course.
 func (b *bundle) opens(ctx context.Context, course lyceum.CourseID) (bool, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet,
 		fmt.Sprintf("http://%s/v1/current_user/courses/%d", b.server.address, course), nil)
@@ -346,7 +345,7 @@ func (b *bundle) enrolled(ctx context.Context, course lyceum.CourseID) (int64, e
 	return list.Meta.Total, err
 }
 
-// left returns up to which entitlement the members are settled, -1 when all are.
+// left returns the entitlement up to which members are settled, or -1 if all are.
 func (b *bundle) left(ctx context.Context) (int64, error) {
 	driver, address := "pgx", b.place.database[1]
 	if b.place.engine == "sqlite" {

@@ -15,7 +15,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
 )
 
-// make makes the school: a sandbox, whose learner has a token, and members.
+// make creates the school: a sandbox, whose learner has a token, and members.
 func (b *bundle) make(ctx context.Context) error {
 	args := append([]string{"sandbox", "--json", "--addr", "127.0.0.1:0", "--transactions", "100"}, b.place.database...)
 	sandbox, err := start(ctx, b.s.binary, args...)
@@ -80,7 +80,7 @@ func (b *bundle) write(ctx context.Context, store *sqlstore.Store, change func(l
 	return store.Write(ctx, lyceum.Stamp{School: b.school, At: time.Now(), Actor: "bench"}, change)
 }
 
-// products makes two courses, a collection without products, and its plan.
+// products creates two courses, a collection without products, and its plan.
 func (b *bundle) products(tx lyceum.Tx, plan *lyceum.PricingPlan) (err error) {
 	now := time.Now()
 	for i := range b.courses {
@@ -137,7 +137,7 @@ func (b *bundle) learner(ctx context.Context, store *sqlstore.Store) (lyceum.Use
 	return user.ID, err
 }
 
-// sell sells the collection to everybody.
+// sell sells the collection to all members.
 func (b *bundle) sell(
 	ctx context.Context, store *sqlstore.Store, plan lyceum.PricingPlanID, members []lyceum.UserID,
 ) error {

@@ -19,13 +19,13 @@ import (
 // changed is how many learners each kind of change is made for.
 const changed = buyers
 
-// The plans of desk besides those of its market.
+// The plans of desk in addition to those of its market.
 const (
 	monthlyPlan    lyceum.PricingPlanID = 1001 // of the first course
 	collectionPlan lyceum.PricingPlanID = 1002 // of a collection of two other courses
 )
 
-// desk makes changes of each kind for the learners of a market, one after the other.
+// desk makes changes of each kind for the learners of a market, one after another.
 type desk struct {
 	*market
 
@@ -37,13 +37,14 @@ type desk struct {
 	comments [changed]lyceum.CommentID
 }
 
-// changeKind is a kind of change, of which each learner has one.
+// changeKind is a kind of change, which is made once for each learner.
 type changeKind struct {
 	name string
 	make func(ctx context.Context, learner int) error
 }
 
-// measureChanges measures changes that follow a sale, beside first sales of the same round.
+// measureChanges measures changes that follow a sale, and compares them with first sales of the
+// same round.
 func measureChanges(ctx context.Context, s settings) error {
 	fmt.Printf("## Changes\n\nWriters make %d changes of each kind, one for each learner. First sales are of a course; "+
 		"median of %d rounds, each in a new school.\n\n| engine | writers | change | changes/s | of first sales |\n"+
@@ -100,7 +101,8 @@ func compareChanges(ctx context.Context, s settings, store *sqlstore.Store) erro
 	return nil
 }
 
-// changeAll has writers make one change for each learner, and gives the changes a second.
+// changeAll makes one change for each learner with a number of writers, and returns the changes
+// per second.
 func changeAll(ctx context.Context, writers int, k changeKind) (float64, error) {
 	var next atomic.Int64
 	begin, failed := time.Now(), make(chan error, writers)
@@ -160,7 +162,7 @@ func openDesk(ctx context.Context, store *sqlstore.Store) (*desk, error) {
 
 func (d *desk) by() lyceum.By { return lyceum.By{School: d.school, Actor: "bench"} }
 
-// record sells a plan to a learner.
+// record returns a function that sells a plan to a learner.
 func (d *desk) record(plan lyceum.PricingPlanID) func(context.Context, int) error {
 	return func(ctx context.Context, learner int) error {
 		sale, err := d.sales.Record(ctx, d.by(), sales.NewSale{User: lyceum.UserID(1 + learner), Plan: plan})
@@ -222,7 +224,7 @@ func (d *desk) kinds() []changeKind {
 	}
 }
 
-// mix is a sale, a sign-in, a lecture, a comment or another name, in turn.
+// mix makes a sale, a sign-in, a completed lecture, a comment or a change of name, in turn.
 func (d *desk) mix(ctx context.Context, learner int) error {
 	user := lyceum.UserID(1 + learner)
 	switch learner % 5 {

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// client is one connection that asks and throws the answers away, as cheaply
-// as can be: what it costs is taken from both servers alike.
+// client is one connection that sends requests and discards the responses as cheaply as
+// possible: its cost is the same for both servers.
 type client struct {
 	conn net.Conn
 	read *bufio.Reader
@@ -28,12 +28,12 @@ func dial(address string) (*client, error) {
 	return &client{conn: conn, read: bufio.NewReaderSize(conn, 64<<10)}, nil
 }
 
-// request renders what is sent for a path.
+// request renders the request for a path.
 func request(path, key string) []byte {
 	return []byte("GET " + path + " HTTP/1.1\r\nHost: localhost\r\napiKey: " + key + "\r\n\r\n")
 }
 
-// do sends a request and gives the status and, when keep is set, the body.
+// do sends a request and returns the status and, if keep is true, the body.
 func (c *client) do(request []byte, keep bool) (status int, body []byte, err error) {
 	if err := c.conn.SetDeadline(time.Now().Add(time.Minute)); err != nil {
 		return 0, nil, err
@@ -75,11 +75,11 @@ func (c *client) do(request []byte, keep bool) (status int, body []byte, err err
 	return status, nil, err
 }
 
-// rate is what driving a server gave.
+// rate is the result of driving a server.
 type rate struct{ perSecond, p50, p99 float64 } // p50 and p99 in milliseconds
 
-// drive asks a server the requests in turn on n connections for a while. Each
-// connection begins at another place, so that few ask the same at once.
+// drive sends requests to a server in turn on n connections for the given duration. Each
+// connection starts at a different place, so that few send the same request at the same time.
 func drive(address string, requests [][]byte, n int, duration time.Duration) (rate, error) {
 	var mu sync.Mutex
 	var all []time.Duration
@@ -130,7 +130,7 @@ func ask(address string, requests [][]byte, first int, until time.Time) ([]time.
 	}
 }
 
-// medians gives the median of each figure.
+// medians returns the median of each figure.
 func medians(rates []rate) rate {
 	each := func(figure func(rate) float64) float64 {
 		var all []float64

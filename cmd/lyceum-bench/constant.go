@@ -21,12 +21,13 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
 )
 
-// constantPath is where the constant server answers so many bytes.
+// constantPath is the path under which the constant server responds with a given number of
+// bytes.
 const constantPath = "/v1/constant/"
 
-// serveConstant is the ceiling: the real server with one operation, which
-// answers bytes that it has ready. It tells its address and key in one line
-// and runs until it is told to stop.
+// serveConstant runs the upper limit for comparisons: the real server with one operation, whose
+// response is already in memory. It prints its address and key in one line and runs until it is
+// told to stop.
 func serveConstant(ctx context.Context, lengths []string) error {
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM, os.Interrupt)
 	defer stop()
@@ -49,7 +50,7 @@ func serveConstant(ctx context.Context, lengths []string) error {
 		return err
 	}
 	log := slog.New(slog.NewJSONHandler(os.Stderr, nil))
-	// All that cmd/lyceum gives a server that is asked with API keys.
+	// Everything that cmd/lyceum gives a server for requests with API keys.
 	books := &access.Bookkeeper{
 		Store: store, Keys: access.NewKeys(store, time.Now), OAuth: access.NewOAuth(store, time.Now),
 		Limiter: access.NewLimiter(0, time.Now), Log: log,
@@ -74,7 +75,7 @@ func tellAndServe(ctx context.Context, handler http.Handler, key string, books *
 	background, stop := context.WithCancel(ctx)
 	var keeping sync.WaitGroup
 	keeping.Go(func() { books.Run(background) })
-	debug.SetGCPercent(400) // as the server does
+	debug.SetGCPercent(400) // like the real server
 	fmt.Printf("{\"base_url\":\"http://%s\",\"api_key\":%q}\n", listener.Addr(), key)
 	err = inbound.Serve(ctx, listener, handler, nil, books.Log)
 	stop()
@@ -82,11 +83,10 @@ func tellAndServe(ctx context.Context, handler http.Handler, key string, books *
 	return err
 }
 
-// constantFace has one operation, which wants what a list wants of its caller.
+// constantFace has one operation, which requires the same of its caller as a list.
 type constantFace map[string]constantBody
 
-// constantBody is an answer that is ready, and whose tag costs no more than
-// that of a list.
+// constantBody is a prepared response whose tag costs no more than that of a list.
 type constantBody []byte
 
 var _ wire.Versioned = constantBody{}
@@ -95,10 +95,10 @@ func (constantBody) State() lyceum.Version { return lyceum.Version{Number: 1, At
 
 func (c constantBody) AppendJSON(b []byte) ([]byte, error) { return append(b, c...), nil }
 
-// maxConstant is the longest answer, in bytes.
+// maxConstant is the maximum length of a response, in bytes.
 const maxConstant = 1 << 24
 
-// jsonLike are the characters of the answers.
+// jsonLike are the characters of the responses.
 const jsonLike = `abcdefghijklmnopqrstuvwxyz0123456789_-:.,{}[] `
 
 func newConstantFace(lengths []string) (constantFace, error) {

@@ -9,18 +9,18 @@ import (
 	"strings"
 )
 
-// contest is a class of requests that is measured beside constant answers.
+// contest is a class of requests that is measured in comparison with constant responses.
 type contest struct {
 	size           int
 	name           string
 	ours, constant *server
-	turn           func() []pair // what is asked in a round
+	turn           func() []pair // returns what is requested in a round
 }
 
 // pair is a request with its counterpart for the constant server.
 type pair struct{ ours, constant []byte }
 
-// startConstant starts a process that has answers of these lengths ready.
+// startConstant starts a process that serves prepared responses of the given lengths.
 func startConstant(ctx context.Context, lengths []int) (*server, error) {
 	args := []string{"constant"}
 	for _, n := range slices.Compact(slices.Sorted(slices.Values(lengths))) {
@@ -29,9 +29,8 @@ func startConstant(ctx context.Context, lengths []int) (*server, error) {
 	return start(ctx, os.Args[0], args...)
 }
 
-// pairs phrases requests for paths whose answers have these lengths, which
-// begin anew where they end. The counterpart of a request has its query and
-// its headers.
+// pairs returns requests for paths whose responses have the given lengths, which are repeated
+// if there are fewer. A request's counterpart has the same query and headers.
 func pairs(ours, constant *server, paths []string, lengths []int) []pair {
 	all := make([]pair, len(paths))
 	for i, path := range paths {
@@ -40,7 +39,7 @@ func pairs(ours, constant *server, paths []string, lengths []int) []pair {
 	return all
 }
 
-// twin phrases the counterpart of a request for a path.
+// twin returns the counterpart of a request for a path.
 func (s *server) twin(path string, length int) []byte {
 	_, query, asked := strings.Cut(path, "?")
 	if asked {
@@ -49,8 +48,7 @@ func (s *server) twin(path string, length int) []byte {
 	return request(constantPath+strconv.Itoa(length)+query, s.key)
 }
 
-// contestHead is the head of the table that contests are rows of, without its
-// first column, the size.
+// contestHead is the header of the table of contests, without its first column, the size.
 const contestHead = `class | connections | requests/s | p50 ms | p99 ms | constant/s | ratio |
 |---|---|---|---|---|---|---|---|`
 
@@ -88,7 +86,7 @@ func (c contest) row(s settings, n int) error {
 	return nil
 }
 
-// grouped writes a number as 1,000,000.
+// grouped formats a number like 1,000,000.
 func grouped(n int) string {
 	text := strconv.Itoa(n)
 	for i := len(text) - 3; i > 0; i -= 3 {

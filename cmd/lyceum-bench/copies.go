@@ -13,8 +13,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
 )
 
-// copySales gives the school in a folder so many transactions by copies of those that it
-// has, with their sales: of the same time and buyers, with ids of their own.
+// copySales raises the number of transactions of the school in a folder to size by copying
+// those it has, along with their sales: with the same times and buyers, but new ids.
 func copySales(ctx context.Context, dir string, size int) (err error) {
 	db, err := sql.Open("sqlite", "file:"+filepath.Join(dir, sqlstore.FileName)+
 		"?_pragma=synchronous(0)&_pragma=cache_size(-500000)&_pragma=temp_store(2)")
@@ -34,7 +34,7 @@ func copySales(ctx context.Context, dir string, size int) (err error) {
 	if err != nil {
 		return err
 	}
-	for _, index := range indexes { // making them again is faster than keeping them
+	for _, index := range indexes { // creating them again is faster than maintaining them
 		if _, err := db.ExecContext(ctx, "DROP INDEX "+index.name); err != nil {
 			return err
 		}
@@ -66,10 +66,10 @@ func copySales(ctx context.Context, dir string, size int) (err error) {
 	if err != nil {
 		return err
 	}
-	return os.RemoveAll(filepath.Join(dir, "index")) // which knows nothing of the copies
+	return os.RemoveAll(filepath.Join(dir, "index")) // it does not contain the copies
 }
 
-// tableIndex is an index of a table with the statement that made it.
+// tableIndex is an index of a table with the statement that created it.
 type tableIndex struct{ name, made string }
 
 func indexesOf(ctx context.Context, db *sql.DB, tables ...string) (list []tableIndex, err error) {
@@ -92,7 +92,7 @@ func indexesOf(ctx context.Context, db *sql.DB, tables ...string) (list []tableI
 	return list, rows.Err()
 }
 
-// copyRows copies rows of a table, with some columns shifted.
+// copyRows copies rows of a table, adding to some columns.
 func copyRows(ctx context.Context, db *sql.DB, table, where string, shift map[string]int64) error {
 	rows, err := db.QueryContext(ctx, "SELECT name FROM pragma_table_info(?)", table)
 	if err != nil {

@@ -12,18 +12,18 @@ import (
 	"strings"
 )
 
-// crawl is what a server answered, by path. It ends at the first answer that is
-// not a 200: two refusals would be equal.
+// crawl holds what a server responded, by path. It stops at the first response other than a
+// 200, because two errors would be equal.
 type crawl struct {
 	client  *client
 	key     string
-	token   string // of a learner, for what is asked with one
+	token   string // of a learner, for requests that need one
 	address string
 	answers map[string][]byte
 	failed  error
 }
 
-// fetch asks once for a path, and returns the answer's JSON.
+// fetch requests a path and returns the JSON of the response.
 func (c *crawl) fetch(path string) map[string]any {
 	if c.failed != nil {
 		return nil
@@ -50,7 +50,7 @@ func (c *crawl) fetch(path string) map[string]any {
 	return value
 }
 
-// all is pages of a list that must not be empty.
+// all is pages for a list that must not be empty.
 func (c *crawl) all(path, rows string, each func(row map[string]any)) {
 	n := 0
 	c.pages(path, rows, func(row map[string]any) { n++; each(row) })
@@ -59,7 +59,7 @@ func (c *crawl) all(path, rows string, each func(row map[string]any)) {
 	}
 }
 
-// pages fetches all pages of a list, and calls each with its rows.
+// pages fetches all pages of a list, and calls each with every row.
 func (c *crawl) pages(path, rows string, each func(row map[string]any)) {
 	for page, last := 1, 1; page <= last && c.failed == nil; page++ {
 		value := c.rows(fmt.Sprintf("%s%sper=100&page=%d", path, separator(path), page), rows, each)
@@ -100,8 +100,8 @@ func list(of any, name string) []any {
 
 func id(row any) int { return int(number(row, "id")) }
 
-// everything fetches every GET of version 1: all pages of all lists, and each
-// row where that has a path of its own.
+// everything fetches every GET operation of version 1: all pages of all lists, and each row
+// that has a separate path.
 func (c *crawl) everything() error {
 	ignore := func(map[string]any) {}
 	for _, query := range []string{"", "?is_fully_refunded=true", "?is_fully_refunded=false", "?is_chargeback=true"} {
@@ -124,7 +124,7 @@ func (c *crawl) everything() error {
 	return c.failed
 }
 
-// users fetches all users: a page number reaches the first 10,000 only.
+// users fetches all users. Page numbers only reach the first 10,000.
 func (c *crawl) users() {
 	last, n := 0, 0
 	each := func(row map[string]any) {
@@ -144,7 +144,7 @@ func (c *crawl) users() {
 	}
 }
 
-// progressOf is how many learners of a course are asked for their progress.
+// progressOf is for how many learners of a course the progress is fetched.
 const progressOf = 100
 
 func (c *crawl) course(course int) {
@@ -184,10 +184,10 @@ func (c *crawl) lecture(path string) {
 	}
 }
 
-// mine begins the paths that are asked with a learner's token.
+// mine is the prefix of the paths that are requested with a learner's token.
 const mine = "/v1/current_user"
 
-// learner asks with the learner's token, and returns how many courses there are.
+// learner fetches with the learner's token, and returns the number of courses.
 func (c *crawl) learner() int {
 	c.fetch(mine + "/me")
 	courses := list(any(c.fetch(mine+"/courses")), "courses")
@@ -200,12 +200,12 @@ func (c *crawl) learner() int {
 	return len(courses)
 }
 
-// compared is how two crawls differ.
+// compared is the difference between two crawls.
 type compared struct {
 	answers map[string]int    // by operation
 	differ  map[string]int    // by operation and field
 	example map[string]string // one of each
-	named   int               // differences that docs/divergences.md names
+	named   int               // differences that docs/divergences.md lists
 }
 
 var (
@@ -213,7 +213,7 @@ var (
 	errOther      = errors.New("the answers differ where docs/divergences.md says nothing")
 )
 
-// compare compares every answer of two crawls in every field.
+// compare compares every response of two crawls in every field.
 func compare(before, after map[string][]byte) *compared {
 	d := &compared{answers: map[string]int{}, differ: map[string]int{}, example: map[string]string{}}
 	all := maps.Clone(before)
@@ -286,8 +286,9 @@ func (d *compared) members(field, path string, x, y map[string]any) {
 
 const userOperation = "GET /v1/users/{id}"
 
-// coursesOfUser compares them course by course. Of "A user's shape": each course appears
-// with the enrollment that is active, where it was the latest, and the newest comes first.
+// coursesOfUser compares a user's courses one by one. According to "A user's shape", each
+// course appears with its active enrollment, where it was the latest before, and the newest
+// comes first.
 func (d *compared) coursesOfUser(path string, a, b any) {
 	const field = userOperation + ".courses"
 	old, now := byCourse(a), byCourse(b)

@@ -22,16 +22,16 @@ import (
 )
 
 const (
-	// filesAtOnce is how many transfers there are at once.
+	// filesAtOnce is the number of concurrent transfers.
 	filesAtOnce = 100
-	// bytesAtOnce is how large each of them is.
+	// bytesAtOnce is the size of each of them.
 	bytesAtOnce = 32 << 20
-	// sparedDisk is what the part leaves free.
+	// sparedDisk is the disk space that must stay free.
 	sparedDisk = 2 << 30
 )
 
-// measureFiles measures how fast a large file is sent to a server and from it, and
-// what many transfers at once take of its memory.
+// measureFiles measures how fast a large file is uploaded to and downloaded from a server, and
+// how much memory many concurrent transfers take.
 func measureFiles(ctx context.Context, s settings) error {
 	var disk syscall.Statfs_t
 	if err := syscall.Statfs(s.work, &disk); err != nil {
@@ -76,22 +76,22 @@ func measureFiles(ctx context.Context, s settings) error {
 	return nil
 }
 
-// transfers are files on their way to and from a server.
+// transfers are uploads to and downloads from a server.
 type transfers struct {
 	ours, plain *server
 	dir         string // data folder of ours
 	size        int64
-	block       []byte // which a file has again and again
+	block       []byte // the block that files consist of, repeated
 	sum         string // SHA-256 of a file
 	filler      filler
 	lecture     place
-	link        string // path of the file that was sent last
+	link        string // path of the file that was uploaded last
 }
 
 func (s settings) newTransfers(ctx context.Context) (t *transfers, err error) {
 	t = &transfers{dir: filepath.Join(s.work, "files"), size: s.fileSize, block: make([]byte, 1<<20)}
 	chance := rand.NewChaCha8([32]byte{})
-	_, _ = chance.Read(t.block) // which never fails
+	_, _ = chance.Read(t.block) // never fails
 	hash := sha256.New()
 	if err := t.write(hash, t.size); err != nil {
 		return nil, err
@@ -115,7 +115,7 @@ func (s settings) newTransfers(ctx context.Context) (t *transfers, err error) {
 	return t, nil
 }
 
-// servePlain receives files by TCP and serves those of a folder by HTTP.
+// servePlain receives files over TCP and serves those in a folder over HTTP.
 func servePlain(folder, sink string) error {
 	files, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -141,7 +141,7 @@ func servePlain(folder, sink string) error {
 	return server.Serve(files)
 }
 
-// receivePlain copies a connection to a file, and answers a byte once it is on disk.
+// receivePlain copies a connection to a file, and responds with one byte once it is on disk.
 func receivePlain(conn net.Conn, path string) error {
 	defer conn.Close()
 	file, err := os.Create(path)
@@ -155,11 +155,11 @@ func receivePlain(conn net.Conn, path string) error {
 	return errors.Join(err, os.Remove(path))
 }
 
-// row prints how fast a transfer is, and a plain one.
+// row prints how fast a transfer is, in comparison with a plain one.
 func (t *transfers) row(rounds int, what string, ours, plain func() error) error {
 	var rates, plainRates, ratios []float64
 	for round := range rounds {
-		both := [...]func() error{plain, ours} // so that one round has one file at a time
+		both := [...]func() error{plain, ours} // alternating, so that a round has one file at a time
 		if (rounds-round)%2 == 0 {
 			both[0], both[1] = ours, plain
 		}
@@ -180,8 +180,7 @@ func (t *transfers) row(rounds int, what string, ours, plain func() error) error
 	return nil
 }
 
-// rate is how many MB a second a transfer sends, which begins with a disk that has
-// nothing to do.
+// rate returns how many MB per second a transfer sends. It starts once the disk is idle.
 func (t *transfers) rate(send func() error) (float64, error) {
 	syscall.Sync()
 	begin := time.Now()
@@ -201,7 +200,7 @@ func (t *transfers) write(to io.Writer, size int64) error {
 	return nil
 }
 
-// slot asks for an address that takes a file.
+// slot requests an upload address.
 func (t *transfers) slot() (to, permanent string, err error) {
 	asked := map[string]any{"type": "lecture", "id": t.lecture.lecture, "purpose": "attachment", "extension": "bin"}
 	var made struct {
@@ -231,7 +230,7 @@ func (t *transfers) post(path string, body, into any) error {
 	return json.Unmarshal(text, into)
 }
 
-// up sends a file to our server, which then has no other.
+// up uploads a file to our server, which then has no other file.
 func (t *transfers) up() error {
 	if err := os.RemoveAll(filepath.Join(t.dir, "files")); err != nil {
 		return err
@@ -264,8 +263,8 @@ func (t *transfers) up() error {
 	return err
 }
 
-// begin begins to send a file, and returns what sends the rest. The server must say
-// that the file has a SHA-256, unless that is empty.
+// begin starts an upload, and returns a function that sends the rest. That fails unless the
+// server's response has the given SHA-256; with "" it is not checked.
 func (t *transfers) begin(to string, size int64) (rest func(sum string) error, err error) {
 	conn, err := net.Dial("tcp", t.ours.address)
 	if err != nil {
@@ -310,7 +309,7 @@ func (t *transfers) upPlain() error {
 	return err
 }
 
-// keptFile is the file that our server has, in its folder.
+// keptFile returns the name of the file that our server has in its folder.
 func (t *transfers) keptFile() (name string, err error) {
 	root := os.DirFS(filepath.Join(t.dir, "files"))
 	err = fs.WalkDir(root, ".", func(path string, entry fs.DirEntry, err error) error {
@@ -322,7 +321,7 @@ func (t *transfers) keptFile() (name string, err error) {
 	return name, err
 }
 
-// check compares what our server sends with what it was sent.
+// check compares what our server sends with what was uploaded.
 func (t *transfers) check() error {
 	answer, err := t.ask(t.ours.address, t.link, t.size)
 	if err != nil {
@@ -339,7 +338,7 @@ func (t *transfers) check() error {
 	return nil
 }
 
-// ask begins to receive the first bytes of a file.
+// ask starts a download of the first bytes of a file.
 func (t *transfers) ask(address, path string, size int64) (*http.Response, error) {
 	conn, err := net.Dial("tcp", address)
 	if err != nil {
@@ -361,7 +360,7 @@ func (t *transfers) ask(address, path string, size int64) (*http.Response, error
 	return answer, nil
 }
 
-// closing is a body whose connection ends with it.
+// closing is a body that closes its connection.
 type closing struct {
 	io.Reader
 
@@ -370,7 +369,7 @@ type closing struct {
 
 func (c *closing) Close() error { return c.conn.Close() }
 
-// down receives the first bytes of a file.
+// down downloads the first bytes of a file.
 func (t *transfers) down(address, path string, size int64) error {
 	answer, err := t.ask(address, path, size)
 	if err != nil {
@@ -380,7 +379,7 @@ func (t *transfers) down(address, path string, size int64) error {
 	return drain(answer.Body)
 }
 
-// drain reads all.
+// drain reads to the end.
 func drain(from io.Reader) error {
 	buffer := make([]byte, 256<<10)
 	for {
@@ -392,7 +391,7 @@ func drain(from io.Reader) error {
 	}
 }
 
-// crowded prints what many transfers at once take of the server's memory.
+// crowded prints how much of the server's memory many concurrent transfers take.
 func (t *transfers) crowded(what string, run func() error) error {
 	before := memory(t.ours.command.Process.Pid)
 	watching, stop := context.WithCancel(context.Background())
@@ -413,7 +412,7 @@ func (t *transfers) crowded(what string, run func() error) error {
 	return nil
 }
 
-// together begins all transfers before it ends any.
+// together starts all transfers before it finishes any.
 func (t *transfers) together(begin func() (end func() error, err error)) error {
 	var ends []func() error
 	for range filesAtOnce {

@@ -19,17 +19,16 @@ import (
 )
 
 const (
-	// readers is how many connections ask while sales are recorded.
+	// readers is how many connections read while sales are recorded.
 	readers = 16
-	// registers is how many connections record sales beside them.
+	// registers is how many connections record sales at the same time.
 	registers = 8
-	// salesASecond is how many sales they record a second.
+	// salesASecond is how many sales they record per second.
 	salesASecond = 1000
 )
 
-// measureIndex measures how long a server takes until it answers lists from
-// the index of the sales, what memory it has then, and what reads take while
-// sales are recorded.
+// measureIndex measures how long it takes until a server serves lists from the sales index, how
+// much memory it uses then, and how long reads take while sales are recorded.
 func measureIndex(ctx context.Context, s settings) error {
 	fmt.Printf("## Index\n\nA server of a copy of each school is started without a snapshot of its index, stopped, and "+
 		"started again. Its first page is asked for once; \"answered\" is when it came and \"indexed\" when lists are "+
@@ -85,10 +84,10 @@ func measureIndexOf(ctx context.Context, s settings, size int) error {
 	return nil
 }
 
-// snapshotOf is where a data folder has the snapshots of its indexes.
+// snapshotOf returns where a data folder has the snapshots of its indexes.
 func snapshotOf(dir string) string { return filepath.Join(dir, "index") }
 
-// startIndexed starts a server and prints what the start took.
+// startIndexed starts a server and prints how long the start took.
 func (s settings) startIndexed(ctx context.Context, size int, dir string) (*server, error) {
 	how := "with a snapshot"
 	if _, err := os.Stat(snapshotOf(dir)); errors.Is(err, fs.ErrNotExist) {
@@ -114,7 +113,7 @@ func (s settings) startIndexed(ctx context.Context, size int, dir string) (*serv
 	return started, nil
 }
 
-// readBeside prints what a class of reads takes alone and beside sales.
+// readBeside prints how long a class of reads takes by itself and while sales are recorded.
 func readBeside(s settings, size int, served *server, c *class, till *till) error {
 	var requests [][]byte
 	for _, path := range c.paths() {
@@ -148,11 +147,11 @@ func readBeside(s settings, size int, served *server, c *class, till *till) erro
 	return nil
 }
 
-// till records sales of one user after the other.
+// till records sales for one user after another.
 type till struct {
 	users int
 	plans []lyceum.PricingPlanID
-	begun atomic.Int64 // sales that it set out to record
+	begun atomic.Int64 // sales that it started to record
 	sold  atomic.Int64
 }
 
@@ -166,8 +165,8 @@ func newTill(seed uint64, size int) *till {
 	return t
 }
 
-// open records sales on connections of its own until it is stopped; stop tells
-// how many a second.
+// open records sales on separate connections until it is stopped; stop returns how many per
+// second.
 func (t *till) open(served *server) (stop func() (perSecond float64, err error), err error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var cashiers errgroup.Group

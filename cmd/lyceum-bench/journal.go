@@ -28,11 +28,11 @@ import (
 )
 
 const (
-	// buyers is how many users take turns in buying.
+	// buyers is how many users take turns buying.
 	buyers = 1000
 	// marketCourses is how many courses they buy.
 	marketCourses = 1200
-	// marketSales is how many sales begin an enrollment.
+	// marketSales is how many sales start an enrollment.
 	marketSales = buyers * marketCourses
 	// deliveredEvents is how many events a round delivers.
 	deliveredEvents = 4000
@@ -42,10 +42,10 @@ const (
 	followedSales = 100_000
 )
 
-// measureJournal measures sales as they happen, what webhooks add to them, how
-// fast events go out, and how fast the change feed is read.
+// measureJournal measures sales as they happen, what webhooks add to them, how fast events are
+// delivered, and how fast the change feed is read.
 func measureJournal(ctx context.Context, s settings) error {
-	defer debug.SetGCPercent(debug.SetGCPercent(400)) // as the server does
+	defer debug.SetGCPercent(debug.SetGCPercent(400)) // like the server
 	fmt.Printf("## Sales, webhooks and the change feed\n\n%d writers record sales, each of which enrolls; a bare commit "+
 		"is one row in a database of its own, by as many writers.\n\n", writers)
 	fmt.Print("| engine | bare commits/s | sales/s | of bare commits | with 1,000 deliveries waiting | of without |\n" +
@@ -142,7 +142,7 @@ func (m *market) sell(ctx context.Context) error {
 	return err
 }
 
-// issueReceipts has the school issue receipts, and its payments have references.
+// issueReceipts makes the school issue receipts, and gives its payments references.
 func (m *market) issueReceipts(ctx context.Context) error {
 	m.receipts = true
 	_, err := m.sales.ChangeSeller(ctx, lyceum.By{School: m.school, Actor: "bench"}, sales.SellerChange{
@@ -210,7 +210,7 @@ func measureSales(
 	return nil
 }
 
-// wait makes a webhook with deliveries that wait for their next attempt.
+// wait creates a webhook with deliveries that wait for their next attempt.
 func (m *market) wait(ctx context.Context) error {
 	by := lyceum.By{School: m.school, Actor: "bench"}
 	w, err := m.events.Create(ctx, by, events.WebhookForm{
@@ -239,7 +239,8 @@ func (m *market) wait(ctx context.Context) error {
 	})
 }
 
-// barePostgres gives the commits a second of one row each, by as many writers.
+// barePostgres returns the number of commits per second, of one row each, by a number of
+// writers.
 func barePostgres(ctx context.Context, address string, writers int, duration time.Duration) (float64, error) {
 	db, err := sql.Open("pgx", address)
 	if err != nil {
@@ -259,8 +260,8 @@ func barePostgres(ctx context.Context, address string, writers int, duration tim
 	})
 }
 
-// measureDeliveries sells first and then lets the events go out to a receiver
-// on the same machine.
+// measureDeliveries records sales first and then delivers their events to a receiver on the
+// same machine.
 func measureDeliveries(ctx context.Context, s settings) error {
 	var rates []float64
 	for range s.rounds {
@@ -350,7 +351,7 @@ func measureFeed(ctx context.Context, s settings) error {
 	return nil
 }
 
-// follow reads the feed to its end and gives the number of changes.
+// follow reads the feed to its end and returns the number of changes.
 func follow(s *server) (rows int, err error) {
 	c, err := dial(s.address)
 	if err != nil {
@@ -366,7 +367,7 @@ func follow(s *server) (rows int, err error) {
 			Next int  `json:"next"`
 			More bool `json:"more"`
 		}
-		// The changes themselves are not taken apart: that is the reader's time.
+		// The changes themselves are not parsed, because that would measure the reader.
 		end := bytes.LastIndex(body, []byte(`],"next":`))
 		if end < 0 {
 			return 0, fmt.Errorf("no feed: %.200s", body)

@@ -21,16 +21,16 @@ import (
 )
 
 const (
-	// pacedSales is how many sales a second are recorded while something is swept.
+	// pacedSales is how many sales per second are recorded while events are swept.
 	pacedSales = 500
-	// pacedTime is for how long.
+	// pacedTime is how long they are recorded.
 	pacedTime = 10 * time.Second
-	// sweptEvents is how many events are there to sweep.
+	// sweptEvents is how many events there are to sweep.
 	sweptEvents = 200_000
 )
 
-// measureKept measures what events take, what a year of them comes to when each
-// month is swept, and how long writes take while something is swept.
+// measureKept measures the space that events take, how much a year of them adds up to if they
+// are swept each month, and how long writes take during a sweep.
 func measureKept(ctx context.Context, s settings) error {
 	size := s.sizes[0]
 	fmt.Printf("## What is kept\n\nA year of %d sales in SQLite, each with three events for a webhook; events are kept "+
@@ -49,8 +49,7 @@ func measureKept(ctx context.Context, s settings) error {
 	return nil
 }
 
-// measureYear sells in twelve parts, each of which is delivered and then swept a
-// month later.
+// measureYear sells in twelve parts. The events of each are delivered, and swept a month later.
 func measureYear(ctx context.Context, dir string, size int) error {
 	if size > marketSales {
 		return fmt.Errorf("a year has at most %d sales: each of them begins an enrollment", marketSales)
@@ -114,8 +113,8 @@ func (m *market) sellMany(ctx context.Context, n int) error {
 	return errors.Join(failures...)
 }
 
-// deliverAll runs a courier until as many messages came in all, and their attempts
-// are recorded.
+// deliverAll runs a courier until the given number of messages has arrived in total and their
+// attempts are recorded.
 func (m *market) deliverAll(ctx context.Context, came *atomic.Int64, want int64) error {
 	background, stop := context.WithCancel(ctx)
 	var running sync.WaitGroup
@@ -136,7 +135,7 @@ func (m *market) deliverAll(ctx context.Context, came *atomic.Int64, want int64)
 	return nil
 }
 
-// keptRow prints what the file has.
+// keptRow prints what the database file contains.
 func keptRow(ctx context.Context, dir, after string) error {
 	db, err := sql.Open("sqlite", "file:"+filepath.Join(dir, sqlstore.FileName)+"?mode=ro")
 	if err != nil {
@@ -160,7 +159,7 @@ func keptRow(ctx context.Context, dir, after string) error {
 	return nil
 }
 
-// measureSweep records sales at a pace, with and without a sweep.
+// measureSweep records sales at a fixed rate, with and without a sweep.
 func measureSweep(ctx context.Context, dir string, round int) error {
 	defer os.RemoveAll(dir)
 	store, err := sqlstore.Open(ctx, dir, sqlstore.Options{})
@@ -216,7 +215,7 @@ func measureSweep(ctx context.Context, dir string, round int) error {
 	return nil
 }
 
-// delivered makes a delivery of each event that was delivered at once.
+// delivered creates a delivery of each event that was delivered at the first attempt.
 func (m *market) delivered(tx lyceum.Tx, made []lyceum.EventPayload) error {
 	if err := tx.Reserve(len(made), lyceum.WebhookEventSequence); err != nil {
 		return err
@@ -235,7 +234,7 @@ func (m *market) delivered(tx lyceum.Tx, made []lyceum.EventPayload) error {
 	return tx.CreateDeliveries(deliveries)
 }
 
-// paced records sales at a pace and returns the 99th percentile of the time they took.
+// paced records sales at a fixed rate and returns the 99th percentile of the time they took.
 func (m *market) paced(ctx context.Context) (p99 time.Duration, err error) {
 	n := int(pacedTime.Seconds() * pacedSales)
 	took, failures := make([]time.Duration, n), make([]error, n)

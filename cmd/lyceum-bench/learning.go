@@ -18,25 +18,25 @@ import (
 )
 
 const (
-	// crowdUsers is how many of the users bought something and are in each of
-	// crowdCourses courses: crowdCourse, a draft that nobody is in before
-	// (internal/inbound/demo), and courses that the bench makes. Further users are
-	// in crowdCourse alone.
+	// crowdUsers is how many of the users have bought something and are in each of crowdCourses
+	// courses: crowdCourse, a draft that nobody is in before (internal/inbound/demo), and
+	// courses that the benchmark creates. All other users are only in crowdCourse.
 	crowdUsers   = 100_000
 	crowdCourse  = 17
 	crowdCourses = 10
-	// longCourse is the name of one of those made.
+	// longCourse is the name of one of the created courses.
 	longCourse = "Crowd1"
-	// longSections and longLectures are how many sections it has, and how many lectures each of them.
+	// longSections is how many sections it has, and longLectures how many lectures each of them
+	// has.
 	longSections, longLectures = 10, 10
-	// freeCourse is another one, until the writes enroll them.
+	// freeCourse is another draft, which nobody is in until the writes enroll them.
 	freeCourse = 16
 )
 
-// measureLearning measures what programs ask a school of many learners, and what
-// they change there. It asks twice: a server that sends again
-// what it made while nothing was changed, and one that makes each response anew, as
-// the first does after a change.
+// measureLearning measures what programs request from a school with many learners, and what
+// they change there. The requests are measured twice: with a server that sends responses again
+// while nothing has changed, and with one that builds each response, as the first does after a
+// change.
 func measureLearning(ctx context.Context, s settings) error {
 	school, err := crowd(ctx, s, filepath.Join(s.keep, "learning-"+strconv.Itoa(s.users)))
 	if err != nil {
@@ -62,10 +62,10 @@ func measureLearning(ctx context.Context, s settings) error {
 	return measureLearningWrites(ctx, s, sandbox)
 }
 
-// crowded is the folder of a school, and the command that serves it.
+// crowded is the command that serves a school, which ends with the school's folder.
 type crowded []string
 
-// start serves the school.
+// start starts a server for the school.
 func (c crowded) start(ctx context.Context, s settings, more ...string) (*server, error) {
 	return start(ctx, s.binary, slices.Concat(c, more)...)
 }
@@ -89,8 +89,8 @@ func (c crowded) ask(ctx context.Context, s settings, more ...string) error {
 	return nil
 }
 
-// crowd copies a school whose users are all in the same courses from a folder,
-// where it is made unless it is there.
+// crowd copies a school whose users are all in the same courses from a folder, where it is
+// created first if it does not exist.
 func crowd(ctx context.Context, s settings, kept string) (crowded, error) {
 	args := []string{
 		"sandbox", "--json", "--addr", "127.0.0.1:0", "--rate-limit", "0", "--transactions", strconv.Itoa(5 * crowdUsers),
@@ -139,7 +139,7 @@ func makeCrowd(ctx context.Context, s settings, args []string, dir string) error
 	})
 }
 
-// importRows imports a file of CSV that phrase writes.
+// importRows imports the CSV file that phrase writes.
 func importRows(ctx context.Context, s settings, kind, dir string, phrase func(io.Writer)) error {
 	name := filepath.Join(s.work, kind+".csv")
 	file, err := os.Create(name)
@@ -155,7 +155,7 @@ func importRows(ctx context.Context, s settings, kind, dir string, phrase func(i
 	return errors.Join(err, os.Remove(name))
 }
 
-// longCourse finds the course that has many lectures.
+// longCourse returns the course that has many lectures.
 func (s *server) longCourse() (int, error) {
 	c, err := dial(s.address)
 	if err != nil {
@@ -177,7 +177,7 @@ func (s *server) longCourse() (int, error) {
 	return found.Courses[0].ID, nil
 }
 
-// makeCourses makes the courses that everybody is in; the first of them is long.
+// makeCourses creates the courses that everybody is in; the first of them is the long one.
 func (s *server) makeCourses() ([]int, error) {
 	c, err := dial(s.address)
 	if err != nil {
@@ -227,11 +227,11 @@ type pathClass struct {
 	paths []string
 }
 
-// learningClasses are the requests, some for the course that has many lectures.
+// learningClasses returns the requests, some of them for the course that has many lectures.
 func learningClasses(long, users int) []pathClass {
 	list := []pathClass{
 		{name: "users, first pages"},
-		{name: "users, pages 100 to 500"}, // where the contract ends them
+		{name: "users, pages 100 to 500"}, // the last page that the contract allows
 		{name: "users, search_after"},
 		{name: "users, by email"},
 		{name: "user"},
@@ -309,8 +309,8 @@ func measureClass(ctx context.Context, s settings, sandbox *server, name string,
 	}.run(s)
 }
 
-// measureLearningWrites enrolls one user after the other and completes lectures
-// for them; each is on disk before it is answered.
+// measureLearningWrites enrolls one user after another and completes lectures for them. Each
+// write is on disk before the response.
 func measureLearningWrites(ctx context.Context, s settings, sandbox *server) error {
 	lecture, err := firstLecture(sandbox, freeCourse)
 	if err != nil {
@@ -366,8 +366,8 @@ func post(path, key, body string) []byte {
 	)
 }
 
-// each asks for one user after the other, from first on, on several
-// connections for a while, and tells how many it came to.
+// each sends a request for one user after another, starting with first, on several connections
+// for the given duration, and returns how many it sent.
 func (s *server) each(
 	first int, duration time.Duration, phrase func(user int) []byte,
 ) (perSecond float64, n int, err error) {
@@ -406,7 +406,7 @@ func (s *server) each(
 	return float64(n) / time.Since(begin).Seconds(), n, errors.Join(failures...)
 }
 
-// firstLecture gives the first lecture of a course.
+// firstLecture returns the first lecture of a course.
 func firstLecture(s *server, course int) (int, error) {
 	conn, err := dial(s.address)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// measureListIndex measures what memory the indexes of long lists take, how long they are
-// made, and what a start takes without them: they are made when they are first needed.
+// measureListIndex measures how much memory the indexes of long lists take, how long it takes
+// to build them, and how long a start takes without them: they are built when first needed.
 func measureListIndex(ctx context.Context, s settings) error {
 	school, err := crowd(ctx, s, filepath.Join(s.keep, "learning-"+strconv.Itoa(s.users)))
 	if err != nil {
@@ -81,7 +81,7 @@ func measureListIndex(ctx context.Context, s settings) error {
 
 func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1e3 }
 
-// listed waits until there are more indexes of lists than so many.
+// listed waits until there are more than the given number of list indexes.
 func (s *server) listed(ctx context.Context, than float64) (map[string]float64, error) {
 	for begin := time.Now(); time.Since(begin) < indexWait; time.Sleep(time.Millisecond) {
 		gauges, err := s.gauges(ctx)

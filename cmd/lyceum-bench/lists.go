@@ -18,7 +18,7 @@ const listsMethod = "" +
 	"every total was compared with one counted in memory before. A fresh question is asked once; 32 of them were " +
 	"compared."
 
-// measureLists measures every class of question in schools of each size.
+// measureLists measures every class of requests in schools of each size.
 func measureLists(ctx context.Context, s settings) error {
 	fmt.Printf("## Lists\n\n"+listsMethod+"\n\n| sales | %s\n", s.rounds, s.duration, contestHead)
 	for _, size := range s.sizes {
@@ -68,8 +68,8 @@ func measureSize(ctx context.Context, s settings, size int) error {
 	return nil
 }
 
-// verify asks every question once, compares the totals, and gives the lengths
-// of the answers.
+// verify sends every request once, compares the totals, and returns the lengths of the
+// responses.
 func verify(s *server, questions []question) (lengths []int, err error) {
 	conn, err := dial(s.address)
 	if err != nil {

@@ -1,11 +1,10 @@
-// Command lyceum-bench measures lyceum beside a constant answer: requests a
-// second for each class of question, import, durable writes and start-up. The
-// constant answer goes through the same server, so that the ratio shows what a
-// question itself costs.
+// Command lyceum-bench measures lyceum in comparison with a constant response: requests per
+// second for each class of requests, import, durable writes and start-up. The constant response
+// goes through the same server, so that the ratio shows the cost of a request itself.
 //
-// Client and servers share the machine, so only ratios taken in one run say
-// anything; each class drives both servers in alternating rounds. Everything
-// talks to 127.0.0.1 and is bounded in count and time.
+// Client and servers share the machine, so only ratios measured in the same run are meaningful;
+// each class drives both servers in alternating rounds. Everything talks to 127.0.0.1 and is
+// limited in count and time.
 package main
 
 import (
@@ -31,13 +30,13 @@ type settings struct {
 	receipts    bool
 	seed        uint64
 	users       int             // of the school of the part learning
-	work        string          // folder for everything the run makes
-	keep        string          // folder for the schools, which may be another
+	work        string          // folder for everything the run creates
+	keep        string          // folder for the schools, which may be a different one
 	binary      string          // the lyceum that is measured
 	books       map[int][]class // by size
-	from        string          // the commit of the older lyceum that the part upgrade begins with
+	from        string          // the commit of the older lyceum that the part upgrade starts with
 	fileSize    int64           // bytes of the file of the part files
-	fixtures    string          // folder that the part upgrade keeps its database in, for a test
+	fixtures    string          // folder in which the part upgrade stores its database, for a test
 }
 
 func main() {

@@ -17,17 +17,17 @@ import (
 )
 
 const (
-	// slowReaders is how many clients ask at once and read nothing.
+	// slowReaders is how many clients send a request at the same time and read nothing.
 	slowReaders = 200
-	// slowFor is how long they read nothing: longer than a server lets a request
-	// wait for room.
+	// slowFor is how long they read nothing: longer than a server lets a request wait for
+	// memory.
 	slowFor = 8 * time.Second
 	// tooMuch is the resident memory in bytes at which a server is stopped.
 	tooMuch = 3 << 30
 )
 
-// measureMemory measures what slow readers of the largest answers leave of a
-// server's memory, and whether others are answered meanwhile.
+// measureMemory measures how much of a server's memory slow readers of the largest responses
+// take, and whether other requests are served meanwhile.
 func measureMemory(ctx context.Context, s settings) error {
 	data := filepath.Join(s.work, "memory")
 	school := []string{"sandbox", "--json", "--addr", "127.0.0.1:0", "--rate-limit", "0", "--data", data}
@@ -52,13 +52,13 @@ func measureMemory(ctx context.Context, s settings) error {
 	return nil
 }
 
-// largest is an answer that is as large as a list gives.
+// largest is a response that is as large as a list allows.
 type largest struct{ name, path, headers string }
 
-// filler makes the largest data that a program can make with a key.
+// filler creates the largest data that a program can create with a key.
 type filler struct{ server *server }
 
-// ask sends a request and gives the status and the body of its answer.
+// ask sends a request and returns the status and body of the response.
 func (f *filler) ask(ctx context.Context, method, path string, body any) (int, []byte, error) {
 	var sent bytes.Buffer
 	encoder := json.NewEncoder(&sent)
@@ -81,7 +81,7 @@ func (f *filler) ask(ctx context.Context, method, path string, body any) (int, [
 	return answer.StatusCode, text, err
 }
 
-// must is ask for what has to succeed, n times.
+// must sends a request that has to succeed, n times.
 func (f *filler) must(ctx context.Context, n int, method, path string, body any) error {
 	for range n {
 		status, text, err := f.ask(ctx, method, path, body)
@@ -120,8 +120,7 @@ func (f *filler) fill(ctx context.Context) ([]largest, error) {
 	}, nil
 }
 
-// tag gives a user as many tags as the server takes, in as many entries as make
-// a large answer.
+// tag gives a user as many tags as the server accepts, in enough entries for a large response.
 func (f *filler) tag(ctx context.Context, user int) error {
 	path := fmt.Sprintf("/lyceum/v1/users/%d/tags", user)
 	many := make([]string, 6500)
@@ -147,7 +146,7 @@ func (f *filler) tag(ctx context.Context, user int) error {
 // place is a lecture of a course.
 type place struct{ course, lecture int }
 
-// find gives a new learner, and a lecture.
+// find returns a new learner, and a lecture.
 func (f *filler) find(ctx context.Context) (user int, lecture place, err error) {
 	var created struct {
 		ID int `json:"id"`
@@ -188,7 +187,7 @@ func (f *filler) find(ctx context.Context) (user int, lecture place, err error) 
 	return 0, lecture, errors.New("the school has no lecture")
 }
 
-// measureSlow starts a server of its own for an answer and prints its row.
+// measureSlow starts a separate server for a response and prints its row.
 func measureSlow(ctx context.Context, s settings, school []string, asked largest) error {
 	server, err := start(ctx, s.binary, school...)
 	if err != nil {
@@ -212,7 +211,7 @@ func measureSlow(ctx context.Context, s settings, school []string, asked largest
 	statuses := slowly(server.address, question)
 	stop()
 	background.Wait()
-	_ = server.stop() // it may have been stopped for its memory
+	_ = server.stop() // it may have been stopped because of its memory
 	above := ""
 	if most >= tooMuch {
 		above = "above "
@@ -223,7 +222,7 @@ func measureSlow(ctx context.Context, s settings, school []string, asked largest
 	return nil
 }
 
-// sizeOf asks once and gives the length of the answer.
+// sizeOf sends a request and returns the length of the response.
 func sizeOf(address string, question []byte) (int, error) {
 	conn, err := net.Dial("tcp", address)
 	if err != nil {
@@ -245,7 +244,7 @@ func sizeOf(address string, question []byte) (int, error) {
 	return int(n), err
 }
 
-// slowly lets the slow readers ask, and counts the statuses of their answers.
+// slowly sends the requests of the slow readers, and counts the statuses of the responses.
 func slowly(address string, question []byte) map[int]int {
 	var mu sync.Mutex
 	statuses := map[int]int{}
@@ -262,8 +261,8 @@ func slowly(address string, question []byte) map[int]int {
 	return statuses
 }
 
-// askSlowly gives the status of an answer of which nothing is read for a while,
-// or 0 where there is none.
+// askSlowly returns the status of a response that is not read for a while, or 0 if there is no
+// response.
 func askSlowly(address string, question []byte) int {
 	conn, err := net.Dial("tcp", address)
 	if err != nil {
@@ -288,8 +287,8 @@ func askSlowly(address string, question []byte) int {
 	return answer.StatusCode
 }
 
-// watch samples the resident memory of a server, gives the most there was, and
-// ends the server when it takes too much.
+// watch samples the resident memory of a server, returns the maximum, and kills the server if
+// it takes too much.
 func (s *server) watch(ctx context.Context) (most int64) {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
@@ -307,7 +306,7 @@ func (s *server) watch(ctx context.Context) (most int64) {
 	}
 }
 
-// probe is what somebody met who asked for sales meanwhile.
+// probe is the result of requesting sales meanwhile.
 type probe struct {
 	answered int
 	slowest  time.Duration

@@ -18,18 +18,18 @@ import (
 	"sync"
 	"time"
 
-	_ "modernc.org/sqlite" // the bare commits
+	_ "modernc.org/sqlite" // for the bare commits
 )
 
-// tokenConnections is how many apps ask at once.
+// tokenConnections is how many apps send requests at the same time.
 const tokenConnections = 16
 
-// codesARound is how many codes a round exchanges; they must all be exchanged
-// within the minute that they live.
+// codesARound is how many codes a round exchanges; all of them must be exchanged before they
+// expire after a minute.
 const codesARound = 2000
 
-// measureOAuth measures what apps ask for all day: tokens, and the learner's
-// profile. Every exchange and refresh is on disk before it is answered.
+// measureOAuth measures what apps request all day: tokens, and the learner's profile. Every
+// exchange and refresh is on disk before the response.
 func measureOAuth(ctx context.Context, s settings) error {
 	dir := filepath.Join(s.work, "oauth")
 	defer os.RemoveAll(dir)
@@ -90,7 +90,7 @@ func measureOAuth(ctx context.Context, s settings) error {
 	return measureMe(ctx, s, sandbox, last.AccessToken)
 }
 
-// measureMe compares the learner's profile with a constant answer.
+// measureMe compares the learner's profile with a constant response.
 func measureMe(ctx context.Context, s settings, sandbox *server, token string) error {
 	const path = "/v1/current_user/me"
 	me := []byte("GET " + path + " HTTP/1.1\r\nHost: localhost\r\nAuthorization: bearer " + token + "\r\n\r\n")
@@ -118,8 +118,8 @@ func measureMe(ctx context.Context, s settings, sandbox *server, token string) e
 	return nil
 }
 
-// bareCommits gives the transactions a second of one writer who writes one row
-// in each.
+// bareCommits returns the number of transactions per second of one writer who writes one row in
+// each.
 func bareCommits(ctx context.Context, dir string, duration time.Duration) (float64, error) {
 	path := filepath.Join(dir, "bare.db")
 	db, err := sql.Open("sqlite", "file:"+path+"?_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)")
@@ -142,7 +142,7 @@ func bareCommits(ctx context.Context, dir string, duration time.Duration) (float
 	return float64(n) / time.Since(begin).Seconds(), nil
 }
 
-// browser is a learner who is signed in, on the consent page.
+// browser is a signed-in learner on the consent page.
 type browser struct {
 	client http.Client
 	form   string // what the page sends
@@ -154,7 +154,7 @@ var (
 	formRequest = regexp.MustCompile(`name="request" value="([^"]*)"`)
 )
 
-// signIn goes the learner's way to the consent page.
+// signIn takes the learner's path to the consent page.
 func signIn(ctx context.Context, s *server, scopes string) (*browser, error) {
 	jar, err := cookiejar.New(nil)
 	if err != nil {
@@ -211,7 +211,7 @@ func (b *browser) send(ctx context.Context, method, address, form string) (*http
 	return b.client.Do(r)
 }
 
-// authorize answers the consent page n times and gives the codes.
+// authorize submits the consent page n times and returns the codes.
 func (b *browser) authorize(ctx context.Context, n int) (codes []string, perSecond float64, err error) {
 	codes = make([]string, n)
 	perSecond, err = together(n, func(i int) error {
@@ -282,8 +282,8 @@ func (s *server) tokenRequest(pairs ...string) []byte {
 		"Content-Type: application/x-www-form-urlencoded\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
 }
 
-// together does a thing n times, as many at once as there are connections, and
-// gives how often a second.
+// together calls do n times, on as many goroutines as there are connections, and returns the
+// calls per second.
 func together(n int, do func(i int) error) (perSecond float64, err error) {
 	var mu sync.Mutex
 	var failed error

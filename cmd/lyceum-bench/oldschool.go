@@ -14,7 +14,7 @@ import (
 	"strings"
 )
 
-// oldBinary builds the lyceum of a commit, in a worktree that goes with it.
+// oldBinary builds the lyceum of a commit, in a worktree that is removed afterwards.
 func oldBinary(ctx context.Context, work, commit string) (string, error) {
 	tree, binary := filepath.Join(work, "old-source"), filepath.Join(work, "old-lyceum")
 	if err := runIn(ctx, ".", "git", "worktree", "add", "--force", "--detach", tree, commit); err != nil {
@@ -33,14 +33,14 @@ func runIn(ctx context.Context, dir, name string, args ...string) error {
 	return nil
 }
 
-// shopper fills a school of an older lyceum through its interface.
+// shopper fills a school of an older lyceum through its API.
 type shopper struct {
 	ctx    context.Context //nolint:containedctx // of the run
 	server *server
 	users  int
 	sales  int
-	once   plan // has no end
-	limit  plan // gives access for a while
+	once   plan // access does not end
+	limit  plan // access ends after a while
 	repeat plan // a subscription
 }
 
@@ -54,12 +54,11 @@ type plan struct {
 	} `json:"frequency"`
 }
 
-// The plan that gives access for a while only; the sandbox has none.
+// limitedPlan is the plan that gives access only for a while; the sandbox has none.
 const limitedPlan = 9001
 
-// oldFiles are imported into the school of the older lyceum, by kind, in order:
-// a plan with a limit, its sale to the learner, and enrollments that end, of
-// which one belongs to that sale.
+// oldFiles are imported into the school of the older lyceum, by kind, in order: a plan with a
+// limit, its sale to the learner, and enrollments that end, one of which belongs to that sale.
 var oldFiles = [][2]string{
 	{"pricing-plans", `id,course_id,name,price,currency,frequency,access_limit_interval,access_limit_duration
 9001,3,Half a year,9900,USD,one_time_payment,month,6
@@ -76,7 +75,7 @@ var oldFiles = [][2]string{
 `},
 }
 
-// importOld imports the files.
+// importOld imports oldFiles.
 func importOld(ctx context.Context, s settings, old string, place oldPlace) error {
 	for _, of := range oldFiles {
 		path := filepath.Join(s.work, of[0]+".csv")
@@ -90,7 +89,7 @@ func importOld(ctx context.Context, s settings, old string, place oldPlace) erro
 	return nil
 }
 
-// send asks the server, and fails unless it says yes.
+// send sends a request to the server, and fails unless the response is a success.
 func (s *server) send(ctx context.Context, method, path string, body, into any) error {
 	text, err := json.Marshal(body)
 	if err != nil {
@@ -128,7 +127,7 @@ func newShopper(ctx context.Context, s *server) (*shopper, error) {
 	if err := s.send(ctx, http.MethodGet, "/v1/pricing_plans?per=100", nil, &list); err != nil {
 		return nil, err
 	}
-	for _, listed := range list.Plans { // without their frequency
+	for _, listed := range list.Plans { // the list does not have their frequency
 		var shown struct {
 			Plan plan `json:"pricing_plan"`
 		}
@@ -152,7 +151,7 @@ func newShopper(ctx context.Context, s *server) (*shopper, error) {
 	return b, nil
 }
 
-// user makes a learner.
+// user creates a learner.
 func (b *shopper) user() (int, error) {
 	b.users++
 	var made struct {
@@ -200,7 +199,7 @@ func (b *shopper) enroll(user, course int) error {
 	return b.post(map[string]any{"user_id": user, "course_id": course}, "/v1/enroll")
 }
 
-// histories are what happens to one learner each.
+// histories returns functions that each make up one learner's history.
 func (b *shopper) histories() []func(user int) error {
 	everything := map[string]any{}
 	twice := func(refunded int) func(int) error {
@@ -260,7 +259,7 @@ func (b *shopper) histories() []func(user int) error {
 	}
 }
 
-// live lets every history happen to a new learner.
+// live runs every history for a new learner.
 func (b *shopper) live() error {
 	for i, history := range b.histories() {
 		user, err := b.user()

@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// build compiles the lyceum that is measured, as a release is built.
+// build compiles the lyceum that is measured, the way a release is built.
 func build(ctx context.Context, dir string) (string, error) {
 	binary := filepath.Join(dir, "lyceum")
 	command := exec.CommandContext(
@@ -27,7 +27,7 @@ func build(ctx context.Context, dir string) (string, error) {
 	return binary, command.Run()
 }
 
-// server is a process that answers on an address.
+// server is a process that serves an address.
 type server struct {
 	command *exec.Cmd
 	address string // host:port
@@ -37,11 +37,11 @@ type server struct {
 	took    time.Duration // from its start to its first line
 }
 
-// credentials are what a sandbox tells in its first line.
+// credentials are what a sandbox prints in its first line.
 type credentials struct {
 	BaseURL   string `json:"base_url"`
 	APIKey    string `json:"api_key"`
-	Sink      string `json:"sink"` // of the plain program, which tells it so: address that takes files
+	Sink      string `json:"sink"` // only of the plain program: the address that receives files
 	Owner     struct{ Email, Password string }
 	Learner   struct{ Email, Password string }
 	OAuthApps struct {
@@ -53,7 +53,7 @@ type credentials struct {
 	} `json:"oauth_apps"`
 }
 
-// start runs a command until it has told its address in a line of JSON.
+// start runs a command and waits until it has printed its address in a line of JSON.
 func start(ctx context.Context, path string, args ...string) (*server, error) {
 	s := &server{command: exec.CommandContext(ctx, path, args...)}
 	s.command.Stderr = os.Stderr
@@ -90,7 +90,7 @@ func (s *server) stop() error {
 	return s.command.Wait()
 }
 
-// peak gives the largest resident memory that a finished process had, in bytes.
+// peak returns the maximum resident memory of a finished process, in bytes.
 func peak(state *os.ProcessState) int64 {
 	if usage, ok := state.SysUsage().(*syscall.Rusage); ok {
 		return usage.Maxrss * 1024
@@ -98,8 +98,8 @@ func peak(state *os.ProcessState) int64 {
 	return 0
 }
 
-// memory gives the resident memory of a running process in bytes, where the
-// system tells it.
+// memory returns the resident memory of a running process in bytes, or 0 if the system does not
+// report it.
 func memory(pid int) int64 {
 	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/statm")
 	if err != nil {
@@ -110,8 +110,7 @@ func memory(pid int) int64 {
 	return resident * int64(os.Getpagesize())
 }
 
-// processor gives the time that a running process has been on the processors, where the
-// system tells it.
+// processor returns the processor time of a running process, or 0 if the system does not report it.
 func processor(pid int) time.Duration {
 	threads, _ := filepath.Glob("/proc/" + strconv.Itoa(pid) + "/task/*/schedstat")
 	var all time.Duration

@@ -14,15 +14,15 @@ import (
 	"time"
 )
 
-// reportClock is where the clock of the school of the part reports stands, and its
-// sales end.
+// reportClock is where the clock of the school of the part reports stands, and where its sales
+// end.
 const reportClock = "2026-06-30T18:00:00Z"
 
-// soldBySandbox is how many sales are made one by one; what a larger school has beyond
-// them are copies.
+// soldBySandbox is how many sales are generated one by one; the remaining ones of a larger
+// school are copies.
 const soldBySandbox = 500_000
 
-// reportAskers are how many ask for reports at once.
+// reportAskers are the numbers of clients that request reports at the same time.
 var reportAskers = []int{1, 8}
 
 const reportsMethod = "" +
@@ -33,7 +33,7 @@ const reportsMethod = "" +
 	"while it is asked alone, three times each, of which the median counts: that of the middle question, and of the " +
 	"dearest. Index memory is counted before the first report and after the last."
 
-// measureReports measures how long reports of schools of each size take.
+// measureReports measures how long reports take in schools of each size.
 func measureReports(ctx context.Context, s settings) error {
 	fmt.Printf("## Reports\n\n"+reportsMethod+"\n\n", reportQuestions, s.rounds, s.duration)
 	for _, size := range s.sizes {
@@ -95,8 +95,8 @@ func (s settings) sandbox(ctx context.Context, dir string, size int) (*server, e
 // gaugeEvery is how often a server measures its indexes.
 const gaugeEvery = time.Minute
 
-// reportMemory gives the bytes of the index of a school before its first report and
-// after one of each question.
+// reportMemory returns the size of a school's index in bytes before its first report and after
+// one of each kind.
 func (s settings) reportMemory(ctx context.Context, dir string) (before, after float64, err error) {
 	served, err := s.serve(ctx, dir)
 	if err != nil {
@@ -124,7 +124,7 @@ func (s settings) reportMemory(ctx context.Context, dir string) (before, after f
 	return before, gauges["lyceum_sales_index_bytes"], err
 }
 
-// warm waits until a sandbox answers from its index.
+// warm waits until a sandbox serves lists from its index.
 func (s *server) warm(ctx context.Context) error {
 	const path = "/v1/transactions?page=1000"
 	for begin := time.Now(); time.Since(begin) < indexWait; {
@@ -148,7 +148,7 @@ func (s *server) warm(ctx context.Context) error {
 	return fmt.Errorf("lists are not answered from the index after %v", indexWait)
 }
 
-// lengths asks for paths, which must be there, and gives the bytes of each answer.
+// lengths requests paths, which must exist, and returns the length of each response in bytes.
 func (s *server) lengths(paths []string) ([]int, error) {
 	c, err := dial(s.address)
 	if err != nil {
@@ -221,8 +221,8 @@ func (s settings) reportRows(ctx context.Context, school *server, size int, clas
 	return nil
 }
 
-// costs gives how long the processors work for the middle question and for the dearest,
-// in milliseconds.
+// costs returns the processor time of the median request and of the most expensive one, in
+// milliseconds.
 func (s *server) costs(asked [][]byte) (middle, dearest float64, err error) {
 	c, err := dial(s.address)
 	if err != nil {
@@ -244,11 +244,11 @@ func (s *server) costs(asked [][]byte) (middle, dearest float64, err error) {
 	return median(each), slices.Max(each), nil
 }
 
-// firstPage is the console's.
+// firstPage is the path of the console's first page.
 const firstPage = "/admin"
 
-// ownerCookie signs the owner in, and gives the cookies and the bytes of the first
-// page.
+// ownerCookie signs the owner in, and returns the cookies and the size of the first page in
+// bytes.
 func (s *server) ownerCookie(ctx context.Context) (cookie string, length int, err error) {
 	jar, err := cookiejar.New(nil)
 	if err != nil {
@@ -271,10 +271,10 @@ func (s *server) ownerCookie(ctx context.Context) (cookie string, length int, er
 	return cookie, len(page), nil
 }
 
-// reportQuestions is how many questions a class of reports has.
+// reportQuestions is the number of requests in a class of reports.
 const reportQuestions = 32
 
-// reportClasses makes up questions, always the same.
+// reportClasses generates the requests, always the same ones.
 func reportClasses() []pathClass {
 	random := rand.New(rand.NewPCG(1, 1))
 	end := time.Date(2026, 6, 30, 0, 0, 0, 0, time.UTC)

@@ -19,16 +19,16 @@ import (
 )
 
 const (
-	// manySchools is how many schools sell at once, beside one alone.
+	// manySchools is how many schools sell at the same time, in comparison with a single one.
 	manySchools = 8
-	// added is what the distant database adds to each round trip.
+	// added is how much the distant database adds to each round trip.
 	added = time.Millisecond
 )
 
-// measureSelling measures sales by one school and by many, by few writers and by many, and
+// measureSelling measures sales by one school and by many, with few writers and with many, and
 // what a second server adds.
 func measureSelling(ctx context.Context, s settings) error {
-	defer debug.SetGCPercent(debug.SetGCPercent(400)) // as the server does
+	defer debug.SetGCPercent(debug.SetGCPercent(400)) // like the server
 	fmt.Printf("## Sales\n\nWriters record sales, each of which enrolls; a bare commit is one row in a table of its own, "+
 		"by as many writers. Rounds of %v; median of %d. Processor time is that of the program, and not of the "+
 		"server of a database.\n\n", s.duration, s.rounds)
@@ -112,15 +112,15 @@ func measureSellers(
 	return nil
 }
 
-// processorTime is what the program has used until now.
+// processorTime returns the processor time that the program has used so far.
 func processorTime() time.Duration {
 	var used syscall.Rusage
 	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &used)
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
-// settle lets PostgreSQL count the rows of markets that have begun to sell, as it does by
-// itself within a minute.
+// settle makes PostgreSQL analyze the tables of markets that have started to sell, which it
+// would do by itself within a minute.
 func settle(ctx context.Context, markets []*market) error {
 	address := os.Getenv("LYCEUM_TEST_POSTGRES")
 	if address == "" || markets[0].store.Engine() != "postgres" {
@@ -153,7 +153,7 @@ func openMarkets(ctx context.Context, store *sqlstore.Store, receipts bool) ([]*
 	return all, nil
 }
 
-// sellFor lets writers sell, each in one of the markets.
+// sellFor runs writers that record sales, each in one of the markets.
 func sellFor(ctx context.Context, duration time.Duration, writers int, markets []*market) (rate, error) {
 	took := make([][]time.Duration, writers)
 	perSecond, err := writeFor(duration, writers, func(writer int) error {
@@ -220,7 +220,7 @@ func measurePair(ctx context.Context, s settings, name, address string) error {
 	return nil
 }
 
-// sellAtTwo gives the sales a second at two servers together.
+// sellAtTwo returns the sales per second of two servers together.
 func sellAtTwo(ctx context.Context, s settings, first, second []*market) (float64, error) {
 	var rates [2]rate
 	var failures [2]error
@@ -232,7 +232,8 @@ func sellAtTwo(ctx context.Context, s settings, first, second []*market) (float6
 	return rates[0].perSecond + rates[1].perSecond, errors.Join(failures[:]...)
 }
 
-// at is the market at another server. It sells what the first one comes to last.
+// at returns the market at another server. It starts with the sales that the first one would
+// reach last.
 func (m *market) at(store *sqlstore.Store) *market {
 	other := newMarket(store, m.clock)
 	other.school, other.receipts = m.school, m.receipts
@@ -240,7 +241,7 @@ func (m *market) at(store *sqlstore.Store) *market {
 	return other
 }
 
-// distantPostgres serves a database at an address of its own, and adds to each round trip.
+// distantPostgres serves a database at a separate address, and adds a delay to each round trip.
 func distantPostgres(address string, added time.Duration) (distant string, stop func(), err error) {
 	at, err := url.Parse(address)
 	if err != nil {
@@ -275,7 +276,7 @@ func distantPostgres(address string, added time.Duration) (distant string, stop 
 	return at.String(), func() { listener.Close() }, nil
 }
 
-// relay hands on what comes, each part so much later.
+// relay forwards what it reads, each part after a delay.
 func relay(to, from net.Conn, later time.Duration) {
 	type part struct {
 		at   time.Time

@@ -23,12 +23,12 @@ import (
 
 const (
 	metricsToken = "bench"
-	// indexWait is how long a server may take to answer from its index.
+	// indexWait is how long a server may take until it serves from its index.
 	indexWait = 5 * time.Minute
 )
 
-// school gives the folder of a school with so many sales. It is made if it is
-// not there; a school that was broken off is gone on with.
+// school returns the folder of a school with the given number of sales. It is generated if it
+// does not exist, and resumed if that was interrupted.
 func (s settings) school(ctx context.Context, size int) (string, error) {
 	dir := filepath.Join(s.keep, "school-"+strconv.Itoa(size))
 	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
@@ -46,7 +46,7 @@ func (s settings) school(ctx context.Context, size int) (string, error) {
 	return dir, os.Rename(part, dir)
 }
 
-// book gives the questions for a size, made once.
+// book returns the classes of requests for a size, which are computed once.
 func (s settings) book(size int) []class {
 	if s.books[size] == nil {
 		s.books[size] = book(s.seed, size)
@@ -55,8 +55,8 @@ func (s settings) book(size int) []class {
 	return s.books[size]
 }
 
-// serve serves a school's folder, without a limit. The key is the sandbox's,
-// which is a function of the seed.
+// serve serves a school's folder without a rate limit. The key is the sandbox's, which is
+// determined by the seed.
 func (s settings) serve(ctx context.Context, dir string) (*server, error) {
 	read, write, err := os.Pipe()
 	if err != nil {
@@ -86,8 +86,8 @@ func (s settings) serve(ctx context.Context, dir string) (*server, error) {
 	return served, nil
 }
 
-// serving reads the log of a server until it tells its address. What is no
-// message of the usual course is passed on.
+// serving reads a server's log until it contains the address. Anything but ordinary messages is
+// passed on.
 func serving(log *bufio.Scanner) (address string) {
 	for log.Scan() {
 		var line struct{ Level, Msg, Address string }
@@ -101,8 +101,8 @@ func serving(log *bufio.Scanner) (address string) {
 	return ""
 }
 
-// indexed asks for the first page and waits until lists are answered from the
-// index of the sales. It is false where the server has no such index.
+// indexed requests the first page and waits until lists are served from the sales index. It
+// returns false if the server has no such index.
 func (s *server) indexed(ctx context.Context) (bool, error) {
 	if err := s.firstPage(); err != nil {
 		return false, err
@@ -120,7 +120,7 @@ func (s *server) indexed(ctx context.Context) (bool, error) {
 		if gauges["lyceum_sales_index_building"] == 0 && schools >= 1 {
 			return true, nil
 		}
-		// Looking takes part of what is looked at: a hundredth is little.
+		// Polling takes time from what is measured; a hundredth is negligible.
 		time.Sleep(max(5*time.Millisecond, time.Since(begin)/100))
 	}
 	return false, fmt.Errorf("lists are not answered from the index after %v", indexWait)
@@ -139,7 +139,7 @@ func (s *server) firstPage() error {
 	return err
 }
 
-// gauges gives the metrics that have no labels.
+// gauges returns the metrics without labels.
 func (s *server) gauges(ctx context.Context) (map[string]float64, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, s.said.BaseURL+"/metrics", nil)
 	if err != nil {

@@ -20,15 +20,14 @@ import (
 )
 
 const (
-	// turnConnections is how many connections of one school write the largest
-	// changes that it may.
+	// turnConnections is how many connections of one school write the largest changes allowed.
 	turnConnections = 30
 	largeTags       = 100
 	largeHook       = 99 // so that one more can be changed
 )
 
-// measureTurns measures what a school's POST /v1/users takes while another
-// school writes the largest changes that it may on many connections.
+// measureTurns measures how long POST /v1/users takes in one school while another school writes
+// the largest changes allowed on many connections.
 func measureTurns(ctx context.Context, s settings) error {
 	fmt.Printf("## Turns\n\nOne connection creates users without a password in one school, while %d connections of "+
 		"another school, which shares its writer, write the largest changes that they may. Rounds of %v, by turns; the "+
@@ -93,7 +92,7 @@ func measureTurnsOn(ctx context.Context, s settings, engine string, database ...
 	return nil
 }
 
-// tenants makes two schools, and serves them.
+// tenants creates two schools, and serves them.
 func (s settings) tenants(ctx context.Context, database []string) (*tenants, error) {
 	run := func(args ...string) (string, error) {
 		command := exec.CommandContext(ctx, s.binary, append(args, database...)...)
@@ -129,7 +128,7 @@ func (s settings) tenants(ctx context.Context, database []string) (*tenants, err
 	return &t, err
 }
 
-// serveOn serves a database without a limit.
+// serveOn serves a database without a rate limit.
 func (s settings) serveOn(ctx context.Context, database []string) (*server, error) {
 	key := filepath.Join(s.work, "secret.key")
 	if err := os.WriteFile(key, []byte(strings.Repeat("5a", 32)+"\n"), 0o600); err != nil {
@@ -166,10 +165,10 @@ func (s settings) serveOn(ctx context.Context, database []string) (*server, erro
 // large is a class of large changes.
 type large struct {
 	name   string
-	phrase func(n int64) []byte // nil: nothing
+	phrase func(n int64) []byte // nil for no changes
 }
 
-// classes makes what the large changes are about, and gives them.
+// classes returns the classes of large changes, after creating what they change.
 func (t *tenants) classes() ([]large, error) {
 	user, err := t.make("/v1/users", `{"email":"many@example.com"}`, "user", "id")
 	if err != nil {
@@ -199,7 +198,7 @@ func (t *tenants) classes() ([]large, error) {
 		}
 		text, err := json.Marshal(map[string]any{"tags": names})
 		if err != nil {
-			panic(err) // texts can always be written
+			panic(err) // strings can always be encoded
 		}
 		return phrase(
 			http.MethodPut, fmt.Sprintf("/lyceum/v1/users/%d/tags", users[n%int64(len(users))]), t.many, string(text),
@@ -233,7 +232,7 @@ func phrase(method, path, key, body string) []byte {
 		strconv.Itoa(len(body)) + "\r\n\r\n" + body)
 }
 
-// make creates something in the second school, and gives its id.
+// make creates something in the second school, and returns its id.
 func (t *tenants) make(path, body string, in ...string) (int, error) {
 	c, err := dial(t.server.address)
 	if err != nil {
@@ -260,8 +259,8 @@ func (t *tenants) make(path, body string, in ...string) (int, error) {
 	return int(id), nil
 }
 
-// round creates users for a while beside large changes of the other school. It
-// gives how long each took, and how many large changes were made.
+// round creates users for the given duration during large changes of the other school. It
+// returns how long each took, and how many large changes were made.
 func (t *tenants) round(duration time.Duration, c large) (took []time.Duration, others int64, err error) {
 	end := time.Now().Add(duration)
 	var made atomic.Int64
@@ -284,7 +283,7 @@ func (t *tenants) round(duration time.Duration, c large) (took []time.Duration, 
 	return took, made.Load(), err
 }
 
-// ask sends requests on one connection until a moment.
+// ask sends requests on one connection until the given time.
 func (t *tenants) ask(end time.Time, next func() []byte, done func(time.Duration)) error {
 	c, err := dial(t.server.address)
 	if err != nil {

@@ -17,15 +17,15 @@ import (
 	"time"
 )
 
-// oldPlace is where an older lyceum keeps a school.
+// oldPlace is where an older lyceum stores a school.
 type oldPlace struct {
 	engine   string
 	database []string // its flags
 	folder   string   // for backups
 }
 
-// measureUpgrade lets an older lyceum make a school, asks it for everything that
-// version 1 shows, upgrades the database, and compares what this lyceum shows.
+// measureUpgrade creates a school with an older lyceum, requests everything that version 1
+// shows, upgrades the database, and compares that with what this lyceum shows.
 func measureUpgrade(ctx context.Context, s settings) error {
 	old, err := oldBinary(ctx, s.work, s.from)
 	if err != nil {
@@ -53,7 +53,7 @@ func measureUpgrade(ctx context.Context, s settings) error {
 	return nil
 }
 
-// withDatabase makes a database of PostgreSQL that goes afterwards.
+// withDatabase creates a PostgreSQL database, which is dropped afterwards.
 func withDatabase(ctx context.Context, server string, do func(address string) error) error {
 	db, err := sql.Open("pgx", server)
 	if err != nil {
@@ -123,7 +123,7 @@ func upgradeOnce(ctx context.Context, s settings, old string, place oldPlace, si
 	return compare(before, after).print()
 }
 
-// refuses fails unless the older lyceum leaves an upgraded database alone.
+// refuses fails unless the older lyceum rejects an upgraded database.
 func refuses(ctx context.Context, old string, place oldPlace) error {
 	const says = "only knows versions up to"
 	err := runIn(ctx, ".", old, append([]string{"check"}, place.database...)...)
@@ -134,8 +134,8 @@ func refuses(ctx context.Context, old string, place oldPlace) error {
 	return nil
 }
 
-// oldSchool lets an older lyceum make a school, with histories of every kind,
-// and returns everything that version 1 shows.
+// oldSchool creates a school with an older lyceum, with histories of every kind, and returns
+// everything that version 1 shows.
 func oldSchool(
 	ctx context.Context, s settings, old string, place oldPlace, size int,
 ) (before map[string][]byte, token, key string, err error) {
@@ -172,7 +172,7 @@ func oldSchool(
 	return before, token, sandbox.key, s.fixture(ctx, old, place)
 }
 
-// crawled asks a server for everything that version 1 shows.
+// crawled requests everything that version 1 shows from a server.
 func crawled(address, key, token string) (map[string][]byte, error) {
 	connection, err := dial(address)
 	if err != nil {
@@ -183,7 +183,7 @@ func crawled(address, key, token string) (map[string][]byte, error) {
 	return c.answers, c.everything()
 }
 
-// told is a command that ended, and what it printed.
+// told is the result of a command: how long it took, and what it printed.
 type told struct {
 	took time.Duration
 	said string
@@ -200,8 +200,8 @@ func (s settings) told(ctx context.Context, args ...string) (told, error) {
 	return told{time.Since(begin), out.String()}, nil
 }
 
-// fixture keeps the database of the older lyceum for a test, with what it
-// exports, if that was asked for.
+// fixture stores the older lyceum's database for a test, along with its exports, if that is
+// wanted.
 func (s settings) fixture(ctx context.Context, old string, place oldPlace) error {
 	if s.fixtures == "" {
 		return nil

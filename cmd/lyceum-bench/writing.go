@@ -13,7 +13,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
 )
 
-// measureImport writes the largest school out and takes it into an empty one.
+// measureImport exports the largest school and imports it into an empty one.
 func measureImport(ctx context.Context, s settings) error {
 	size := s.sizes[len(s.sizes)-1]
 	from, err := s.school(ctx, size)
@@ -34,7 +34,7 @@ func measureImport(ctx context.Context, s settings) error {
 	} {
 		file := filepath.Join(s.work, kind+".csv")
 		if kind == "users" {
-			// The owner of the new school has the number of the old one's.
+			// The owner of the new school has the same id as that of the old one.
 			if _, err := command(ctx, s, "export", kind, "--data", from, "--output", file); err != nil {
 				return err
 			}
@@ -80,12 +80,11 @@ func command(ctx context.Context, s settings, args ...string) (finished, error) 
 	return finished{took: time.Since(begin), peak: peak(c.ProcessState)}, nil
 }
 
-// writers is how many write at once.
+// writers is the number of concurrent writers.
 const writers = 16
 
-// measureWrites compares writes that share commits with writes that have one
-// each, by the same code on the same database: a lock around the call leaves
-// every group with one change.
+// measureWrites compares writes that share commits with writes that have one each, using the
+// same code on the same database: a lock around the call leaves every group with one change.
 func measureWrites(ctx context.Context, s settings) error {
 	fmt.Printf("## Durable writes\n\n%d writers, each waiting until its transaction is on disk.\n\n"+
 		"| engine | writes/s | one commit each | ratio |\n|---|---|---|---|\n", writers)
@@ -173,7 +172,7 @@ func compareWrites(ctx context.Context, s settings, store *sqlstore.Store) error
 	return nil
 }
 
-// writeFor gives the writes a second of all writers together.
+// writeFor returns the writes per second of all writers together.
 func writeFor(duration time.Duration, writers int, write func(writer int) error) (float64, error) {
 	var mu sync.Mutex
 	var failed error

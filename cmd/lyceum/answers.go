@@ -10,14 +10,14 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/access"
 )
 
-// answerSettings bound the memory of answers under way.
+// answerSettings limit the memory of responses in progress.
 type answerSettings struct {
 	AnswerMemory       byteSize `help:"Memory limit for answers in progress, such as 128MB. A request beyond it waits up to 5 seconds and is then refused with 503." default:"128MB" placeholder:"SIZE"`
 	AnswerMemorySchool byteSize `help:"The same limit for one school." default:"48MB" placeholder:"SIZE"`
 	ResponseCache      byteSize `help:"Memory for responses that are sent again while the database is unchanged; 0 disables that. With PostgreSQL it is not used." default:"32MB" placeholder:"SIZE"`
 }
 
-// The bounds of --answer-memory and --answer-memory-school.
+// The range of --answer-memory and --answer-memory-school.
 const (
 	leastAnswers = 16 << 20
 	mostAnswers  = 1 << 40
@@ -52,7 +52,7 @@ func (s *answerSettings) limits() access.LoadLimits {
 	return access.LoadLimits{Process: s.AnswerMemory.bytes, School: s.AnswerMemorySchool.bytes}
 }
 
-// measureLoad lets the metrics tell how much is under way.
+// measureLoad adds metrics about the responses in progress.
 func measureLoad(m *server.Metrics, load *access.Load) {
 	server.Measure(m, func() *access.Load { return load }, []server.Figure[*access.Load]{
 		{Name: "lyceum_answer_bytes", Help: "Memory used by answers in progress.", Value: (*access.Load).Bytes},
@@ -65,7 +65,7 @@ func measureLoad(m *server.Metrics, load *access.Load) {
 	})
 }
 
-// measureCache lets the metrics tell what the cache spares.
+// measureCache adds metrics about the response cache.
 func measureCache(m *server.Metrics, cache *server.Cache) {
 	type stats = server.CacheStats
 	server.Measure(m, cache.Stats, []server.Figure[stats]{
@@ -84,13 +84,13 @@ func measureCache(m *server.Metrics, cache *server.Cache) {
 	})
 }
 
-// gcPercent lets the heap of a server grow further between collections than
-// Go's default: a small heap that every page of a list allocates in would be
-// collected dozens of times a second.
+// gcPercent lets a server's heap grow further between collections than Go's default: otherwise
+// a small heap, in which every page of a list allocates, would be collected dozens of times a
+// second.
 const gcPercent = 400
 
-// heapRoom lets the heap grow by no more for the indexes and the large answers
-// that are in it: what a page of a list allocates does not grow with them.
+// heapRoom keeps the heap from growing more because of the indexes and the large responses in
+// it: what a page of a list allocates does not depend on their size.
 type heapRoom struct{ indexes, answers atomic.Int64 }
 
 func (r *heapRoom) forIndexes(bytes int64) {
@@ -107,6 +107,6 @@ func (r *heapRoom) leave() {
 	if os.Getenv("GOGC") != "" {
 		return
 	}
-	const heap = 64 << 20 // of a server without them
+	const heap = 64 << 20 // of a server without indexes and large responses
 	debug.SetGCPercent(int(max(gcPercent*heap/(heap+r.indexes.Load()+r.answers.Load()), 10)))
 }

@@ -11,19 +11,19 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/access"
 )
 
-// timePause is how late an enrollment that expired, a paid period that ended, or
-// an order that nobody completed, is taken note of at most.
+// timePause is how late an expired enrollment, the end of a paid period or an abandoned order
+// is noticed at most.
 const timePause = 10 * time.Second
 
-// leaseTime is how long a process that stopped keeps others from the scheduler at
-// most, and leasePause how often a process asks for it: together less than 5 s.
+// leaseTime is how long a stopped process keeps others from the scheduler at most, and
+// leasePause how often a process requests the lease: together less than 5 s.
 const (
 	leaseTime  = 3 * time.Second
 	leasePause = time.Second
 )
 
-// runScheduler lets one process at a time do what comes with time alone, of those
-// that serve the database.
+// runScheduler does the work that only depends on time. Of the processes that serve the
+// database, one at a time does it.
 func (s *service) runScheduler(ctx context.Context) {
 	holder, holds := rand.Text(), false
 	stop := func() {}
@@ -51,7 +51,7 @@ func (s *service) runScheduler(ctx context.Context) {
 	}
 }
 
-// holdLease does not wait for the database longer than the lease lasts.
+// holdLease requests a lease. It does not wait for the database longer than a lease lasts.
 func holdLease(
 	ctx context.Context, store lyceum.Store, lease lyceum.Lease, holder string, d time.Duration,
 ) (bool, error) {
@@ -60,7 +60,7 @@ func holdLease(
 	return store.HoldLease(ctx, lease, holder, d)
 }
 
-// schedule does what comes with time alone.
+// schedule does what is overdue, again and again.
 func (s *service) schedule(ctx context.Context) {
 	for {
 		s.turn.RLock()
@@ -83,8 +83,8 @@ func (s *service) schedule(ctx context.Context) {
 	}
 }
 
-// runErasures finishes erasures. They take as long as there are texts to search, which
-// what comes with time does not wait for.
+// runErasures finishes erasures. They take longer the more text there is to search, so the
+// other scheduled work does not wait for them.
 func (s *service) runErasures(ctx context.Context) {
 	for {
 		s.turn.RLock()
@@ -105,8 +105,8 @@ func (s *service) runErasures(ctx context.Context) {
 	}
 }
 
-// filesPause is how long after a day a file that nothing refers to is still kept at
-// most.
+// filesPause is the time between two sweeps of unused files. It is the most by which such a
+// file outlives the day for which it is kept.
 const filesPause = time.Hour
 
 // sweepFiles removes files that nothing refers to.
@@ -129,10 +129,10 @@ func (s *service) sweepFiles(ctx context.Context) {
 	}
 }
 
-// sweepPause is how long what a school does not keep any longer stays at most.
+// sweepPause is how long data that a school no longer keeps remains at most.
 const sweepPause = 10 * time.Minute
 
-// sweep deletes what schools do not keep any longer.
+// sweep deletes what schools no longer keep.
 func (s *service) sweep(ctx context.Context) {
 	for {
 		select {
@@ -150,7 +150,7 @@ func (s *service) sweep(ctx context.Context) {
 	}
 }
 
-// finishErasures erases whoever is being erased, while nobody else writes.
+// finishErasures completes all erasures in progress while nothing else writes.
 func (s *service) finishErasures(ctx context.Context) error {
 	s.turn.Lock()
 	defer s.turn.Unlock()
@@ -161,7 +161,8 @@ func (s *service) finishErasures(ctx context.Context) error {
 	return err
 }
 
-// begin runs work until what it returns is called, which waits for its end.
+// begin runs work in the background until the returned function is called, which waits for it
+// to end.
 func begin(ctx context.Context, work func(context.Context)) (end func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
@@ -169,12 +170,12 @@ func begin(ctx context.Context, work func(context.Context)) (end func()) {
 	return func() { cancel(); <-done }
 }
 
-// bulkPause is how late a bulk job is gone on with at most that another process prepared
-// or started, and may have left behind.
+// bulkPause is how late this process continues at most a bulk job that another one prepared or
+// started, and may have left behind.
 const bulkPause = 3 * time.Second
 
-// runBulkJobs works on bulk jobs, of each school a little at a time. All processes do;
-// what one of them did meanwhile, another leaves alone.
+// runBulkJobs works on bulk jobs, a little for each school at a time. All processes do; each
+// skips what another has done in the meantime.
 func (s *service) runBulkJobs(ctx context.Context) {
 	for {
 		s.turn.RLock()
@@ -195,8 +196,8 @@ func (s *service) runBulkJobs(ctx context.Context) {
 	}
 }
 
-// continueBulkJobs works a little on the bulk jobs of each school, and reports
-// whether there is more to do at once.
+// continueBulkJobs works a little on the bulk jobs of each school, and reports whether there is
+// more to do right away.
 func (s *service) continueBulkJobs(ctx context.Context) (more bool, err error) {
 	schools, err := s.bulk.Busy(ctx)
 	for _, school := range schools {
@@ -206,7 +207,7 @@ func (s *service) continueBulkJobs(ctx context.Context) (more bool, err error) {
 	return more, err
 }
 
-// run works behind the requests while serve runs.
+// run does the background work while serve runs.
 func (s *service) run(ctx context.Context, serve func(context.Context) error) error {
 	end, err := s.background(ctx)
 	if err != nil {
@@ -219,8 +220,8 @@ func (s *service) run(ctx context.Context, serve func(context.Context) error) er
 	return err
 }
 
-// background works behind the requests until end is called, which keeps the books
-// a last time.
+// background does the background work until end is called, which runs the bookkeeping a last
+// time.
 func (s *service) background(ctx context.Context) (end func(), err error) {
 	books := &access.Bookkeeper{
 		Store: s.store, Keys: s.keys, OAuth: s.oauth, Limiter: s.limiter, Failures: s.failures, Log: s.log,

@@ -33,7 +33,7 @@ Uploaded files are in the folder backup-files beside it, which all backups in on
 		`removes the files that none of them needs. Use the same --files-url as lyceum serve.`
 }
 
-// Run backs the database and its files up.
+// Run backs up the database and its files.
 func (c *backupCommand) Run(p *program) (err error) {
 	if err := c.exists(); err != nil {
 		return err
@@ -73,7 +73,7 @@ func (c *backupCommand) Run(p *program) (err error) {
 	return nil
 }
 
-// write writes the backup, after its files.
+// write copies the files and writes the backup.
 func (c *backupCommand) write(
 	p *program, store *sqlstore.Store, from lyceum.FileStore,
 ) (done copiedFiles, err error) {
@@ -118,8 +118,8 @@ were in the backup, including those revoked after it was made. They are listed, 
 grants and client secrets.`
 }
 
-// Run puts the backup in the database's place, and ends what it brings back to
-// life.
+// Run replaces the database with the backup, and ends the sessions, links and access that it
+// revives.
 func (c *restoreCommand) Run(p *program) error {
 	address, err := c.address()
 	if err != nil {
@@ -191,7 +191,7 @@ func (c *restoreCommand) file(p *program, o sqlstore.RestoreOptions) error {
 	return err
 }
 
-// tell says what lets people and programs into the schools now.
+// tell prints what now gives people and programs access to the schools.
 func (c *restoreCommand) tell(p *program, alive []access.Alive) {
 	fmt.Fprintln(p.stdout, "sessions, one-time links and codes have ended")
 	if c.EndAccess {

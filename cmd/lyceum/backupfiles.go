@@ -16,17 +16,16 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// backupFilesName is the folder beside backups that has the files of all of them, each
-// once, by its SHA-256.
+// backupFilesName is the folder next to backups that contains the files of all of them, each
+// once, named by its SHA-256.
 const backupFilesName = "backup-files"
 
 const (
 	copiesAtOnce = 4
-	mostNamed    = 100 // files that are named in messages
+	mostNamed    = 100 // the most files that messages name
 )
 
-// backupFileSettings are the choices of backups and restores that have to do with
-// files.
+// backupFileSettings are the settings of backups and restores that concern files.
 type backupFileSettings struct {
 	fileSettings `embed:""`
 
@@ -34,21 +33,21 @@ type backupFileSettings struct {
 	AllowMissing bool `help:"Go on without files that are missing or were changed." xor:"which-files"`
 }
 
-// backedUpAs names a file in the folder of the files of backups.
+// backedUpAs returns the name of a file in the folder of backed-up files.
 func backedUpAs(f *sqlstore.KnownFile) lyceum.FileName {
 	sum := hex.EncodeToString(f.SHA256[:])
 	return lyceum.FileName(sum[:2] + "/" + sum)
 }
 
-// fileCopies are files that a database knows, on their way.
+// fileCopies copies files that a database refers to.
 type fileCopies struct {
 	p        *program
-	what     string // for the progress
+	what     string // for the progress display
 	each     func(context.Context, func(*sqlstore.KnownFile) error) error
 	names    func(*sqlstore.KnownFile) (from, to lyceum.FileName)
-	once     bool // equal files, which come one after the other, are copied once
+	once     bool // of consecutive files with the same content, only the first is copied
 	transfer files.Transfer
-	where    string // they are copied to
+	where    string // where they are copied to
 
 	mu     sync.Mutex
 	bar    *progress
@@ -57,26 +56,26 @@ type fileCopies struct {
 	result copiedFiles
 }
 
-// ofBackup reads the files that a backup knows.
+// ofBackup returns a function that visits the files that a backup refers to.
 func ofBackup(path string) func(context.Context, func(*sqlstore.KnownFile) error) error {
 	return func(ctx context.Context, visit func(*sqlstore.KnownFile) error) error {
 		return sqlstore.FilesIn(ctx, path, visit)
 	}
 }
 
-// copiedFiles counts files that were to be copied.
+// copiedFiles counts the files to copy.
 type copiedFiles struct {
 	files, bytes  int64
 	copied, wrong int64 // of the files
 }
 
-// known returns how many bytes the files have.
+// known returns the total size of the files in bytes.
 func (c *fileCopies) known() (bytes int64, err error) {
 	err = c.each(c.p.ctx, func(f *sqlstore.KnownFile) error { bytes += f.Size; return nil })
 	return bytes, err
 }
 
-// run copies the files, which have so many bytes.
+// run copies the files; known is their total size in bytes.
 func (c *fileCopies) run(known int64) (copiedFiles, error) {
 	c.bar = newProgress(c.p, c.what, known>>20, "MiB")
 	defer c.bar.finish()
@@ -146,7 +145,7 @@ func (c *fileCopies) one(ctx context.Context, f *sqlstore.KnownFile) error {
 	return nil
 }
 
-// tellWrong names the files that are missing or were changed.
+// tellWrong prints the files that are missing or were changed.
 func (c *fileCopies) tellWrong() {
 	for _, wrong := range c.wrong {
 		fmt.Fprintln(c.p.stderr, wrong)
@@ -166,12 +165,13 @@ func (c *fileCopies) complain(allowed bool, remedy string) error {
 		"--allow-missing", c.result.wrong, remedy)
 }
 
-// errSwept ends a backup whose database knows files that may have been swept since.
+// errSwept ends a backup of a database that refers to files that may have been swept since.
 var errSwept = errors.New("files were swept while they were copied")
 
-// filesOf backs up the files of a copy of the database. The first time it fails with
-// errSwept if there are fewer than the copy knows: another copy does not know those
-// that were swept meanwhile, and those that came meanwhile are not swept for a day.
+// filesOf backs up the files of a copy of the database. The first time, it fails with errSwept
+// if files that the copy refers to are missing. A second copy of the database no longer refers
+// to files that were swept in the meantime, and files that were added in the meantime are not
+// swept for a day.
 func (c *backupCommand) filesOf(
 	p *program, copied string, from lyceum.FileStore, again bool,
 ) (done copiedFiles, err error) {
@@ -199,7 +199,7 @@ func (c *backupCommand) filesOf(
 	return done, copies.complain(c.AllowMissing, "put copies in their place; or use --files-url if lyceum serve has it")
 }
 
-// lockBackupFiles makes this process the only one that writes to the files of backups.
+// lockBackupFiles makes this process the only one that writes to the folder of backed-up files.
 func lockBackupFiles(folder string) (release func(), err error) {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return nil, &lyceum.Error{Kind: lyceum.Unavailable, Detail: folder + " cannot be created; choose a folder that is " +
@@ -215,7 +215,7 @@ func lockBackupFiles(folder string) (release func(), err error) {
 	return func() { _ = held.Close() }, nil
 }
 
-// restoreFiles puts the files of a backup where the server finds them.
+// restoreFiles copies the files of a backup to where the server looks for them.
 func (c *restoreCommand) restoreFiles(p *program) (done copiedFiles, err error) {
 	to, err := c.store(&c.database)
 	if err != nil || to == nil {

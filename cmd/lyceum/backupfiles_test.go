@@ -26,7 +26,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// filesOfSchool makes a data folder whose school has pictures of a course.
+// filesOfSchool creates a data folder whose school has pictures of a course.
 func filesOfSchool(t *testing.T, contents ...string) (dir string) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "data")
@@ -67,8 +67,8 @@ func keep(t *testing.T, store lyceum.FileStore, name lyceum.FileName, content st
 	return sum
 }
 
-// says runs a command of this process, and fails the test unless it ends with a status
-// and says what a pattern asks for.
+// says runs a command in this process, and fails the test unless it ends with the given status
+// and its output matches a pattern.
 func says(t *testing.T, want int, pattern string, args ...string) {
 	t.Helper()
 	var out bytes.Buffer
@@ -97,7 +97,7 @@ func filesIn(t *testing.T, dir string) map[string]string {
 	return found
 }
 
-// Backups in a folder share their files, and a restore puts each back, wherever it was.
+// Backups in a folder share their files, and a restore puts each file back, wherever it was.
 func TestBackupsHaveFiles(t *testing.T) {
 	t.Parallel()
 	dir, backups := filesOfSchool(t, "one", "two", "two"), t.TempDir()
@@ -108,7 +108,7 @@ func TestBackupsHaveFiles(t *testing.T) {
 	if len(kept) != 2 {
 		t.Fatalf("%q", kept)
 	}
-	for name := range kept { // as a bad disk does
+	for name := range kept { // as a failing disk does
 		if err := os.WriteFile(filepath.Join(shared, name), []byte("odd"), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -127,7 +127,7 @@ func TestBackupsHaveFiles(t *testing.T) {
 	}
 }
 
-// A file that is missing is named, and left out only if that is asked for.
+// A missing file is named, and is only left out on request.
 func TestBackupsWithoutFiles(t *testing.T) {
 	t.Parallel()
 	dir, backups := filesOfSchool(t, "one", "two"), t.TempDir()
@@ -155,7 +155,7 @@ func TestBackupsWithoutFiles(t *testing.T) {
 	says(t, 1, `--without-files and --allow-missing can't be used together|can't be used together`, "backup", "--data", dir, "--without-files", "--allow-missing", "x.db")
 }
 
-// Files that no backup of a folder needs are removed, unless it has something that may
+// Files that no backup in a folder needs are removed, unless the folder has something that may
 // be a backup.
 func TestBackupPrune(t *testing.T) {
 	t.Parallel()
@@ -172,7 +172,7 @@ func TestBackupPrune(t *testing.T) {
 	if err := os.Rename(filepath.Join(backups, "0.db"), filepath.Join(backups, "0.db.gz")); err != nil {
 		t.Fatal(err)
 	}
-	says(t, 0, `that none of 2 backups needs`, "backup-prune", backups) // whatever its name is
+	says(t, 0, `that none of 2 backups needs`, "backup-prune", backups) // whatever its name
 	odd := filepath.Join(backups, "0.db.gz")
 	if err := os.WriteFile(odd, []byte("packed"), 0o600); err != nil {
 		t.Fatal(err)
@@ -209,11 +209,11 @@ func (s *sweptStore) Open(ctx context.Context, name lyceum.FileName) (io.ReadSee
 	return s.FileStore.Open(ctx, name)
 }
 
-// A file that is swept after the database was copied is not missed: the backup has
+// If a file is swept after the database was copied, that is not an error: the backup uses
 // another copy of the database.
 func TestBackupWhileFilesAreSwept(t *testing.T) {
 	t.Parallel()
-	dir := filesOfSchool(t, "one", "two") // which nothing refers to
+	dir := filesOfSchool(t, "one", "two") // nothing refers to them
 	store, err := openStore(t.Context(), dir, sqlstore.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -234,8 +234,8 @@ func TestBackupWhileFilesAreSwept(t *testing.T) {
 	says(t, 0, `is restored`, "restore", "--data", t.TempDir(), c.File)
 }
 
-// TestBackupUnderUploads: backups that are made while files come have every file that
-// they know, and a restore puts them back, however often it is killed.
+// TestBackupUnderUploads checks that backups made during uploads have every file that they
+// refer to, and that a restore puts them back, however often it is killed.
 func TestBackupUnderUploads(t *testing.T) {
 	t.Parallel()
 	s := openShop(t, t.TempDir())
@@ -293,7 +293,7 @@ func TestBackupUnderUploads(t *testing.T) {
 		await(func() bool { return !child.running() || len(filesIn(t, filepath.Join(other, "files"))) >= some })
 		child.kill(t)
 		if _, err := os.Stat(filepath.Join(other, "lyceum.db")); err == nil {
-			break // it was done before
+			break // it had finished before
 		}
 	}
 	command(t, "restore", "--force", "--data", other, file)

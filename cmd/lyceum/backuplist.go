@@ -13,15 +13,15 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
 )
 
-// backupsName is the file of a data folder that lists the backups made of it, one
-// path a line.
+// backupsName is the file in a data folder that lists the backups made of it, one path per
+// line.
 const backupsName = "backups"
 
-// mostBackups is how many backups are looked into, the newest ones.
+// mostBackups is how many backups are searched, newest first.
 const mostBackups = 100
 
-// rememberBackup adds a backup to the list of a data folder, without those that are
-// gone.
+// rememberBackup adds a backup to the list in a data folder, and removes those that no longer
+// exist.
 func rememberBackup(dir, backup string) error {
 	if dir == "" {
 		return nil
@@ -61,8 +61,9 @@ func rememberedBackups(dir string) (paths []string, err error) {
 	return paths, lines.Err()
 }
 
-// backupsIn finds the backups of a data folder that have a user: those in it, and
-// those that lyceum backup wrote elsewhere. Those of PostgreSQL are not known.
+// backupsIn returns a function that finds the backups of a data folder that contain a user:
+// those in the folder, and those that lyceum backup wrote elsewhere. Backups of PostgreSQL are
+// not known.
 func backupsIn(dir string) func(context.Context, lyceum.SchoolID, lyceum.UserID) ([]lyceum.Backup, error) {
 	if dir == "" {
 		return nil

@@ -33,7 +33,7 @@ Removes from the folder backup-files, in a folder of backups, the uploaded files
 // Run removes the files that no backup needs.
 func (c *backupPruneCommand) Run(p *program) error {
 	folder := filepath.Join(c.Folder, backupFilesName)
-	_, missing := os.Stat(folder) // as it is if no backup has files
+	_, missing := os.Stat(folder) // it is missing if no backup has files
 	if missing == nil {
 		release, err := lockBackupFiles(folder)
 		if err != nil {
@@ -76,7 +76,7 @@ func (c *backupPruneCommand) Run(p *program) error {
 	return nil
 }
 
-// needed finds the SHA-256 of the files that the backups in the folder know.
+// needed returns the SHA-256 of the files that the backups in the folder refer to.
 func (c *backupPruneCommand) needed(p *program) (needed map[[32]byte]bool, backups int, err error) {
 	entries, err := os.ReadDir(c.Folder)
 	if err != nil {
@@ -105,7 +105,7 @@ func (c *backupPruneCommand) needed(p *program) (needed map[[32]byte]bool, backu
 	return needed, backups, nil
 }
 
-// noBackup is the error of a folder without backups.
+// noBackup returns the error for a folder without backups.
 func (c *backupPruneCommand) noBackup(folder string, missing error) error {
 	if missing != nil {
 		return &lyceum.Error{Kind: lyceum.NotFound, Err: missing, Detail: "there is no folder " + folder +
@@ -115,7 +115,7 @@ func (c *backupPruneCommand) noBackup(folder string, missing error) error {
 		"files of all backups, delete %s", c.Folder, folder)
 }
 
-// backedUpSum is the reverse of backedUpAs.
+// backedUpSum is the inverse of backedUpAs.
 func backedUpSum(name lyceum.FileName) (sum [32]byte, is bool) {
 	_, text, _ := strings.Cut(string(name), "/")
 	n, err := hex.Decode(sum[:], []byte(text)[:min(len(text), 2*len(sum))])

@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// sandbox starts a sandbox and gives what its line says.
+// sandbox starts a sandbox and returns the credentials that it prints.
 func sandbox(t *testing.T, args ...string) credentials {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "out")
@@ -42,9 +42,8 @@ func sandbox(t *testing.T, args ...string) credentials {
 	return known
 }
 
-// TestBadInput asks the running program what nobody should ask. Whatever it
-// is, the answer is a sentence that names the parameter, or a true list; never
-// a failure of the server.
+// TestBadInput sends the running program requests that nobody should send. The response is
+// always a sentence that names the parameter, or a correct list, and never an internal error.
 func TestBadInput(t *testing.T) {
 	t.Parallel()
 	const (
@@ -58,7 +57,7 @@ func TestBadInput(t *testing.T) {
 	)
 	type question struct {
 		query string
-		wrong string // the sentence without the name; empty: a list
+		wrong string // the sentence without the name; "" means a list
 		found int    // total of the list
 		shown int    // items of the list
 	}
@@ -143,8 +142,8 @@ func TestBadInput(t *testing.T) {
 	t.Logf("%d questions", len(questions))
 }
 
-// TestArgumentsAreText: what is no UTF-8 is refused on the command line and in
-// the environment. NUL cannot be said there.
+// TestArgumentsAreText checks that invalid UTF-8 is rejected on the command line and in the
+// environment, neither of which can contain NUL.
 func TestArgumentsAreText(t *testing.T) {
 	t.Parallel()
 	const bad = "a\xff"

@@ -11,12 +11,12 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// bulkUsers is how many users a bulk job has that is killed, besides those of the
-// shop.
+// bulkUsers is the number of users in the bulk job that is interrupted, in addition to those of
+// the shop.
 const bulkUsers = 600
 
-// TestBulkJobSurvivesKills: a server that is killed again and again while it
-// works on a bulk job does each row once, and ends as was foreseen.
+// TestBulkJobSurvivesKills checks that a server that is killed repeatedly while it works on a
+// bulk job processes each row once, and ends with the results that were predicted.
 func TestBulkJobSurvivesKills(t *testing.T) {
 	t.Parallel()
 	t.Run("sqlite", func(t *testing.T) {
@@ -29,7 +29,7 @@ func TestBulkJobSurvivesKills(t *testing.T) {
 	})
 }
 
-// startedJob is what a program knows of a bulk job.
+// startedJob is a bulk job as a program sees it.
 type startedJob struct {
 	Job struct {
 		ID       int32             `json:"id"`
@@ -69,9 +69,8 @@ func killDuringBulkJob(t *testing.T, place string) {
 	wantGivenOnce(t, s, ids)
 }
 
-// killWhile kills the server while a job is in a state, and starts it again: after
-// five kills that state lasts as long as it takes. It returns how often there was
-// something left to do.
+// killWhile kills the server while a job is in a state, and restarts it. After five kills it
+// lets that state last as long as it takes. It returns how often something was left to do.
 func (s *shop) killWhile(t *testing.T, state lyceum.BulkState, look func() bool, job *startedJob) (kills int) {
 	t.Helper()
 	for range 5 {
@@ -94,7 +93,7 @@ func (s *shop) killWhile(t *testing.T, state lyceum.BulkState, look func() bool,
 	return kills
 }
 
-// crowd adds users, and returns the ids of those and of some more.
+// crowd adds users, and returns their ids and a few more.
 func (s *shop) crowd(t *testing.T) (ids []lyceum.UserID) {
 	t.Helper()
 	store, err := openStore(t.Context(), s.place, sqlstore.Options{})
@@ -112,10 +111,10 @@ func (s *shop) crowd(t *testing.T) (ids []lyceum.UserID) {
 		_, err := tx.Users.Save(tx, users...)
 		return err
 	})
-	return append(ids, 999_999, 1000) // nobody, and one again
+	return append(ids, 999_999, 1000) // one that does not exist, and a duplicate
 }
 
-// wantGivenOnce holds that each user has the course once.
+// wantGivenOnce checks that each user has the course once.
 func wantGivenOnce(t *testing.T, s *shop, ids []lyceum.UserID) {
 	t.Helper()
 	store, err := openStore(t.Context(), s.place, sqlstore.Options{})

@@ -8,8 +8,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/salesindex"
 )
 
-// damaged is the code of an error that says what is wrong with a database. It
-// has an exit status of its own; others tell that nothing could be found out.
+// damaged is the code of errors that say what is wrong with a database. They have a separate
+// exit status; other errors mean that the database could not be checked.
 const damaged = "damaged"
 
 type checkCommand struct {
@@ -31,7 +31,7 @@ func (checkCommand) Help() string {
 		"status is 0 when all is in order, 2 when something is wrong, and 1 when that could not be found out."
 }
 
-// Run checks the database and tells what is wrong.
+// Run checks the database and prints what is wrong.
 func (c *checkCommand) Run(p *program) (err error) {
 	kept, err := c.existing(p)
 	if err != nil {
@@ -128,7 +128,7 @@ func (c *checkCommand) checkSchool(p *program, store *salesindex.Store, school *
 	return nil
 }
 
-// checkFiles compares the uploads of all schools with the files that are kept.
+// checkFiles compares the uploads of all schools with the stored files.
 func (c *checkCommand) checkFiles(p *program, store lyceum.Store) error {
 	kept, err := c.store(&c.database)
 	if err != nil {
@@ -160,5 +160,5 @@ func (c *checkCommand) checkFiles(p *program, store lyceum.Store) error {
 	return nil
 }
 
-// kilobytes rounds up.
+// kilobytes converts bytes to kilobytes, rounding up.
 func kilobytes(bytes int64) int64 { return (bytes + 1<<10 - 1) >> 10 }

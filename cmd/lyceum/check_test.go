@@ -11,7 +11,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// TestCheckTellsDamageFromNotKnowing: by its exit status.
+// TestCheckTellsDamageFromNotKnowing checks that the exit status distinguishes damage from a
+// check that could not be made.
 func TestCheckTellsDamageFromNotKnowing(t *testing.T) {
 	t.Parallel()
 	dir := newSchool(t)

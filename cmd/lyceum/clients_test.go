@@ -22,8 +22,8 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// openSandbox starts the program as an integrator does, and gives the file that
-// it has told its credentials in.
+// openSandbox starts the program as an integrator would, and returns the file to which it
+// printed its credentials.
 func openSandbox(t *testing.T, flags ...string) (file string, said credentials) {
 	t.Helper()
 	file = filepath.Join(t.TempDir(), "sandbox.json")
@@ -53,9 +53,9 @@ func openSandbox(t *testing.T, flags ...string) (file string, said credentials) 
 	return file, said
 }
 
-// TestClientsOfOthers takes OAuth libraries that others wrote through the whole
-// flow: authorize, exchange, profile, refresh, a wrong exchange, revocation.
-// Their versions are those of testdata/clients/package-lock.json.
+// TestClientsOfOthers runs third-party OAuth libraries through the whole flow: authorize,
+// exchange, profile, refresh, a wrong exchange, revocation. Their versions are in
+// testdata/clients/package-lock.json.
 func TestClientsOfOthers(t *testing.T) {
 	t.Parallel()
 	if !installed(t, "npm") {
@@ -92,8 +92,8 @@ func TestClientsOfOthers(t *testing.T) {
 	}
 }
 
-// TestGoClient takes golang.org/x/oauth2 the same way. It sends each failing
-// exchange twice, once in each style of client authentication.
+// TestGoClient does the same with golang.org/x/oauth2, which sends each failing exchange twice,
+// once in each style of client authentication.
 func TestGoClient(t *testing.T) {
 	t.Parallel()
 	_, said := openSandbox(t, "--transactions", "50")
@@ -136,7 +136,7 @@ func TestGoClient(t *testing.T) {
 	}
 }
 
-// learner is a person with a browser that keeps cookies.
+// learner is a person with a browser that stores cookies.
 type learner struct {
 	said    credentials
 	browser *http.Client
@@ -147,7 +147,7 @@ var (
 	formAction  = regexp.MustCompile(`<form class="stack" method="post" action="([^"]*)"`)
 )
 
-// authorize signs in where that is wanted, authorizes, and gives the code.
+// authorize signs in if needed, authorizes the app, and returns the code.
 func (l *learner) authorize(t *testing.T, address string) string {
 	t.Helper()
 	if l.browser == nil {
@@ -183,7 +183,7 @@ func (l *learner) authorize(t *testing.T, address string) string {
 	return ""
 }
 
-// fill sends the form of a page.
+// fill submits the form of a page.
 func (l *learner) fill(t *testing.T, answer *http.Response, page string) *http.Response {
 	t.Helper()
 	form := url.Values{"answer": {"authorize"}}

@@ -10,7 +10,7 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// showConfigCommand takes what serve takes and prints it.
+// showConfigCommand accepts the settings of serve and prints them.
 type showConfigCommand struct {
 	serveCommand `embed:""`
 }

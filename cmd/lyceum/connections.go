@@ -8,7 +8,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/inbound/server"
 )
 
-// connectionSettings bound the connections to a server.
+// connectionSettings limit the connections to a server.
 type connectionSettings struct {
 	MaxConnections int `help:"Connections that are open at once; at the bound a new one takes the place of the one that has been idle longest, or waits." default:"10000" placeholder:"N"`
 }
@@ -23,9 +23,8 @@ func (s *connectionSettings) wrong() []lyceum.FieldError {
 	return nil
 }
 
-// limit bounds the connections of a listener, and lets the metrics tell how many
-// there are. They take half of the files that the process may open at most:
-// databases and webhooks want some, too.
+// limit limits the connections of a listener, and adds metrics about them. They use at most
+// half of the files that the process may open, because databases and webhooks need some, too.
 func (s *connectionSettings) limit(p *program, m *server.Metrics, listener net.Listener) *server.Connections {
 	most := s.MaxConnections
 	var files syscall.Rlimit

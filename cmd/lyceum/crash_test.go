@@ -32,16 +32,16 @@ func openStore(ctx context.Context, place string, o sqlstore.Options) (*sqlstore
 	return sqlstore.Open(ctx, place, o)
 }
 
-// writersSchools is how many schools writers write to, and mostWriters for how many of
-// them there are plans.
+// writersSchools is how many schools the writers write to, and mostWriters the number of
+// writers for which there are plans.
 const (
 	writers        = 8
 	writersSchools = 2
 	mostWriters    = 192
 )
 
-// written is a transaction of a writer. Its row carries all of this, so that
-// one that was written twice, or over another, shows.
+// written is a transaction of a writer. Its row contains all of this, so that a row that was
+// written twice, or over another one, is noticed.
 type written struct {
 	School lyceum.SchoolID
 	ID     lyceum.TransactionID
@@ -70,7 +70,7 @@ func writtenOf(school lyceum.SchoolID, t *lyceum.Transaction) written {
 	return written{School: school, ID: t.ID, Round: t.TaxCharge, Writer: t.PricingPlanID, Number: int64(t.Charge)}
 }
 
-// prepareWriters makes what the rows of the writers name.
+// prepareWriters creates what the writers' rows refer to.
 func prepareWriters(t testing.TB, store *sqlstore.Store) {
 	t.Helper()
 	for range writersSchools {
@@ -92,10 +92,10 @@ func prepareWriters(t testing.TB, store *sqlstore.Store) {
 	}
 }
 
-// childWriters writes transactions from several goroutines until it is killed
-// and prints each once the store says that it is kept. Its arguments are the
-// place of the store, the round, the first and the last of its writers, and the first and
-// the last of the schools that they write to.
+// childWriters writes transactions from several goroutines until it is killed, and prints each
+// once the store has acknowledged it. Its arguments are the place of the store, the round, the
+// first and the last of its writers, and the first and the last of the schools that they write
+// to.
 func childWriters(args []string) error {
 	ctx := context.Background()
 	store, err := openStore(ctx, args[0], sqlstore.Options{})
@@ -147,7 +147,7 @@ func writeOne(ctx context.Context, store *sqlstore.Store, w *written) error {
 	})
 }
 
-// journal is what a test has read of the acknowledgements of a child.
+// journal is what a test has read of a child's acknowledgements.
 type journal struct {
 	mu   sync.Mutex
 	acks []written
@@ -155,9 +155,8 @@ type journal struct {
 	done chan struct{}
 }
 
-// startWriters starts the child and reads its acknowledgements until it ends;
-// those that it had written when it was killed are read too. Its last arguments are those of
-// childWriters.
+// startWriters starts the child and reads its acknowledgements until it ends, including those
+// that it had written when it was killed. Its last arguments are those of childWriters.
 func startWriters(t testing.TB, place string, args ...int) (*process, *journal) {
 	t.Helper()
 	all := []string{place}
@@ -200,7 +199,7 @@ func (j *journal) len() int {
 	return len(j.acks)
 }
 
-// all gives the acknowledgements read so far.
+// entries returns the acknowledgements read so far.
 func (j *journal) entries(t testing.TB) []written {
 	t.Helper()
 	j.mu.Lock()
@@ -211,7 +210,7 @@ func (j *journal) entries(t testing.TB) []written {
 	return append([]written(nil), j.acks...)
 }
 
-// savedIn gives every transaction of the writers' schools.
+// savedIn returns every transaction of the writers' schools.
 func savedIn(t testing.TB, store *sqlstore.Store) map[written]bool {
 	t.Helper()
 	found := map[written]bool{}
@@ -228,8 +227,8 @@ func savedIn(t testing.TB, store *sqlstore.Store) map[written]bool {
 	return found
 }
 
-// healthy fails the test if the books do not agree or an entry of a journal is
-// missing or twice.
+// healthy fails the test if the books are inconsistent, or an entry of a journal is missing or
+// duplicate.
 func healthy(t testing.TB, store *sqlstore.Store) {
 	t.Helper()
 	findings, err := store.Check(t.Context())
@@ -248,7 +247,7 @@ func healthy(t testing.TB, store *sqlstore.Store) {
 				break
 			}
 			for _, e := range entries {
-				if last++; e.Type == lyceum.SchoolRestored && e.Number > last { // which passes over numbers
+				if last++; e.Type == lyceum.SchoolRestored && e.Number > last { // a restore skips numbers
 					last = e.Number
 				}
 				if e.Number != last {
@@ -265,16 +264,16 @@ func healthy(t testing.TB, store *sqlstore.Store) {
 	}
 }
 
-// crew is who writes while killDuringWrites kills.
+// crew is the set of writers that killDuringWrites kills.
 type crew struct {
-	processes, writers int  // writers of each process
-	apart              bool // each process writes to a school of its own
-	most               int  // acknowledged before a kill
+	processes, writers int  // writers is per process
+	apart              bool // each process writes to a separate school
+	most               int  // the most that are acknowledged before a kill
 }
 
-// killDuringWrites kills writers again and again at a random moment, one process and,
-// when the others were told of more, these, and looks after each time whether all
-// they were told is kept is there.
+// killDuringWrites repeatedly kills writers at random moments: first one process and, after the
+// others have been sent more acknowledgements, those too. Each time it then checks that
+// everything acknowledged was stored.
 func killDuringWrites(t *testing.T, place string, cycles int, c crew) {
 	store, err := openStore(t.Context(), place, sqlstore.Options{})
 	if err != nil {
@@ -310,7 +309,7 @@ func killDuringWrites(t *testing.T, place string, cycles int, c crew) {
 				kept[number] = true
 			}
 		}
-		// Each writer has at most one write that it was not told of.
+		// Each writer has at most one write that was not acknowledged.
 		if most := len(acknowledged) + round*c.processes*c.writers; len(found) > most {
 			t.Errorf("cycle %d: %d rows, more than the %d that can be", round, len(found), most)
 		}
@@ -325,7 +324,7 @@ func killDuringWrites(t *testing.T, place string, cycles int, c crew) {
 	t.Logf("%d acknowledged transactions, %d cycles, none lost", len(acknowledged), cycles)
 }
 
-// killed gives what the writers of a round were told is kept, when all of them are killed.
+// killed returns what was acknowledged to the writers of a round, all of which are killed.
 func (c crew) killed(t *testing.T, place string, round int) (acknowledged []written) {
 	children, journals := make([]*process, c.processes), make([]*journal, c.processes)
 	for i := range children {
@@ -349,8 +348,8 @@ func (c crew) killed(t *testing.T, place string, round int) (acknowledged []writ
 }
 
 // TestR1_KillDuringWrites kills eight writers, and on PostgreSQL two processes with so many
-// that groups are full: of the same schools, and of a school each, whose groups then
-// follow one another. LYCEUM_KILLS makes more kills.
+// writers that groups are full: on the same schools, and on a separate school each, whose
+// groups then follow one another. LYCEUM_KILLS sets a higher number of kills.
 func TestR1_KillDuringWrites(t *testing.T) {
 	t.Parallel()
 	cycles := func(usual int) int {
@@ -382,8 +381,8 @@ func TestR1_KillDuringWrites(t *testing.T) {
 	})
 }
 
-// TestR1_KillDuringImport kills an import three times, or as often as it is
-// quick enough for; the same command again goes on from there.
+// TestR1_KillDuringImport kills an import three times, or fewer if it finishes first. Repeating
+// the command resumes the import.
 func TestR1_KillDuringImport(t *testing.T) {
 	t.Parallel()
 	total := 80_000 // eight batches
@@ -414,7 +413,7 @@ func TestR1_KillDuringImport(t *testing.T) {
 	if got, want := command(t, args...), fmt.Sprintf("%d transactions read: 0 created, 0 updated, %[1]d unchanged, 0 bad\n", total); got != want {
 		t.Errorf("again: %q, want %q", got, want)
 	}
-	// What is there is what the file says: newest first, as the export is.
+	// The database contains what the file says: newest first, like the export.
 	exported := command(t, "export", "transactions", "--data", dir, "--sort-direction", "asc")
 	if exported != string(salesFile(total)) {
 		t.Error("the export differs from the file")
@@ -425,16 +424,16 @@ func importOf(file, dir string) []string {
 	return []string{"import", "transactions", file, "--data", dir, "--create-missing"}
 }
 
-// imported counts the transactions of a database, beside what writes them.
+// imported counts the transactions of a database while they are being written.
 func imported(t *testing.T, db *sql.DB) (n int) {
 	t.Helper()
-	// An error is a database that is busy; the next poll sees more.
+	// An error means that the database is busy; the next poll sees more.
 	_ = db.QueryRowContext(t.Context(), "SELECT value FROM counters WHERE school_id = 1 AND name = 'transactions'").Scan(&n)
 	return n
 }
 
-// killImports kills an import into a folder up to three times, and returns how often
-// that was before its end.
+// killImports kills an import into a folder up to three times, and returns how often it did so
+// before the import had finished.
 func killImports(t *testing.T, dir, file string, total int) (killed int) {
 	t.Helper()
 	db := (&shop{place: dir}).look(t)
@@ -450,7 +449,7 @@ func killImports(t *testing.T, dir, file string, total int) (killed int) {
 		await(func() bool { return imported(t, db) >= point || !child.running() })
 		status, err := child.signal(syscall.SIGKILL)
 		if err == nil && status == 0 {
-			return killed // it was quicker than this kill
+			return killed // the import was quicker than this kill
 		}
 		if err != nil || status != -1 {
 			t.Fatalf("the import was not killed with %d rows saved: status %d, %v\n%s", point, status, err, errs.String())
@@ -462,13 +461,13 @@ func killImports(t *testing.T, dir, file string, total int) (killed int) {
 		t.Logf("killed with %d rows saved", at)
 		command(t, "check", "--data", dir)
 		if at >= total {
-			return killed // all but the end of the command was quicker
+			return killed // everything but the end of the command was quicker
 		}
 	}
 	return killed
 }
 
-// salesFile is an export of n transactions, oldest first.
+// salesFile returns an export of n transactions, oldest first.
 func salesFile(n int) []byte {
 	var b bytes.Buffer
 	b.WriteString("id,user_id,pricing_plan_id,sale_id,created_at,purchased_at,charge,final_price,currency,tax_charge,revenue,status,has_chargeback,chargeback_fee,affiliate_id,affiliate_fees,author_id,author_fees,coupon_id,refunded_at,amount_refunded\n")

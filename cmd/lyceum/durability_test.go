@@ -14,15 +14,14 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
 )
 
-// durableWrites is how many writes TestR2a watches.
+// durableWrites is the number of writes that TestR2a traces.
 const durableWrites = 50
 
-// marker is what the child prints after write n.
+// marker returns what the child prints after write n.
 func marker(n int) string { return fmt.Sprintf("write %d is kept", n) }
 
-// childDurable writes one transaction after another and says of each when the
-// store does that it is kept. Its arguments are the data folder and the
-// setting of synchronous.
+// childDurable writes one transaction after another and prints a marker for each once the store
+// acknowledges it. Its arguments are the data folder and the setting of synchronous.
 func childDurable(args []string) error {
 	ctx := context.Background()
 	store, err := sqlstore.Open(ctx, args[0], sqlstore.Options{Synchronous: sqlstore.Synchronous(args[1])})
@@ -40,9 +39,9 @@ func childDurable(args []string) error {
 	return store.Close()
 }
 
-// TestR2a_SyncBeforeAnswer watches the system calls of durable writes: between
-// the last write to the log and the answer the log must be synced. With
-// synchronous=NORMAL it is not, and the same watching must see that.
+// TestR2a_SyncBeforeAnswer traces the system calls of durable writes: between the last write to
+// the log and the acknowledgement the log must be synced. With synchronous=NORMAL it is not,
+// and the same check must detect that.
 func TestR2a_SyncBeforeAnswer(t *testing.T) {
 	t.Parallel()
 	needStrace(t)
@@ -71,8 +70,7 @@ func needStrace(t *testing.T) {
 	}
 }
 
-// call is a finished system call on a file; begin and end are lines of the
-// trace.
+// call is a finished system call on a file; begin and end are line numbers of the trace.
 type call struct {
 	name, path, rest string
 	begin, end       int
@@ -134,10 +132,10 @@ var (
 	resumedLine = regexp.MustCompile(`^(\d+) +<\.\.\. \w+ resumed>(.*)$`)
 )
 
-// unsynced gives the writes that were answered although the log had been
-// written to and not synced since, or not been written to at all.
+// unsynced returns the writes that were acknowledged although the log had been written to
+// without a sync afterwards, or not written to at all.
 func unsynced(calls []call) (missed []int) {
-	before := 0 // the line of the answer before
+	before := 0 // the line of the previous acknowledgement
 	for n := 1; n <= durableWrites; n++ {
 		answer := 0
 		for _, c := range calls {
@@ -166,8 +164,8 @@ func unsynced(calls []call) (missed []int) {
 	return missed
 }
 
-// TestR20_BackupUnderLoad backs a database up while it is written to. The copy
-// holds all that was acknowledged before the backup began, and its books agree.
+// TestR20_BackupUnderLoad backs up a database while it is written to. The copy contains
+// everything acknowledged before the backup started, and its books are consistent.
 func TestR20_BackupUnderLoad(t *testing.T) {
 	t.Parallel()
 	dir, other := filepath.Join(t.TempDir(), "data"), filepath.Join(t.TempDir(), "other")
@@ -183,7 +181,7 @@ func TestR20_BackupUnderLoad(t *testing.T) {
 		t.Fatalf("the writers stopped by themselves: %v", child.err)
 	}
 	var acknowledged []written
-	during := await(func() bool { // a backup that was quicker than a write shows nothing
+	during := await(func() bool { // a backup that is quicker than a write proves nothing
 		_ = os.Remove(file)
 		acknowledged = journal.entries(t)
 		command(t, "backup", file, "--data", dir)

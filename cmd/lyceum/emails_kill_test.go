@@ -21,9 +21,9 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// TestKillsWhileEmailsWait: emails are queued while the mail server is down, and the
-// server is killed; then while they are sent, and it is killed again. Each arrives once
-// or, if it was on its way, twice as the same email. LYCEUM_KILLS makes 1,000 of them.
+// TestKillsWhileEmailsWait queues emails while the mail server is down and kills the server;
+// then it kills the server again while they are sent. Each email arrives once or, if it was
+// being sent, twice as the same email. With LYCEUM_KILLS set, there are 1,000 of them.
 func TestKillsWhileEmailsWait(t *testing.T) {
 	t.Parallel()
 	emails := 60
@@ -68,7 +68,7 @@ func TestKillsWhileEmailsWait(t *testing.T) {
 	}
 }
 
-// enlist gives the school users 101 and on.
+// enlist adds n users to the school, starting with id 101.
 func (s *shop) enlist(t *testing.T, n int) {
 	t.Helper()
 	store, err := openStore(t.Context(), s.place, sqlstore.Options{})
@@ -86,7 +86,7 @@ func (s *shop) enlist(t *testing.T, n int) {
 	})
 }
 
-// readdress gives them other addresses, which their old ones are told of.
+// readdress changes their email addresses, about which their old addresses are notified.
 func (s *shop) readdress(t *testing.T, n int) {
 	t.Helper()
 	var work sync.WaitGroup
@@ -103,7 +103,7 @@ func (s *shop) readdress(t *testing.T, n int) {
 	work.Wait()
 }
 
-// inState counts the emails in a state, beside the server.
+// inState counts the emails in a state, bypassing the server.
 func inState(t *testing.T, db *sql.DB, state lyceum.EmailState) (n int) {
 	t.Helper()
 	err := db.QueryRowContext(t.Context(), "SELECT count(*) FROM emails WHERE state = '"+string(state)+"'").Scan(&n)
@@ -113,7 +113,7 @@ func inState(t *testing.T, db *sql.DB, state lyceum.EmailState) (n int) {
 	return n
 }
 
-// postbox is a mail server that keeps who was sent which email.
+// postbox is a mail server that records who was sent which email.
 type postbox struct {
 	addr string
 	mu   sync.Mutex
@@ -139,7 +139,7 @@ func (m *postbox) open(t *testing.T) {
 	}()
 }
 
-// converse speaks SMTP (RFC 5321) as far as a sender needs it.
+// converse speaks as much SMTP (RFC 5321) as a sender needs.
 func (m *postbox) converse(conn net.Conn) {
 	defer conn.Close()
 	lines := bufio.NewScanner(conn)
@@ -184,8 +184,8 @@ func (m *postbox) count() int {
 	return m.all
 }
 
-// check returns how many arrived twice, which are the same, and fails if one did not
-// arrive.
+// check returns how many emails arrived twice, which must be identical, and fails if one did
+// not arrive.
 func (m *postbox) check(t *testing.T, n int) (twice int) {
 	t.Helper()
 	m.mu.Lock()

@@ -19,9 +19,9 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// TestKillsDuringErasing: people are erased whose server is killed meanwhile. In the
-// end nothing of them is in the database, nor in a byte of SQLite's files, and the
-// totals are as they were. LYCEUM_KILLS makes more of them.
+// TestKillsDuringErasing erases people while the server is killed repeatedly. In the end
+// nothing of them is left in the database, nor in any byte of SQLite's files, and the totals
+// are unchanged. LYCEUM_KILLS sets a higher number of kills.
 func TestKillsDuringErasing(t *testing.T) {
 	t.Parallel()
 	kills := 2
@@ -35,7 +35,7 @@ func TestKillsDuringErasing(t *testing.T) {
 		t.Run(engine, func(t *testing.T) {
 			t.Parallel()
 			s := openShop(t, place(t))
-			hook := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { // which echoes
+			hook := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { // echoes the body
 				body := new(bytes.Buffer)
 				_, _ = body.ReadFrom(r.Body)
 				_, _ = w.Write(body.Bytes())
@@ -55,7 +55,7 @@ func TestKillsDuringErasing(t *testing.T) {
 					defer close(asked)
 					_, _ = s.send(http.MethodDelete, path, "", nil, nil)
 				}()
-				time.Sleep(time.Duration(rand.IntN(30)) * time.Millisecond) // the moment is what is tried
+				time.Sleep(time.Duration(rand.IntN(30)) * time.Millisecond) // the moment is what varies
 				s.server.kill(t)
 				<-asked
 				s.serve(t)
@@ -76,7 +76,7 @@ func TestKillsDuringErasing(t *testing.T) {
 	}
 }
 
-// must asks until it is answered, and wants a good answer.
+// must repeats a request until there is a response, and fails unless that is a success.
 func (s *shop) must(t *testing.T, method, path, key string, body, into any) {
 	t.Helper()
 	if status := s.insist(method, path, key, body, into); status < 200 || status > 299 {
@@ -84,7 +84,7 @@ func (s *shop) must(t *testing.T, method, path, key string, body, into any) {
 	}
 }
 
-// befriend makes a person who leaves traces everywhere.
+// befriend creates a person who leaves traces everywhere.
 func (s *shop) befriend(t *testing.T, n int) int32 {
 	t.Helper()
 	var made struct {
@@ -109,7 +109,7 @@ func (s *shop) befriend(t *testing.T, n int) int32 {
 // lesson is a lecture with a quiz.
 type lesson struct{ id, quiz int32 }
 
-// lesson makes a lecture of course 1.
+// lesson creates a lecture of course 1.
 func (s *shop) lesson(t *testing.T) lesson {
 	t.Helper()
 	var made struct {
@@ -131,7 +131,8 @@ func (s *shop) lesson(t *testing.T) lesson {
 	return lesson{made.Data.ID, quiz.Quiz.ID}
 }
 
-// talk lets a person answer a quiz and write under a lecture, and others write about them.
+// talk makes a person submit a quiz response and comment on a lecture, and others write about
+// them.
 func (s *shop) talk(t *testing.T, lecture lesson, id int32, n int) {
 	t.Helper()
 	path := fmt.Sprintf("/lyceum/v1/lectures/%d/comments", lecture.id)
@@ -156,7 +157,7 @@ func (s *shop) talk(t *testing.T, lecture lesson, id int32, n int) {
 	}, nil)
 }
 
-// erased waits until nothing is left to erase, and looks for what people were called.
+// erased waits until nothing is left to erase, and then searches for the people's names.
 func (s *shop) erased(t *testing.T) {
 	t.Helper()
 	engine, address := "sqlite", "file:"+filepath.Join(s.place, sqlstore.FileName)+"?mode=ro"
@@ -202,7 +203,7 @@ func (s *shop) erased(t *testing.T) {
 	}
 }
 
-// columnsOf lists the columns of a database that have texts.
+// columnsOf lists the text columns of a database.
 func columnsOf(t *testing.T, db *sql.DB, engine string) (columns [][2]string) {
 	t.Helper()
 	query := "SELECT m.name, p.name FROM sqlite_schema m JOIN pragma_table_info(m.name) p WHERE m.type = 'table' AND p.type = 'TEXT'"

@@ -15,8 +15,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// TestErasingWhileEnrolling: people are erased while others enroll them. Whichever
-// comes first, nobody who was erased has access in the end.
+// TestErasingWhileEnrolling erases people while others enroll them. Whichever comes first,
+// nobody who was erased has access in the end.
 func TestErasingWhileEnrolling(t *testing.T) {
 	t.Parallel()
 	for engine, place := range map[string]func(t *testing.T) string{
@@ -80,7 +80,7 @@ func TestErasingWhileEnrolling(t *testing.T) {
 	}
 }
 
-// untilFree does something until the database is not too busy for it.
+// untilFree repeats an operation until the database is not too busy for it.
 func untilFree(do func() error) (err error) {
 	await(func() bool {
 		err = do()

@@ -104,8 +104,8 @@ func exportRows[T any](
 	return writer.Flush()
 }
 
-// output opens where the rows go. A file gets its name when it is whole;
-// finish does that, or throws it away.
+// output opens the destination of the rows. A file gets its final name when it is complete;
+// finish renames or discards it.
 func (c *exportCommand) output(p *program) (io.Writer, func(error) error, error) {
 	if c.Output == "" {
 		return p.stdout, func(err error) error { return err }, nil

@@ -12,8 +12,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/inbound/wire"
 )
 
-// listFilter are the parts of the sales list's filter as flags. The name of a
-// flag is that of its part, with dashes.
+// listFilter holds the fields of the sales list's filter as flags. A flag is named like its
+// field, with dashes.
 type listFilter struct {
 	UserID          *int32 `name:"user-id" help:"Transactions of this user." placeholder:"ID"`
 	AffiliateID     *int32 `name:"affiliate-id" help:"Transactions of this affiliate." placeholder:"ID"`
@@ -23,8 +23,8 @@ type listFilter struct {
 	IsChargeback    *bool  `name:"is-chargeback" help:"Only chargebacks; =false for all others."`
 }
 
-// createdWithin is a period: of whole days in the school's time zone, or of
-// moments as the sales list has it.
+// createdWithin is a period, either of whole days in the school's time zone, or between two
+// times as in the sales list.
 type createdWithin struct {
 	Month string `help:"Created in this month, such as 2026-03, in the school's time zone." placeholder:"MONTH"`
 	From  string `help:"Created on this day or later, such as 2026-03-01, in the school's time zone." placeholder:"DAY"`
@@ -33,7 +33,7 @@ type createdWithin struct {
 	End   string `help:"Created at this time or earlier; a date means its midnight in UTC." placeholder:"TIME"`
 }
 
-// given returns the flags that were given, by the names of their parts.
+// given returns the flags that were given, by the names of their fields.
 func (c *exportCommand) given() url.Values {
 	values := url.Values{}
 	flags := reflect.ValueOf(c.listFilter)
@@ -51,7 +51,7 @@ func (c *exportCommand) given() url.Values {
 	return values
 }
 
-// filter reads the list's own filters; they are for transactions alone.
+// filter parses the filters of the sales list, which are only for transactions.
 func (c *exportCommand) filter() (lyceum.TransactionFilter, error) {
 	given := c.given()
 	if c.Kind != "transactions" && (len(given) > 0 || c.Month+c.From+c.Until != "") {
@@ -73,10 +73,10 @@ func wrongFlag(name string, err error) error {
 	return lyceum.InvalidFields(lyceum.FieldError{Field: name, Message: lyceum.Public(err).Detail})
 }
 
-// dayRange is a period of whole days. Its zero value is not narrowed.
+// dayRange is a period of whole days. Its zero value includes everything.
 type dayRange struct{ first, last lyceum.Opt[lyceum.Day] }
 
-// days reads --month, or --from and --until.
+// days parses --month, or --from and --until.
 func (c *exportCommand) days() (d dayRange, err error) {
 	if err := c.onePeriod(); err != nil {
 		return d, err

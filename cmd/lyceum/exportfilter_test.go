@@ -10,7 +10,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/inbound/wire"
 )
 
-// TestExportHasEveryFilter: what the sales list is narrowed by, the export is.
+// TestExportHasEveryFilter checks that the export has all filters of the sales list.
 func TestExportHasEveryFilter(t *testing.T) {
 	var flags []string
 	for i := range reflect.TypeFor[listFilter]().NumField() {

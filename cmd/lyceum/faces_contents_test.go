@@ -14,10 +14,10 @@ import (
 	"testing"
 )
 
-// walkContents is what was put under a lecture on the walk.
+// walkContents is what the walk created under a lecture.
 type walkContents struct {
 	course      int
-	attachments []*walkAttachment // in order, with the quizzes
+	attachments []*walkAttachment // in order, including the quizzes
 	comments    map[int]*walkComment
 }
 
@@ -27,8 +27,8 @@ type walkAttachment struct {
 	kind, name string
 	text, url  any
 
-	// Of a quiz: the key of its only question, what is right, and who answered last
-	// with which share.
+	// Only for quizzes: the key of the only question, the right answer, and the last score of
+	// each user who responded.
 	key, right string
 	percents   map[int]float64
 }
@@ -44,7 +44,7 @@ type walkDownload struct {
 	enrolled map[int]bool   // users
 }
 
-// under returns the contents of a lecture, or nil without one.
+// under returns a lecture with its contents, or nil if there is none.
 func (w *facesWalk) under() (lecture int, of *walkContents) {
 	courses := map[int]int{}
 	for id, c := range w.courses {
@@ -94,7 +94,7 @@ func (w *facesWalk) addAttachment(t *testing.T) {
 	w.compareContents(t, lecture)
 }
 
-// question is what a quiz of the walk asks.
+// question returns the questions of a quiz of the walk.
 func (w *facesWalk) question(a *walkAttachment) []any {
 	asked := w.word()
 	return []any{map[string]any{
@@ -121,7 +121,7 @@ func (w *facesWalk) addQuiz(t *testing.T) {
 	w.compareContents(t, lecture)
 }
 
-// attachment picks an attachment that passes a test, with its lecture, or nil.
+// attachment picks an attachment that passes a test, with its lecture, or returns nil.
 func (w *facesWalk) attachment(passes func(*walkAttachment) bool) (lecture int, of *walkContents, a *walkAttachment) {
 	for _, lecture := range slices.Sorted(maps.Keys(w.contents)) {
 		of := w.contents[lecture]
@@ -136,7 +136,7 @@ func (w *facesWalk) attachment(passes func(*walkAttachment) bool) (lecture int, 
 
 func isQuiz(a *walkAttachment) bool { return a.kind == "quiz" }
 
-// changeQuiz asks something else, or changes what is right.
+// changeQuiz changes the question and the right answer of a quiz.
 func (w *facesWalk) changeQuiz(t *testing.T) {
 	t.Helper()
 	lecture, _, a := w.attachment(isQuiz)
@@ -163,8 +163,8 @@ func (w *facesWalk) deleteAttachment(t *testing.T) {
 	w.compareContents(t, lecture)
 }
 
-// answerQuiz answers for a user who is enrolled, or as the learner of an app, who is
-// enrolled before.
+// answerQuiz submits a quiz response for an enrolled user, or as the learner of an app, who is
+// enrolled first.
 func (w *facesWalk) answerQuiz(t *testing.T) {
 	t.Helper()
 	lecture, of, a := w.attachment(isQuiz)
@@ -286,7 +286,7 @@ func (w *facesWalk) moderate(t *testing.T) {
 	w.compareComments(t, lecture)
 }
 
-// commented picks a lecture that has comments, or gives nil.
+// commented picks a lecture that has comments, or returns nil.
 func (w *facesWalk) commented() (lecture int, of *walkContents) {
 	with := map[int]*walkContents{}
 	for lecture, of := range w.contents {
@@ -313,7 +313,7 @@ func (w *facesWalk) deleteComment(t *testing.T) {
 		func() { w.s.ask(t, "DELETE", fmt.Sprintf("/lyceum/v1/comments/%d", id), "", nil) },
 	)
 	gone := map[int]bool{id: true}
-	for _, other := range slices.Sorted(maps.Keys(of.comments)) { // a reply comes after what it replies to
+	for _, other := range slices.Sorted(maps.Keys(of.comments)) { // a reply comes after the comment it replies to
 		if gone[other] || gone[of.comments[other].parent] {
 			gone[other] = true
 			delete(of.comments, other)
@@ -322,7 +322,7 @@ func (w *facesWalk) deleteComment(t *testing.T) {
 	w.compareComments(t, lecture)
 }
 
-// compareContents holds the attachments and quizzes of a lecture to the model.
+// compareContents compares the attachments and quizzes of a lecture with the model.
 func (w *facesWalk) compareContents(t *testing.T, lecture int) {
 	t.Helper()
 	of := w.contents[lecture]
@@ -488,11 +488,11 @@ func (w *facesWalk) compareDownload(t *testing.T, id int) {
 			}
 		}
 		w.same(t, fmt.Sprintf("%s: digital download %d", own, id), true, has)
-		break // one of them
+		break // just one of them
 	}
 }
 
-// connect lets an app act for the learner of the sandbox.
+// connect authorizes an app to act for the sandbox's learner.
 func (w *facesWalk) connect(t *testing.T) {
 	t.Helper()
 	said, err := json.Marshal(w.s.known)
@@ -512,7 +512,7 @@ func (w *facesWalk) connect(t *testing.T) {
 	w.token, w.learner = lines[len(lines)-1], int(w.s.known.Learner.ID)
 }
 
-// asLearner makes a request with the learner's access token.
+// asLearner sends a request with the learner's access token.
 func (w *facesWalk) asLearner(t *testing.T, method, path string, body map[string]any) (answer map[string]any) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, w.s.url+path, strings.NewReader(text(t, body)))

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// member returns what a user has of a course.
+// member returns a user's membership in a course.
 func (w *facesWalk) member(m walkMember) *walkMembership {
 	if w.members[m] == nil {
 		w.members[m] = &walkMembership{sales: map[int]bool{}, done: map[int]bool{}}
@@ -18,7 +18,7 @@ func (w *facesWalk) member(m walkMember) *walkMembership {
 func (w *facesWalk) enroll(t *testing.T) {
 	t.Helper()
 	m := walkMember{pick(w.random, w.users), pick(w.random, w.courses)}
-	if w.member(m).enrolled() { // what a second reason does is told by the histories of access
+	if w.member(m).enrolled() { // the histories of access test what a second reason does
 		return
 	}
 	w.either(
@@ -39,7 +39,7 @@ func secondEnrollment(m walkMember) string {
 	return fmt.Sprintf("/v2/products/courses/%d/enrollments/%d", m.course, m.user)
 }
 
-// joined picks a member whose place passes a test, or reports that there is none.
+// joined picks a member whose membership passes a test, or reports that there is none.
 func (w *facesWalk) joined(passes func(*walkMembership) bool) (walkMember, bool) {
 	var all []walkMember
 	for m, of := range w.members {
@@ -140,7 +140,7 @@ func (w *facesWalk) compareMember(t *testing.T, m walkMember) {
 	w.same(t, progress, want, completed(w.object(t, "GET", progress, "data", nil)["sections"]))
 }
 
-// completed lists the completed lectures of a progress.
+// completed lists the completed lectures in a progress object.
 func completed(sections any) (all []int) {
 	list, _ := sections.([]any)
 	for _, s := range list {

@@ -95,7 +95,7 @@ func (w *facesWalk) addSection(t *testing.T) {
 	w.compareCourse(t, id)
 }
 
-// section picks one with its course, or nil.
+// section picks a section with its course, or returns nil.
 func (w *facesWalk) section() (int, *walkSection) {
 	id := pick(w.random, w.courses)
 	if sections := w.courses[id].sections; len(sections) > 0 {
@@ -145,7 +145,7 @@ func (w *facesWalk) addLecture(t *testing.T) {
 	w.compareCourse(t, id)
 }
 
-// lecture picks one with its course and section, or nil.
+// lecture picks a lecture with its course and section, or returns nil.
 func (w *facesWalk) lecture() (int, *walkSection, int) {
 	id, s := w.section()
 	if s == nil || len(s.lectures) == 0 {

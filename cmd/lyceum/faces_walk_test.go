@@ -18,10 +18,10 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// TestFacesAgree walks over version 1, version 2 and the Lyceum API: each step
-// changes the school through one of them at random, and all of them must then show
-// what a naive model says. Now and then the server is killed and started again.
-// LYCEUM_WALK is how many steps are made on each engine.
+// TestFacesAgree takes a random walk over version 1, version 2 and the Lyceum API: each step
+// changes the school through one of them, and all of them must then show what a naive model
+// predicts. Now and then the server is killed and restarted. LYCEUM_WALK is the number of steps
+// on each engine.
 func TestFacesAgree(t *testing.T) {
 	t.Parallel()
 	steps, err := strconv.Atoi(cmp.Or(os.Getenv("LYCEUM_WALK"), "500"))
@@ -59,7 +59,7 @@ func TestFacesAgree(t *testing.T) {
 	}
 }
 
-// facesWalk is a sandbox with the model beside it: what was made on the walk, by id.
+// facesWalk is a sandbox along with the model: what the walk created, by id.
 type facesWalk struct {
 	random   *rand.Rand
 	place    []string
@@ -68,7 +68,7 @@ type facesWalk struct {
 	compared int
 
 	learner int    // of the app
-	token   string // with which it acts for them
+	token   string // with which the app acts for them
 
 	users     map[int]*walkUser
 	courses   map[int]*walkCourse
@@ -111,8 +111,8 @@ type walkSale struct {
 
 type walkMember struct{ user, course int }
 
-// walkMembership is what a user has of a course: while enrolled by hand or a sale of
-// it is not refunded in full, a place in it.
+// walkMembership is what a user has of a course: access to it while they are enrolled by hand
+// or have a sale of it that is not fully refunded.
 type walkMembership struct {
 	byHand bool
 	sales  map[int]bool // those that give access
@@ -131,14 +131,13 @@ func (w *facesWalk) restart(t *testing.T, step int) {
 	w.s = startStandingAt(t, w.place...)
 }
 
-// pick returns one of the keys of a map, the same ones in the same order on each
-// walk.
+// pick returns one of the keys of a map, the same ones in the same order on each walk.
 func pick[K cmp.Ordered, V any](r *rand.Rand, of map[K]V) K {
 	keys := slices.Sorted(maps.Keys(of))
 	return keys[r.IntN(len(keys))]
 }
 
-// either returns one of some ways to do the same.
+// either does the same thing in one of several ways.
 func (w *facesWalk) either(ways ...func()) { ways[w.random.IntN(len(ways))]() }
 
 func (w *facesWalk) word() string {
@@ -188,12 +187,12 @@ func (w *facesWalk) step(t *testing.T) {
 	chosen := steps[w.random.IntN(len(steps))]
 	before := w.compared
 	chosen.do(t)
-	if w.compared > before { // there was something to do it to
+	if w.compared > before { // the step had something to act on
 		w.made[chosen.name]++
 	}
 }
 
-// object sends a request and gives the object under a member of its answer.
+// object sends a request and returns the object in a member of the response.
 func (w *facesWalk) object(t *testing.T, method, path, member string, body map[string]any) map[string]any {
 	t.Helper()
 	var answer map[string]any
@@ -222,7 +221,7 @@ func number(of map[string]any, field string) int {
 	return int(n)
 }
 
-// same compares what a face shows with what the model says.
+// same compares what a face shows with what the model predicts.
 func (w *facesWalk) same(t *testing.T, what string, want, got any) {
 	t.Helper()
 	w.compared++
@@ -241,7 +240,7 @@ func (w *facesWalk) wantFields(t *testing.T, path string, object, want map[strin
 	w.same(t, path, want, got)
 }
 
-// rows gives all rows of a list, page by page.
+// rows returns all rows of a list, page by page.
 func (w *facesWalk) rows(t *testing.T, path, member string) (rows []map[string]any) {
 	t.Helper()
 	size := "per_page"

@@ -16,8 +16,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/files"
 )
 
-// filesFor returns where uploaded files are kept, for a command that has rows of a kind
-// and a folder of files beside them.
+// filesFor returns where uploaded files are stored, for a command that has rows of a kind and a
+// folder of files alongside them.
 func (f *fileSettings) filesFor(kind, beside string, d *database) (lyceum.FileStore, error) {
 	uploads := intake.Uploads().String()
 	if kind != uploads && beside != "" {
@@ -29,7 +29,8 @@ func (f *fileSettings) filesFor(kind, beside string, d *database) (lyceum.FileSt
 	return f.store(d)
 }
 
-// filesBeside opens the files in a folder beside rows, by the names in the rows.
+// filesBeside returns a function that opens a file in the folder alongside rows, by the name in
+// the row.
 func filesBeside(folder string) func(name string) (io.ReadSeekCloser, error) {
 	return func(name string) (io.ReadSeekCloser, error) {
 		if folder == "" {
@@ -70,8 +71,9 @@ func filesBeside(folder string) func(name string) (io.ReadSeekCloser, error) {
 
 const maxFileName = 1000 // bytes
 
-// copyBeside copies the file of each upload to the folder beside the rows before it
-// visits the row, if there is one. Those that are there stay.
+// copyBeside returns a visit function that copies the file of each upload to the folder
+// alongside the rows, if there is one, before it visits the row. Files that exist there already
+// are kept.
 func (i *importer) copyBeside(visit func(*lyceum.UploadRow) error) func(*lyceum.UploadRow) error {
 	if i.beside == "" || i.kept == nil {
 		return visit
@@ -84,7 +86,7 @@ func (i *importer) copyBeside(visit func(*lyceum.UploadRow) error) func(*lyceum.
 	}}
 	return func(u *lyceum.UploadRow) error {
 		want := lyceum.FileSum{Name: lyceum.FileName(u.File), Size: u.SizeInBytes.Value}
-		want.SHA256, _ = lyceum.ParseChecksum(u.Checksum.Value) // no file has the zero of others
+		want.SHA256, _ = lyceum.ParseChecksum(u.Checksum.Value) // an invalid checksum becomes zeros, which match no file
 		_, err := transfer.Copy(i.p.ctx, u.StoredAs.Value, &want)
 		if lyceum.KindOf(err) == lyceum.NotFound {
 			v := i.view()
@@ -106,12 +108,12 @@ func (i *importer) copyBeside(visit func(*lyceum.UploadRow) error) func(*lyceum.
 	}
 }
 
-// uploadAddress is what the permanent address of an uploaded file looks like in a text,
-// with a UUID or with the SHA-256 of a picture.
+// uploadAddress matches the permanent address of an uploaded file in a text, with a UUID or
+// with the SHA-256 of a picture.
 var uploadAddress = regexp.MustCompile(`https?://[^\s"'<>()\\/]+/files/[0-9]+/[0-9a-f-]{36,64}\.[a-z0-9]{1,10}`)
 
-// leadHere makes the addresses of files that the school has lead to it, whichever
-// server and school they led to.
+// leadHere returns a function that makes the addresses of files that the school has point to
+// it, whichever server and school they pointed to before.
 func (i *importer) leadHere(base string) func(text []byte) ([]byte, error) {
 	v := i.view()
 	return func(text []byte) (_ []byte, err error) {

@@ -16,7 +16,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// pixel is a picture of one pixel, as far as anybody looks.
+// pixel is the beginning of a one-pixel picture, which is all that is ever examined.
 const pixel = "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00\x01\x08\x02\x00\x00\x00\x90wS\xde"
 
 func sha256Of(content string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(content))) }
@@ -33,8 +33,8 @@ func write(t *testing.T, dir, name, content string) string {
 	return path
 }
 
-// Files go from one school to another with their rows, and the addresses in rows lead
-// to them there.
+// Files are copied from one school to another with their rows, and the addresses in rows then
+// point to the copies.
 func TestFilesAreExportedAndImported(t *testing.T) {
 	t.Parallel()
 	from, dir := filesOfSchool(t, pixel, pixel+"more"), t.TempDir()
@@ -67,7 +67,7 @@ func TestFilesAreExportedAndImported(t *testing.T) {
 	for _, want := range []string{
 		`"image_url":"https://new.example.com/files/1/7c0e2a4e-5a53-4b5e-9d3c-000000000000.png"`,
 		`img src='https://new.example.com/files/1/7c0e2a4e-5a53-4b5e-9d3c-000000000001.png'`,
-		`https://old.example.com/files/9/7c0e2a4e-5a53-4b5e-9d3c-00000000000f.png`, // which the school does not have
+		`https://old.example.com/files/9/7c0e2a4e-5a53-4b5e-9d3c-00000000000f.png`, // the school does not have it
 		`https://new.example.com/files/1/` + sha256Of(pixel+"more") + `.png?width=320`,
 		`https://old.example.com/files/9/` + sha256Of("of another school") + `.png`,
 	} {
@@ -89,8 +89,8 @@ func TestFilesAreExportedAndImported(t *testing.T) {
 	says(t, 1, `the file of upload 2 is missing or was changed: 1/7c/`, "export", "uploads", "--data", from, "--files", t.TempDir())
 }
 
-// Each row whose file cannot be taken is named with what is wrong with it, and the
-// others are imported if that is asked for.
+// Each row whose file cannot be imported is named together with the problem, and the others are
+// imported on request.
 func TestR52_FilesThatAreNotImported(t *testing.T) {
 	t.Parallel()
 	to, dir := newSchool(t), t.TempDir()
@@ -154,7 +154,7 @@ func TestR52_FilesThatAreNotImported(t *testing.T) {
 	if got := filesIn(t, filepath.Join(to, "files")); len(got) != 1 {
 		t.Errorf("%d files are kept", len(got))
 	}
-	refused := "https://old.example.com/files/9/7c0e2a4e-5a53-4b5e-9d3c-000000000011.png" // which was text
+	refused := "https://old.example.com/files/9/7c0e2a4e-5a53-4b5e-9d3c-000000000011.png" // it was text
 	course := write(t, dir, "course.jsonl", `{"id":1,"name":"Pottery","is_published":true,"created_at":"2024-01-01","updated_at":"2024-01-01","image_url":"`+refused+`"}`)
 	says(t, 0, `1 created`, "import", "courses", course, "--base-url", "https://new.example.com", "--data", to)
 	if got := command(t, "export", "courses", "--data", to); !strings.Contains(got, refused) {
@@ -177,7 +177,7 @@ func TestR52_FilesThatAreNotImported(t *testing.T) {
 	says(t, 1, `the folder .*/nowhere cannot be read; set --files to a folder that exists`, "import", "uploads", write(t, dir, "new.csv", header+"7c0e2a4e-5a53-4b5e-9d3c-0000000000ff,course,1,thumbnail,png,good,,\n"), "--files", filepath.Join(dir, "nowhere"), "--data", to)
 }
 
-// mirrored is a server of v1 with a course that has a picture and files.
+// mirrored starts a v1 server with a course that has a picture and files.
 func mirrored(t *testing.T, attachments func(base string) string, file http.HandlerFunc) string {
 	t.Helper()
 	var base string
@@ -213,8 +213,8 @@ func mirrored(t *testing.T, attachments func(base string) string, file http.Hand
 	return base
 }
 
-// The files of the other server are downloaded once, from nowhere else, and go on
-// where they broke off.
+// The other server's files are downloaded once, from nowhere else, and interrupted downloads
+// are resumed.
 func TestR51_MirrorDownloadsFiles(t *testing.T) {
 	t.Parallel()
 	pdf := "%PDF-1.7 " + strings.Repeat("page ", 100_000)

@@ -62,7 +62,7 @@ func (c *filesCopyCommand) Run(p *program) (err error) {
 			return lessons.EachKept(ctx, func(school lyceum.SchoolID, u *lyceum.Upload) error {
 				f := sqlstore.KnownFile{School: school, Upload: u.ID}
 				f.Name, f.Size = u.StoredAs.Value, u.SizeInBytes.Value
-				f.SHA256, _ = lyceum.ParseChecksum(u.Checksum.Value) // no file has the zero of others
+				f.SHA256, _ = lyceum.ParseChecksum(u.Checksum.Value) // an invalid checksum becomes zeros, which match no file
 				return visit(&f)
 			})
 		},
@@ -85,7 +85,7 @@ func (c *filesCopyCommand) Run(p *program) (err error) {
 	return nil
 }
 
-// to gives the store that is copied to, and what it is called.
+// to returns the store to copy to, and how messages refer to it.
 func (c *filesCopyCommand) to() (store lyceum.FileStore, where string, err error) {
 	if c.ToFolder != "" {
 		return files.NewFolder(c.ToFolder), c.ToFolder, nil

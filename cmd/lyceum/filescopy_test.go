@@ -13,8 +13,8 @@ import (
 	"github.com/johannesboyne/gofakes3/backend/s3mem"
 )
 
-// Files go to an object store and back as they are; what is missing or was changed is
-// named, and the rest is copied.
+// Files can be copied to an object store and back unchanged. Files that are missing or were
+// changed are named, and the others are copied.
 func TestFilesAreCopied(t *testing.T) {
 	t.Parallel()
 	dir := filesOfSchool(t, "one", "two", strings.Repeat("three", 1000))

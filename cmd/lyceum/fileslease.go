@@ -12,24 +12,24 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/files"
 )
 
-// filesPatience is how long requests for files wait for a server that stopped without
-// giving the files back.
+// filesPatience is how long requests for files wait for a server that stopped without releasing
+// the files.
 const filesPatience = leaseTime + 2*leasePause
 
 var errFilesElsewhere = lyceum.Errorf(lyceum.Unavailable,
 	"this server cannot reach the uploaded files, which another server of the same database keeps; try again later")
 
-// leasedFiles are uploaded files of a PostgreSQL database. One process at a time has
-// them in its folder; those that name the same object store all have them.
+// leasedFiles are the uploaded files of a PostgreSQL database. One process at a time has them
+// in its folder; processes that use the same object store all have them.
 type leasedFiles struct {
 	lyceum.FileStore
 
 	holder string
-	shared bool // by all that name the same object store
+	shared bool // by all that use the same object store
 
 	mu    sync.Mutex
 	held  chan struct{} // closed while this process has the files
-	since time.Time     // when it last did not
+	since time.Time     // when it last did not have them
 }
 
 func leaseFiles(store lyceum.FileStore) *leasedFiles {
@@ -40,7 +40,7 @@ func leaseFiles(store lyceum.FileStore) *leasedFiles {
 	return l
 }
 
-// run asks for the files until ctx ends, and gives back those that nobody shares.
+// run requests the files until ctx ends, and then releases them if they are not shared.
 func (l *leasedFiles) run(ctx context.Context, store lyceum.Store, log *slog.Logger) {
 	told := false
 	for pause := time.NewTicker(leasePause); ; {
@@ -59,7 +59,7 @@ func (l *leasedFiles) run(ctx context.Context, store lyceum.Store, log *slog.Log
 		case <-pause.C:
 		case <-ctx.Done():
 			if held && !l.shared {
-				// Otherwise the next one waits until the lease is over.
+				// If this fails, the next server waits until the lease expires.
 				_, _ = holdLease(context.WithoutCancel(ctx), store, lyceum.FilesLease, l.holder, 0)
 			}
 			return
@@ -82,8 +82,8 @@ func (l *leasedFiles) set(held bool) {
 	}
 }
 
-// wait returns once this process has the files. It fails with Unavailable if it does
-// not for too long.
+// wait returns once this process has the files. It fails with Unavailable if it has been
+// without them for too long.
 func (l *leasedFiles) wait(ctx context.Context) error {
 	l.mu.Lock()
 	held, until := l.held, l.since.Add(filesPatience)

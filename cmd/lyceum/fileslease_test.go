@@ -13,7 +13,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// besides starts another server of a shop's database.
+// besides starts another server on a shop's database.
 func (s *shop) besides(t *testing.T, flags ...string) *shop {
 	t.Helper()
 	other := &shop{place: s.place, school: s.school, key: s.key, addr: freeAddress(t), metrics: freeAddress(t), flags: flags}
@@ -22,7 +22,7 @@ func (s *shop) besides(t *testing.T, flags ...string) *shop {
 	return other
 }
 
-// whole sends a file in one go, and returns the status.
+// whole uploads a file in one go, and returns the status.
 func (s *sending) whole(t *testing.T) int {
 	t.Helper()
 	status, _, err := s.put(0, len(s.content), bytes.NewReader(s.content))
@@ -32,9 +32,9 @@ func (s *sending) whole(t *testing.T) int {
 	return status
 }
 
-// TestFilesOfSeveralServers: of several servers of one database that keep files in
-// folders of their own one takes and sends files, and says so; those with one object
-// store share them.
+// TestFilesOfSeveralServers checks that of several servers of one database with separate file
+// folders only one accepts and sends files, and says so, and that servers with the same object
+// store share the files.
 func TestFilesOfSeveralServers(t *testing.T) {
 	t.Parallel()
 	first := openShop(t, storetest.Postgres(t))

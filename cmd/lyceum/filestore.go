@@ -9,13 +9,13 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/files"
 )
 
-// fileSettings say where uploaded files are, unless they are in the data folder.
+// fileSettings say where uploaded files are stored, unless in the data folder.
 type fileSettings struct {
 	FilesURL     string `name:"files-url" help:"S3-compatible store for uploaded files, instead of the data folder." placeholder:"https://KEY:SECRET@HOST/BUCKET" xor:"files"`
 	FilesURLFile string `name:"files-url-file" help:"File with that URL, to keep the secret out of the process list." placeholder:"FILE" xor:"files"`
 }
 
-// store gives where uploaded files are kept; nothing if there is no place.
+// store returns the store of uploaded files, or nil if there is none.
 func (f *fileSettings) store(d *database) (lyceum.FileStore, error) {
 	address := f.FilesURL
 	if f.FilesURLFile != "" {
@@ -30,8 +30,8 @@ func (f *fileSettings) store(d *database) (lyceum.FileStore, error) {
 	return d.fileFolder(), nil
 }
 
-// fileFolder is where uploaded files are kept beside a database, PostgreSQL, too; nil
-// without a folder.
+// fileFolder returns the folder of uploaded files alongside a database, including a PostgreSQL
+// one, or nil without a data folder.
 func (d *database) fileFolder() lyceum.FileStore {
 	if d.Data == "" {
 		return nil
@@ -42,7 +42,7 @@ func (d *database) fileFolder() lyceum.FileStore {
 // storePatience is how long the start of a server waits for the store of files.
 const storePatience = 5 * time.Second
 
-// tellFiles says what an operator should know of where files are kept.
+// tellFiles logs what an operator should know about where files are stored.
 func tellFiles(p *program, store lyceum.FileStore, postgres bool) {
 	remote, is := store.(*files.S3)
 	if !is {

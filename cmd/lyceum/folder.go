@@ -14,22 +14,21 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
 )
 
-// lockName is the file of a data folder that its server holds.
+// lockName is the file in a data folder that its server locks.
 const lockName = "lyceum.lock"
 
-// remains are what a database leaves in its folder when it is taken away.
+// remains are the files that are left in a folder when its database is taken away.
 var remains = map[string]bool{
 	sqlstore.FileName + "-wal": true, sqlstore.FileName + "-shm": true, sqlstore.FileName + "-journal": true,
 	"index": true, backupsName: true, lockName: true,
 }
 
-// supplied is what a folder may hold before its database is made.
+// supplied are the files that a folder may contain before its database is created.
 var supplied = map[string]bool{"lost+found": true, "files": true, secretKeyName: true}
 
-// mayCreate refuses to make a database in a folder that has lost one, which an
-// empty database would hide, and in one that is used for something else. A file
-// given by another flag may lie there, too. Where a database is, it allows
-// everything.
+// mayCreate rejects creating a database in a folder that has lost one, because an empty
+// database would hide that, and in a folder that is used for something else. A file given by
+// another flag may be there, too. If the folder has a database, mayCreate returns nil.
 func mayCreate(dir, given string) error {
 	if hasDatabase(dir) {
 		return nil
@@ -61,8 +60,8 @@ func mayCreate(dir, given string) error {
 	return nil
 }
 
-// hasDatabase tells whether a folder has a database. An empty file is none: SQLite
-// would begin a new one in it, and throw away the log beside it.
+// hasDatabase reports whether a folder has a database. An empty file does not count: SQLite
+// would start a new one in it, and discard the log alongside.
 func hasDatabase(dir string) bool {
 	info, err := os.Lstat(filepath.Join(dir, sqlstore.FileName))
 	if err != nil {
@@ -71,7 +70,7 @@ func hasDatabase(dir string) bool {
 	return info.Size() > 0 || !info.Mode().IsRegular()
 }
 
-// few names some of many.
+// few lists some names, and how many more there are.
 func few(names []string) string {
 	const most = 3
 	if more := len(names) - most; more > 0 {
@@ -86,9 +85,9 @@ func sameFile(a, b string) bool {
 	return errA == nil && errB == nil && os.SameFile(of, with)
 }
 
-// lockFolder makes this process the only server of a data folder, under
-// whatever path others reach it. The folder itself is locked besides the file:
-// that may be deleted. The locks go with the process, however it ends.
+// lockFolder makes this process the only server of a data folder, whatever path others reach it
+// by. Both the lock file and the folder itself are locked, because the file may be deleted. The
+// locks end with the process, however it ends.
 func lockFolder(dir string) (release func(), err error) {
 	path := filepath.Join(dir, lockName)
 	_, missing := os.Lstat(path)
@@ -103,13 +102,13 @@ func lockFolder(dir string) (release func(), err error) {
 	}
 	return func() {
 		if missing != nil && !hasDatabase(dir) {
-			_ = os.Remove(path) // nothing was made here: the folder is as it was
+			_ = os.Remove(path) // nothing was created here, so the folder stays as it was
 		}
 		_ = errors.Join(folder.Close(), file.Close())
 	}, nil
 }
 
-// lockFile locks a file or a folder until it is closed.
+// lockFile opens a file or folder and locks it until it is closed.
 func lockFile(path string, flag int) (*os.File, error) {
 	for {
 		file, err := os.OpenFile(path, flag, 0o600)
@@ -129,8 +128,8 @@ func lockFile(path string, flag int) (*os.File, error) {
 	}
 }
 
-// lockPartial makes this process the only one that writes a file, which gets its name
-// when it is whole. What one that was killed left behind is overwritten.
+// lockPartial makes this process the only one that writes a file, which gets its final name
+// when it is complete. What a killed process left behind is overwritten.
 func lockPartial(path string) (release func(), err error) {
 	lock := path + ".partial-lock"
 	file, err := lockFile(lock, os.O_CREATE|os.O_RDWR)
@@ -144,8 +143,8 @@ func lockPartial(path string) (release func(), err error) {
 	return func() { _ = errors.Join(os.Remove(lock), file.Close()) }, nil
 }
 
-// isPartial tells whether a name is of a file that is being written, or of what
-// somebody who was killed left of one.
+// isPartial reports whether a name is that of a file that is being written, or was left behind
+// by a killed process.
 func isPartial(name string) bool {
 	at := strings.LastIndex(name, ".partial")
 	return at >= 0 && slices.Contains([]string{"", "-lock", "-journal", "-wal", "-shm"}, name[at+len(".partial"):])
@@ -167,7 +166,8 @@ func lockFailure(dir string, err error) error {
 		" cannot be written; make it writable for this user, or choose another folder with --data"}
 }
 
-// replaceFile replaces a file as a whole, also while others replace it and if the power fails.
+// replaceFile replaces a file atomically, even if others replace it at the same time or the
+// power fails.
 func replaceFile(file string, text []byte) error {
 	partial, err := os.CreateTemp(filepath.Dir(file), filepath.Base(file)+".*.partial")
 	if err != nil {

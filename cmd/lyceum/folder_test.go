@@ -14,8 +14,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
 )
 
-// ran runs the program to its end and gives its exit status and what it
-// said.
+// ran runs the program to its end and returns its exit status and output.
 func ran(t *testing.T, args ...string) (status int, said string) {
 	t.Helper()
 	var out bytes.Buffer
@@ -42,8 +41,8 @@ func get(t *testing.T, url string) (status int, body string) {
 	return answer.StatusCode, string(text)
 }
 
-// TestR27_ServerWhoseFilesAreGone: no sale is acknowledged that would be lost
-// with the process, and the next start does not begin an empty school.
+// TestR27_ServerWhoseFilesAreGone checks that no sale is acknowledged that would be lost with
+// the process, and that the next start does not create an empty school.
 func TestR27_ServerWhoseFilesAreGone(t *testing.T) {
 	t.Parallel()
 	for name, files := range map[string][]string{
@@ -80,14 +79,14 @@ func TestR27_ServerWhoseFilesAreGone(t *testing.T) {
 	}
 }
 
-// TestR28_FolderOfANewDatabase: a database is made where nothing says that
-// there was one, and nothing else is kept.
+// TestR28_FolderOfANewDatabase checks that a database is only created where nothing indicates
+// that there was one before, and where nothing else is stored.
 func TestR28_FolderOfANewDatabase(t *testing.T) {
 	t.Parallel()
 	const lost, foreign = "has lost its database: lyceum.db is missing or empty beside ", " but no database; set --data"
 	for name, tc := range map[string]struct {
 		holds   []string // names of files, and of folders with a slash
-		refused string   // the sentence says so; empty: a database is made
+		refused string   // part of the error; "" means that a database is created
 	}{
 		"empty":                         {nil, ""},
 		"a new volume":                  {[]string{"lost+found/"}, ""},
@@ -169,8 +168,8 @@ func names(t *testing.T, dir string) string {
 	return strings.Join(all, " ")
 }
 
-// TestR28_FirstStartOfAServer: serve makes what is missing, also beside a key
-// that it was given under another name.
+// TestR28_FirstStartOfAServer checks that serve creates what is missing, even alongside a key
+// file that has another name.
 func TestR28_FirstStartOfAServer(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -184,14 +183,13 @@ func TestR28_FirstStartOfAServer(t *testing.T) {
 	}
 }
 
-// serveOn starts a server on a data folder and gives its address.
+// serveOn starts a server on a data folder and returns its address.
 func serveOn(t *testing.T, dir string, more ...string) (addr string) {
 	t.Helper()
 	return serveAt(t, append([]string{"--data", dir}, more...)...)
 }
 
-// serveAt starts a server with arguments that name its database, and returns its
-// address.
+// serveAt starts a server with arguments that name its database, and returns its address.
 func serveAt(t *testing.T, args ...string) (addr string) {
 	t.Helper()
 	addr = freeAddress(t)
@@ -213,8 +211,8 @@ func serveAt(t *testing.T, args ...string) (addr string) {
 	return addr
 }
 
-// TestR29_TwoServersOnOneFolder: the second one is refused, by whatever path it
-// comes, also when the lock's file was deleted under the first.
+// TestR29_TwoServersOnOneFolder checks that the second server is rejected, whatever path it
+// uses, even if the lock file of the first was deleted.
 func TestR29_TwoServersOnOneFolder(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "data")

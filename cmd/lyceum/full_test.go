@@ -10,8 +10,7 @@ import (
 	"testing"
 )
 
-// sell records sales and gives the ids of those that were acknowledged, until
-// one is not.
+// sell records sales until one is not acknowledged, and returns the ids of the others.
 func (s *shop) sell(t *testing.T, most int) (sold []int32, status int) {
 	t.Helper()
 	for range most {
@@ -29,7 +28,7 @@ func (s *shop) sell(t *testing.T, most int) (sold []int32, status int) {
 	return sold, status
 }
 
-// limit bounds how large the server's files may become from now on.
+// limit limits how large the server's files can get from now on.
 func (s *shop) limit(t *testing.T, size string) {
 	t.Helper()
 	if out, err := exec.Command("prlimit", "--pid", fmt.Sprint(s.server.cmd.Process.Pid), "--fsize="+size+":unlimited").CombinedOutput(); err != nil {
@@ -43,12 +42,12 @@ func (s *shop) measures(t *testing.T, line string) bool {
 	return strings.Contains(body, "\n"+line+"\n")
 }
 
-// TestR30_LogFillsTheDisk: where the log of the database takes the last room,
-// it is written back and cut, and changes go on.
+// TestR30_LogFillsTheDisk checks that if the database's log takes the last space, it is
+// checkpointed and truncated, and changes continue.
 func TestR30_LogFillsTheDisk(t *testing.T) {
 	t.Parallel()
 	s := openShop(t, t.TempDir())
-	s.fileSize = 2 << 20 // a sixteenth of what the log has before it is written back
+	s.fileSize = 2 << 20 // a sixteenth of the size that the log reaches before it is checkpointed
 	s.serve(t)
 	if sold, status := s.sell(t, 100); status != http.StatusCreated {
 		log, err := os.Stat(filepath.Join(s.place, "lyceum.db-wal"))
@@ -59,9 +58,9 @@ func TestR30_LogFillsTheDisk(t *testing.T) {
 	}
 }
 
-// TestR30_FullDisk: while there is no room changes are refused and lists
-// answered, readiness and metrics say why, and when there is room again changes
-// go on without a restart. Nothing that was acknowledged is lost.
+// TestR30_FullDisk checks that while the disk is full, changes are rejected and lists still
+// served, and readiness and metrics say why. Once there is space again, changes continue
+// without a restart. Nothing that was acknowledged is lost.
 func TestR30_FullDisk(t *testing.T) {
 	t.Parallel()
 	s := openShop(t, t.TempDir())
@@ -98,8 +97,7 @@ func TestR30_FullDisk(t *testing.T) {
 	}
 }
 
-// TestR30_DamagedDatabase: readiness and metrics say that what was read is
-// damaged.
+// TestR30_DamagedDatabase checks that readiness and metrics report that damaged data was read.
 func TestR30_DamagedDatabase(t *testing.T) {
 	t.Parallel()
 	s := openShop(t, t.TempDir())
@@ -121,7 +119,7 @@ func TestR30_DamagedDatabase(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for id := 1; id < 9; id++ { // nobody holds what is damaged in memory for ever
+	for id := 1; id < 9; id++ { // the damaged page does not stay in memory forever
 		_, _ = s.send(http.MethodGet, fmt.Sprintf("/v1/users/%d", id), "", nil, nil)
 	}
 	if !s.measures(t, "lyceum_storage_damaged 1") {

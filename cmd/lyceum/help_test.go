@@ -10,8 +10,8 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// TestHelp asks every command for help: it says what the command does, shows
-// an example, and documents every flag.
+// TestHelp requests the help of every command: it says what the command does, shows an example,
+// and documents every flag.
 func TestHelp(t *testing.T) {
 	parser, err := kong.New(&commands{}, kong.Name("lyceum"), rowKindVars())
 	if err != nil {
@@ -41,7 +41,7 @@ func TestHelp(t *testing.T) {
 	}
 }
 
-// TestREADMEListsEveryCommand: the table of commands in README.md has each of them.
+// TestREADMEListsEveryCommand checks that the table of commands in README.md has every command.
 func TestREADMEListsEveryCommand(t *testing.T) {
 	t.Parallel()
 	parser, err := kong.New(&commands{}, kong.Name("lyceum"), rowKindVars())
@@ -55,7 +55,7 @@ func TestREADMEListsEveryCommand(t *testing.T) {
 	_, table, _ := strings.Cut(string(page), "\n## Commands\n")
 	listed := map[string]bool{} // such as "user erase"
 	for _, cell := range regexp.MustCompile("(?m)^\\| `lyceum ([^|]+)` \\|").FindAllStringSubmatch(table, -1) {
-		names := strings.Split(cell[1], "`, `") // the first has what they share
+		names := strings.Split(cell[1], "`, `") // the first one has the part that they share
 		first := regexp.MustCompile(`^[a-z -]*[a-z]`).FindString(strings.Split(names[0], " --")[0])
 		listed[first] = true
 		for _, name := range names[1:] {

@@ -21,13 +21,13 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-// TestHardHistories plays histories in which access hangs on more than one
-// reason: in a sandbox whose sales were recorded by the API, and in two schools
-// into which its rows were imported, sales before enrollments and the other way
-// round. Before each step the preview is asked; version 1, the feed and the
-// webhooks must then say what it said. The transcript is in testdata.
+// TestHardHistories plays histories in which access depends on more than one reason: in a
+// sandbox whose sales were recorded by the API, and in two schools into which its rows were
+// imported, sales before enrollments and the other way round. Before each step the preview is
+// requested; version 1, the feed and the webhooks must then agree with it. The transcript is in
+// testdata.
 //
-// What a lapse and a failed payment would do is not played.
+// The effects of a lapse and of a failed payment are not played.
 func TestHardHistories(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -87,8 +87,8 @@ func makeSandbox(t *testing.T, dir string) {
 	}
 }
 
-// importAll imports every kind but webhooks into a new school, sales before
-// enrollments or after them.
+// importAll imports every kind but webhooks into a new school, sales before enrollments or
+// after them.
 func importAll(t *testing.T, from, to string, salesFirst bool) {
 	t.Helper()
 	command(t, "school", "create", "--data", to, "--name", "Copy", "--owner-email", "someone@example.com")
@@ -118,7 +118,7 @@ type stage struct {
 	text strings.Builder
 }
 
-// mailbox notes the access that webhooks tell of, as "Enrollment.created ann 1".
+// mailbox records the changes of access that webhooks report, as "Enrollment.created ann 1".
 type mailbox struct {
 	mu   sync.Mutex
 	came []string
@@ -166,7 +166,7 @@ func (s *stage) stop(t *testing.T) {
 	}
 }
 
-// must sends a request that succeeds.
+// must sends a request that has to succeed.
 func (s *stage) must(t *testing.T, method, path string, body, into any) {
 	t.Helper()
 	if status, err := s.send(method, path, "", body, into); err != nil || status >= 300 {
@@ -184,13 +184,13 @@ func (s *stage) make(t *testing.T, path, name string, body map[string]any) int32
 	return made[name].ID
 }
 
-// bought is what a learner bought: the sale, and its transactions.
+// bought is a learner's purchase: the sale, and its transactions.
 type bought struct {
 	user, sale int32
 	paid       []int32
 }
 
-// buy lets somebody buy a plan for the first time.
+// buy makes somebody buy a plan for the first time.
 func (s *stage) buy(t *testing.T, who string, plan int32, more map[string]any) bought {
 	t.Helper()
 	body := map[string]any{"email": who + "@example.com", "name": who, "pricing_plan_id": plan}
@@ -215,7 +215,7 @@ func (s *stage) buy(t *testing.T, who string, plan int32, more map[string]any) b
 	return b
 }
 
-// cast is what there is before the histories begin.
+// cast is what exists before the histories start.
 type cast struct {
 	courses map[int32]string
 	clay    int32
@@ -284,7 +284,7 @@ func (s *stage) castAll(t *testing.T) *cast {
 	return c
 }
 
-// paid is the first transaction of a sale.
+// paid returns the first transaction of a sale.
 func (s *stage) paid(t *testing.T, sale int32) int32 {
 	t.Helper()
 	var shown soldBy
@@ -357,7 +357,7 @@ func (s *stage) playAll(t *testing.T, c *cast) string {
 
 func (s *stage) title(text string) { fmt.Fprintf(&s.text, "\n## %s\n\n", text) }
 
-// foretold is what a preview says of a learner.
+// foretold is what a preview says about a learner.
 type foretold struct {
 	Preview struct {
 		Access []struct {
@@ -374,9 +374,9 @@ type foretold struct {
 	Code string `json:"code"`
 }
 
-// step asks what a request does, sends it, and holds what version 1, the feed and
-// the webhooks say then to what the preview said; where it has none, to changes,
-// such as "Clay ended". It returns the id of what was made.
+// step previews a request, sends it, and compares what version 1, the feed and the webhooks say
+// then with the preview or, if there is none, with changes, such as "Clay ended". It returns
+// the id of what was created.
 func (s *stage) step(t *testing.T, c *cast, b bought, name, method, path string, body any, changes ...string) int32 {
 	t.Helper()
 	fmt.Fprintf(&s.text, "%s\n", name)
@@ -418,7 +418,7 @@ func (s *stage) step(t *testing.T, c *cast, b bought, name, method, path string,
 	return idIn(made)
 }
 
-// answer sends a request and reads whatever is answered.
+// answer sends a request and reads the response, whatever its status.
 func (s *stage) answer(t *testing.T, method, path string, body, into any) int {
 	t.Helper()
 	text, err := json.Marshal(body)
@@ -447,7 +447,7 @@ func (s *stage) answer(t *testing.T, method, path string, body, into any) int {
 	return answer.StatusCode
 }
 
-// access is what version 1 says of a learner's courses.
+// access returns what version 1 says about a learner's courses.
 func (s *stage) access(t *testing.T, c *cast, b bought) map[string]bool {
 	t.Helper()
 	var user struct {
@@ -479,8 +479,8 @@ func (s *stage) lastEntry(t *testing.T) int64 {
 	return page.Last
 }
 
-// told returns the events of the feed after an entry; so many are about
-// enrollments.
+// told returns the events in the feed after an entry; it waits until the given number of them
+// are about enrollments.
 func (s *stage) told(t *testing.T, after int64, changes int) string {
 	t.Helper()
 	var events []string
@@ -549,7 +549,7 @@ func accessText(open map[string]bool) string {
 	return strings.Join(parts, ", ")
 }
 
-// idIn is the id of the one thing of an answer.
+// idIn returns the id of the only object in a response.
 func idIn(made map[string]json.RawMessage) int32 {
 	for _, text := range made {
 		var thing struct {

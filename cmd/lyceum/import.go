@@ -31,23 +31,23 @@ type importCommand struct {
 	rewrite func(text []byte) ([]byte, error)
 }
 
-// batchSize is how many rows share a write: enough to write each page of an
-// index once for several rows, few enough to keep others waiting shortly.
+// batchSize is how many rows share a write: enough to write each page of an index once for
+// several rows, few enough not to keep others waiting for long.
 const batchSize = 10000
 
 // importCache and importReadCache are how many KiB of a SQLite file the connections of an
-// import keep. It reads little but ids, and meets most pages of an index only once in a
-// batch, so more costs memory and saves little time.
+// import cache. An import reads little but ids, and uses most pages of an index only once per
+// batch, so a larger cache costs memory and saves little time.
 const (
 	importCache     = 12 << 10
 	importReadCache = 2 << 10
 )
 
 // importPatience is how long a batch waits for its turn, and then again how long it may take.
-// Nobody waits for an answer, and a busy machine is no reason to give up.
+// Nobody is waiting for a response, and a busy machine is no reason to give up.
 const importPatience = time.Minute
 
-// importActor is how the journal names what an import does.
+// importActor is the actor of an import in the journal.
 const importActor = "import"
 
 // Help implements kong's help for the command.
@@ -150,14 +150,14 @@ func importRows[T any](p *program, c *importCommand, kind intake.Kind[T], sink i
 	return nil
 }
 
-// jsonNamed reports whether a file has the name of one of JSON Lines.
+// jsonNamed reports whether a file's name says that it is JSON Lines.
 func jsonNamed(file string) bool {
 	name := strings.TrimSuffix(strings.ToLower(file), ".gz")
 	return strings.HasSuffix(name, ".jsonl") || strings.HasSuffix(name, ".ndjson")
 }
 
-// path gives the file to read. What can be read only once, such as standard input or a
-// pipe, is kept in a file first, because a file that must be good as a whole is read twice.
+// path returns the file to read. Input that can only be read once, such as standard input or a
+// pipe, is copied to a file first, because a file that must be valid as a whole is read twice.
 func (c *importCommand) path(p *program) (path string, discard func(), err error) {
 	open := func() (io.ReadCloser, error) { return io.NopCloser(p.stdin), nil }
 	if c.File != "-" {
@@ -180,7 +180,7 @@ func (c *importCommand) path(p *program) (path string, discard func(), err error
 	return keepInput(p, open)
 }
 
-// keepInput copies what can be read only once into a file.
+// keepInput copies input that can only be read once to a file.
 func keepInput(p *program, open func() (io.ReadCloser, error)) (path string, discard func(), err error) {
 	file, err := os.CreateTemp("", "lyceum-import-")
 	if err != nil {
@@ -188,7 +188,7 @@ func keepInput(p *program, open func() (io.ReadCloser, error)) (path string, dis
 	}
 	discard = func() { _ = os.Remove(file.Name()) }
 	copied := make(chan error, 1)
-	go func() { // to open and to read a pipe cannot be called off: that ends with the program
+	go func() { // opening and reading a pipe cannot be canceled; that ends with the program
 		input, err := open()
 		if err == nil {
 			_, err = io.Copy(file, input)

@@ -13,8 +13,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
 )
 
-// TestFeedOfAnImport: the change feed of an import is the same, from each number, as it
-// is when every entry of the import is a row of the journal.
+// TestFeedOfAnImport checks that the change feed of an import, read from any number, is the
+// same as if every entry of the import were a separate row of the journal.
 func TestFeedOfAnImport(t *testing.T) {
 	t.Parallel()
 	dir := newSchool(t)
@@ -33,7 +33,7 @@ func TestFeedOfAnImport(t *testing.T) {
 	}
 }
 
-// everyFeed reads the change feed of a school from each number, a few entries at a time.
+// everyFeed reads a school's change feed from each number, a few entries at a time.
 func everyFeed(t *testing.T, dir string) (feeds [][]lyceum.Entry) {
 	t.Helper()
 	store, err := sqlstore.Open(t.Context(), dir, sqlstore.Options{})
@@ -60,7 +60,8 @@ func everyFeed(t *testing.T, dir string) (feeds [][]lyceum.Entry) {
 	return feeds
 }
 
-// unfold makes a row of the journal of each entry of a run, and returns how many it made.
+// unfold turns each entry of a run into a row of the journal, and returns how many rows it
+// created.
 func unfold(t *testing.T, dir string) (made int) {
 	t.Helper()
 	db, err := sql.Open("sqlite", "file:"+filepath.Join(dir, sqlstore.FileName))

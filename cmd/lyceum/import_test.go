@@ -18,8 +18,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// TestImportIsInterrupted while it waits for standard input or a pipe; it leaves
-// nothing of it behind.
+// TestImportIsInterrupted interrupts an import while it waits for standard input or a pipe, and
+// checks that nothing of it is left behind.
 func TestImportIsInterrupted(t *testing.T) {
 	dir := newSchool(t)
 	pipe := filepath.Join(t.TempDir(), "pipe")
@@ -63,7 +63,7 @@ func TestImportIsInterrupted(t *testing.T) {
 	}
 }
 
-// TestImportOfAPipe: what can be read only once is imported like a file.
+// TestImportOfAPipe checks that input that can only be read once is imported like a file.
 func TestImportOfAPipe(t *testing.T) {
 	dir := newSchool(t)
 	pipe := filepath.Join(t.TempDir(), "pipe")
@@ -80,8 +80,8 @@ func TestImportOfAPipe(t *testing.T) {
 	}
 }
 
-// An import goes on once another program lets it, which may take longer than a server would
-// wait for it.
+// An import continues once another program has released the lock, however much longer that
+// takes than a server would wait.
 func TestImportIsPatient(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "users.csv")
@@ -119,7 +119,7 @@ func TestImportIsPatient(t *testing.T) {
 		}
 		done <- out.String()
 	}()
-	// A server gives up after 2.5 s, as PostgreSQL counts them.
+	// A server gives up after 2.5 s, as measured by PostgreSQL.
 	const longer = `SELECT count(*) FROM pg_locks JOIN pg_stat_activity USING (pid) WHERE NOT granted AND locktype = 'advisory'
 		AND clock_timestamp() > query_start + INTERVAL '2.6 s'`
 	waits := storetest.Await(func() bool {

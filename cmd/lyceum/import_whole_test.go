@@ -17,8 +17,9 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// TestImportIsWhole: whatever the rows of a file say of each other and however they are divided into
-// batches, all of them are imported or none is, and a file that was imported changes nothing again.
+// TestImportIsWhole checks that, whatever the rows of a file say about each other and however
+// they are divided into batches, either all of them are imported or none is, and that importing
+// the same file again changes nothing.
 func TestImportIsWhole(t *testing.T) {
 	t.Parallel()
 	store, err := sqlstore.Open(t.Context(), t.TempDir(), sqlstore.Options{})
@@ -43,7 +44,8 @@ func TestImportIsWhole(t *testing.T) {
 
 	var passed, refused int
 	rapid.Check(t, func(t *rapid.T) {
-		// Few values in each file, so that rows meet; many in all files, so that some meet nothing in the school.
+		// Few values in each file, so that rows collide; many across files, so that some
+		// collide with nothing in the school.
 		some := rapid.IntRange(1000, 1498).Draw(t, "users and ids")
 		user, id := oneOf(strconv.Itoa(some), strconv.Itoa(some+1)), near(5*some, 5)
 		course, day := oneOf("1", "2", "3"), oneOf("2024-01-01", "2024-01-02")
@@ -104,7 +106,7 @@ func TestImportIsWhole(t *testing.T) {
 	}
 }
 
-// near draws one of n numbers from the first one on.
+// near draws one of n numbers starting with first.
 func near(first, n int) *rapid.Generator[string] {
 	return rapid.Custom(func(t *rapid.T) string { return strconv.Itoa(rapid.IntRange(first, first+n-1).Draw(t, "number")) })
 }
@@ -129,7 +131,7 @@ func drawFile(t *rapid.T, ids bool, id *rapid.Generator[string], header string, 
 	return file.String()
 }
 
-// importWhole imports a file and reports whether its rows were good.
+// importWhole imports a file and reports whether its rows were valid.
 func importWhole[T any](t *rapid.T, kind intake.Kind[T], sink intake.Sink[T], size int, file string) bool {
 	var told []string
 	open := func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(file)), nil }

@@ -26,15 +26,15 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// shop is a school with a plan and users that a program sells by the interface,
-// over a server that dies and comes back.
+// shop is a school with a plan and users, through whose API a program sells while the server
+// dies and comes back.
 type shop struct {
 	place   string // of the database
 	addr    string
 	metrics string // address
 
-	fileSize int      // bytes that a file of the server may have; 0 is no limit
-	flags    []string // besides those of every server
+	fileSize int      // maximum size of the server's files in bytes; 0 means no limit
+	flags    []string // in addition to those of every server
 	key      string
 	school   lyceum.SchoolID
 	server   *process
@@ -73,9 +73,9 @@ func openShop(t *testing.T, place string) *shop {
 
 var givenAddresses sync.Map
 
-// freeAddress gives an address that stays free until a server takes it, and
-// again while that server is down: its port is below those that the system
-// hands out by itself, to other tests too, and no other test of this process gets it.
+// freeAddress returns an address that stays free until a server takes it, and again while that
+// server is down: its port is below those that the system assigns by itself, including to other
+// tests, and no other test of this process gets it.
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	for range 100 {
@@ -93,7 +93,7 @@ func freeAddress(t *testing.T) string {
 	return ""
 }
 
-// serve starts the server and waits until it answers.
+// serve starts the server and waits until it responds.
 func (s *shop) serve(t *testing.T) {
 	t.Helper()
 	args := []string{"serve", "--addr", s.addr, "--metrics-addr", s.metrics, "--rate-limit", "0", "--webhook-networks", "127.0.0.0/8"}
@@ -127,7 +127,7 @@ func (s *shop) serve(t *testing.T) {
 	}
 }
 
-// send sends a request; an error means that nobody knows what became of it.
+// send sends a request; an error means that its outcome is unknown.
 func (s *shop) send(method, path, key string, body, into any) (int, error) {
 	text, err := json.Marshal(body)
 	if err != nil {
@@ -158,7 +158,7 @@ func (s *shop) send(method, path, key string, body, into any) (int, error) {
 	return answer.StatusCode, err
 }
 
-// insist sends until there is an answer, under one key.
+// insist sends a request until there is a response, always with the same key.
 func (s *shop) insist(method, path, key string, body, into any) int {
 	status := 0
 	await(func() bool {
@@ -169,7 +169,7 @@ func (s *shop) insist(method, path, key string, body, into any) int {
 	return status
 }
 
-// soldBy is what a program remembers of a sale.
+// soldBy is what a program remembers about a sale.
 type soldBy struct {
 	Sale struct {
 		ID           int32 `json:"id"`
@@ -179,9 +179,8 @@ type soldBy struct {
 	} `json:"sale"`
 }
 
-// trade sells, refunds and tags until it is told to stop, and gives the sales
-// that were acknowledged. Every request is repeated under its key until it is
-// answered.
+// trade sells, refunds and tags until it is told to stop, and returns the sales that were
+// acknowledged. Every request is repeated with its key until there is a response.
 func (s *shop) trade(t *testing.T, writer int, stop <-chan struct{}) (sold []int32) {
 	for n := 0; ; n++ {
 		select {
@@ -211,9 +210,9 @@ func (s *shop) trade(t *testing.T, writer int, stop <-chan struct{}) (sold []int
 	}
 }
 
-// TestTheFeedMissesNothing: the script of the documents keeps a copy of a
-// school while others write, and while the server and the script itself are
-// killed again and again. In the end the copy is the school.
+// TestTheFeedMissesNothing runs the script in the documentation, which keeps a copy of a
+// school, while others write and both the server and the script are killed repeatedly. In the
+// end the copy equals the school.
 func TestTheFeedMissesNothing(t *testing.T) {
 	t.Parallel()
 	if !installed(t, "node") {
@@ -263,7 +262,7 @@ func TestTheFeedMissesNothing(t *testing.T) {
 			break
 		}
 	}
-	// Each key was answered in the end, so that it stands for one sale (R18).
+	// Each key got a response in the end, so it corresponds to one sale (R18).
 	answered := map[int32]bool{}
 	for _, ids := range sold {
 		for _, id := range ids {
@@ -278,8 +277,8 @@ func TestTheFeedMissesNothing(t *testing.T) {
 	}
 }
 
-// TestACopyAfterARestore: what was sold after the backup is gone from the copy, too, and no
-// id of it is given to another sale.
+// TestACopyAfterARestore checks that what was sold after the backup also disappears from the
+// copy, and that none of its ids is given to another sale.
 func TestACopyAfterARestore(t *testing.T) {
 	t.Parallel()
 	if !installed(t, "node") {
@@ -328,7 +327,7 @@ func TestACopyAfterARestore(t *testing.T) {
 	}
 }
 
-// reached gives how far a copy has come.
+// reached returns the progress of a copy.
 func reached(file string) int64 {
 	var copied struct {
 		Next int64 `json:"next"`
@@ -339,8 +338,8 @@ func reached(file string) int64 {
 	return copied.Next
 }
 
-// compare holds a copy to what the school answers by version 1, and gives how
-// many transactions there are.
+// compare compares a copy with what version 1 shows of the school, and returns the number of
+// transactions.
 func (s *shop) compare(t *testing.T, file string) int {
 	t.Helper()
 	text, err := os.ReadFile(file)
@@ -400,9 +399,9 @@ func (s *shop) compare(t *testing.T, file string) int {
 	return total
 }
 
-// TestR17_KilledBetweenCommitAndDelivery: a server that is killed again and
-// again, between a sale and its dispatch, and between sending and noting,
-// delivers every event at least once, under one id.
+// TestR17_KilledBetweenCommitAndDelivery checks that a server that is killed repeatedly,
+// between a sale and its dispatch and between sending and recording, delivers every event at
+// least once, with the same id.
 func TestR17_KilledBetweenCommitAndDelivery(t *testing.T) {
 	t.Parallel()
 	for _, engine := range []struct {
@@ -424,7 +423,7 @@ func TestR17_KilledBetweenCommitAndDelivery(t *testing.T) {
 	}
 }
 
-// inbox notes under which ids the sales came.
+// inbox records the ids with which the sales arrived.
 type inbox struct {
 	mu   sync.Mutex
 	ids  map[int32]map[string]bool // sale -> webhook-ids
@@ -472,7 +471,7 @@ func killDuringDeliveries(t *testing.T, s *shop, cycles int) {
 			}
 			sold = append(sold, sale.Sale.ID)
 		}
-		if rand.IntN(2) == 0 { // sometimes at once, sometimes while they are on their way
+		if rand.IntN(2) == 0 { // sometimes right away, sometimes during delivery
 			before := box.came.Load()
 			await(func() bool { return box.came.Load() > before })
 		}
@@ -489,7 +488,7 @@ func killDuringDeliveries(t *testing.T, s *shop, cycles int) {
 		}
 		return missing == 0
 	})
-	box.mu.Lock() // what is sent again may still come
+	box.mu.Lock() // resent events may still arrive
 	defer box.mu.Unlock()
 	for id, names := range box.ids {
 		if len(names) != 1 {
@@ -503,7 +502,7 @@ func killDuringDeliveries(t *testing.T, s *shop, cycles int) {
 	t.Logf("%d kills, %d sales acknowledged, %d missing, %d sent again", cycles, len(sold), missing, twice)
 }
 
-// TestTheDocumentsHaveTheScript: what is shown is what is run.
+// TestTheDocumentsHaveTheScript checks that the documentation shows the script that is run.
 func TestTheDocumentsHaveTheScript(t *testing.T) {
 	script, err := os.ReadFile("../../docs/samples/copy.mjs")
 	if err != nil {
@@ -513,7 +512,7 @@ func TestTheDocumentsHaveTheScript(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, program, _ := strings.Cut(string(script), "\n") // after its comment
+	_, program, _ := strings.Cut(string(script), "\n") // without its comment
 	if !strings.Contains(string(page), "```js\n"+program+"```\n") {
 		t.Error("docs/own-interface.md shows another script than docs/samples/copy.mjs")
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/sales"
 )
 
-// importer is where the rows of a school come in and go out.
+// importer imports and exports the rows of a school.
 type importer struct {
 	p        *program
 	store    lyceum.Store
@@ -28,8 +28,8 @@ type importer struct {
 	filter   lyceum.TransactionFilter
 	order    lyceum.Order
 
-	kept   lyceum.FileStore // of uploaded files; nil: none
-	beside string           // folder of files beside the rows; empty: none
+	kept   lyceum.FileStore // of uploaded files; nil if there is none
+	beside string           // folder of files alongside the rows; "" for none
 }
 
 func newImporter(p *program, store lyceum.Store, school lyceum.SchoolID) *importer {
@@ -42,7 +42,7 @@ func newImporter(p *program, store lyceum.Store, school lyceum.SchoolID) *import
 
 func (i *importer) view() lyceum.View { return i.store.In(i.p.ctx, i.by.School) }
 
-// rowKind is a kind of rows that import takes and export gives.
+// rowKind is a kind of rows that can be imported and exported.
 type rowKind struct {
 	name string
 	take func(*importer, *importCommand) error
@@ -63,8 +63,8 @@ func rowsOf[T any](
 	}
 }
 
-// rowKinds are in the order in which a whole school is imported: what is named
-// comes before what names it.
+// rowKinds are in the order in which a whole school is imported: rows come before those that
+// refer to them.
 var rowKinds = []rowKind{
 	rowsOf(intake.Users(), func(i *importer) intake.Sink[lyceum.User] { return i.people.Import(i.by) },
 		func(i *importer, visit func(*lyceum.User) error) error {
@@ -225,13 +225,13 @@ var rowKinds = []rowKind{
 	}),
 }
 
-// kindNamed finds a kind that the command line has checked.
+// kindNamed returns a kind that the command line has checked.
 func kindNamed(name string) rowKind {
 	return rowKinds[slices.IndexFunc(rowKinds, func(k rowKind) bool { return k.name == name })]
 }
 
-// rowKindVars are the names of the kinds, for the help and the arguments of the
-// commands that take one.
+// rowKindVars returns the names of the kinds, for the help and arguments of commands that
+// accept one.
 func rowKindVars() kong.Vars {
 	names := make([]string, len(rowKinds))
 	for i, kind := range rowKinds {

@@ -7,8 +7,8 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// TestKindsAreTheCommands: the command line takes the kinds there are, in the
-// order in which they are imported.
+// TestKindsAreTheCommands checks that the command line accepts all kinds, in the order in which
+// they are imported.
 func TestKindsAreTheCommands(t *testing.T) {
 	var names []string
 	for _, kind := range rowKinds {

@@ -21,9 +21,10 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// TestKillsDuringLapses: a school was not served while its subscriptions lapsed. The
-// server that notes it is killed again and again, and the school then is as one
-// whose server was not. LYCEUM_KILLS makes more of them, of at least 2,000 subscriptions.
+// TestKillsDuringLapses uses a school that was not served while its subscriptions lapsed. The
+// server that processes the lapses is killed repeatedly, after which the school must equal one
+// whose server was not killed. LYCEUM_KILLS sets a higher number of kills, with at least 2,000
+// subscriptions.
 func TestKillsDuringLapses(t *testing.T) {
 	t.Parallel()
 	kills, subscriptions := 2, 200
@@ -57,29 +58,28 @@ func TestKillsDuringLapses(t *testing.T) {
 	}
 }
 
-// mostSchools is how many schools are tried: on a busy machine a kill may come when
-// nothing is left to do.
+// mostSchools is how many schools are tried: on a busy machine a kill may come after everything
+// is done.
 const mostSchools = 10
 
-// closedDown is a school with subscriptions that lapsed while nobody served it.
+// closedDown is a school with subscriptions that lapsed while it was not served.
 type closedDown struct {
 	*shop
 
 	db   *sql.DB
 	sold []dueSale
-	last int64 // entry before the lapses
+	last int64 // the last entry before the lapses
 }
 
-// dueSale is a subscription that lapses at a moment, long ago or today.
+// dueSale is a subscription that lapses at a given time, long ago or today.
 type dueSale struct {
 	id     lyceum.SaleID
 	lapses time.Time
 	recent bool
-	keeps  bool // the buyer also bought the course for good
+	keeps  bool // the buyer also bought the course permanently
 }
 
-// openClosedDown sells weekly subscriptions whose grace of 15 days was over before
-// now.
+// openClosedDown sells weekly subscriptions whose grace of 15 days was over before now.
 func openClosedDown(t *testing.T, place string, now time.Time, n int) *closedDown {
 	t.Helper()
 	c := &closedDown{shop: openShop(t, place)}
@@ -132,7 +132,7 @@ func openClosedDown(t *testing.T, place string, now time.Time, n int) *closedDow
 	return c
 }
 
-// look opens the database beside the server, to read.
+// look opens the database for reading, bypassing the server.
 func (s *shop) look(t *testing.T) *sql.DB {
 	t.Helper()
 	engine, address := "sqlite", "file:"+filepath.Join(s.place, sqlstore.FileName)+"?mode=ro"
@@ -160,8 +160,9 @@ func (c *closedDown) lapsed(t *testing.T) int {
 	return int(c.count(t, "SELECT count(*) FROM sales WHERE end_reason = 'lapsed'"))
 }
 
-// lapse serves the school until each subscription has lapsed, and kills the server so
-// often meanwhile. It returns how many had lapsed at each kill that did not come too late.
+// lapse serves the school until each subscription has lapsed, and kills the server the given
+// number of times in between. It returns how many had lapsed at each kill that did not come too
+// late.
 func (c *closedDown) lapse(t *testing.T, kills int) (done []int) {
 	t.Helper()
 	all := len(c.sold)
@@ -214,7 +215,7 @@ func (c *closedDown) outcome(t *testing.T) outcome {
 	}
 	e1 := v.Sales.Each(v, lyceum.SaleFilter{}, func(s *lyceum.Sale) error {
 		sale := *s
-		sale.UpdatedAt = time.Time{} // when it lapsed here, which is not when it was due
+		sale.UpdatedAt = time.Time{} // when the lapse was processed, not when it was due
 		o.Sales[s.ID] = sale
 		return nil
 	})
@@ -231,8 +232,8 @@ func (c *closedDown) outcome(t *testing.T) outcome {
 	return o
 }
 
-// dated fails the test unless each subscription, and the access that it gave, ended
-// when its grace did, and webhooks are told of it once if that was today.
+// dated fails the test unless each subscription, and the access it gave, ended when its grace
+// did, and webhooks are notified of it once if that was today.
 func (o *outcome) dated(t *testing.T, sold []dueSale) {
 	t.Helper()
 	ended, enrolled := map[lyceum.SaleID]lyceum.Opt[time.Time]{}, map[lyceum.SaleID]lyceum.EnrollmentID{}

@@ -8,15 +8,15 @@ import (
 )
 
 const (
-	// oldMoment is when the databases in testdata/upgrade were made, and aWhile a
-	// thousand years, in microseconds.
+	// oldMoment is when the databases in testdata/upgrade were created, and aWhile is a
+	// thousand years, both in microseconds.
 	oldMoment = 1795367336615658
 	aWhile    = 1000 * 365 * 24 * 3600 * 1_000_000
 )
 
-// TestUpgradeLetsNobodyLapse: in a school with subscriptions that were due years
-// ago, imported ones and two that were recorded, everybody stays, and webhooks are
-// told nothing, until the owner decides otherwise. Imported ones stay even then.
+// TestUpgradeLetsNobodyLapse uses a school with subscriptions that were due years ago, imported
+// ones and two that were recorded. Everybody keeps access, and webhooks are not notified, until
+// the owner decides otherwise. Imported subscriptions remain even then.
 func TestUpgradeLetsNobodyLapse(t *testing.T) {
 	t.Parallel()
 	for name, old := range oldPlaces(t) {
@@ -27,7 +27,7 @@ func TestUpgradeLetsNobodyLapse(t *testing.T) {
 			command(t, append(append([]string{"upgrade"}, place.flags...), place.backup()...)...)
 			const events = "SELECT count(*) FROM journal WHERE event <> 'AbandonedOrder.created'"
 			told := place.number(t, events)
-			// Some access has an end to come, which passes one day.
+			// Some access ends in the future, but not during the test.
 			place.change(t, fmt.Sprintf("UPDATE entitlements SET ends_at = ends_at + %d WHERE ends_at > %d", aWhile, oldMoment))
 			place.scheduled(t)
 			place.change(t, fmt.Sprintf("UPDATE entitlements SET ends_at = ends_at - %d WHERE ends_at > %[1]d", aWhile))
@@ -67,8 +67,8 @@ func TestUpgradeLetsNobodyLapse(t *testing.T) {
 	}
 }
 
-// scheduled serves the database until the scheduler has done all that is due: the
-// last of it is to abandon an order.
+// scheduled serves the database until the scheduler has processed everything that is due, the
+// last of which is an order to abandon.
 func (o oldPlace) scheduled(t *testing.T) {
 	t.Helper()
 	o.change(t, "UPDATE orders SET abandons_at = 0 WHERE state = 'open'")

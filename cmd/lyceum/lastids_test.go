@@ -16,13 +16,13 @@ import (
 
 const aboveLast = " 2147483647 is above 2147000000: ids end at 2147483647, and new rows need higher ones; use another id, or allow it with --allow-last-ids"
 
-// TestImportKeepsLastIDs: no kind of row takes the last ids of a sequence unless
-// it is told to, and after a refusal new rows can still be made.
+// TestImportKeepsLastIDs checks that no kind of row takes the last ids of a sequence unless
+// that is allowed, and that new rows can still be created after a rejection.
 func TestImportKeepsLastIDs(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "box")
 	sandbox(t, "--transactions", "60", "--data", dir)
-	more := map[string][]string{ // fields that bring something into being, besides id
+	more := map[string][]string{ // fields that create something, besides id
 		"transactions":  {"user_id", "pricing_plan_id", "sale_id", "affiliate_id", "author_id", "coupon_id"},
 		"pricing-plans": {"course_id"},
 		"attachments":   {"quiz_id"},
@@ -32,12 +32,12 @@ func TestImportKeepsLastIDs(t *testing.T) {
 			t.Parallel()
 			file := filepath.Join(t.TempDir(), "rows.jsonl")
 			if kind.name == "tags" || kind.name == "uploads" {
-				return // which have no ids of their own, and name what is there
+				return // they have no ids of their own, and refer to existing rows
 			}
 			lines := bytes.Split([]byte(command(t, "export", kind.name, "--data", dir, "--format", "jsonl")), []byte("\n"))
 			for _, field := range append([]string{"id"}, more[kind.name]...) {
 				row := map[string]any{}
-				for _, line := range lines { // one that has the field
+				for _, line := range lines { // a row that has the field
 					if err := json.Unmarshal(line, &row); err != nil {
 						t.Fatalf("%q: %v", line, err)
 					}
@@ -46,7 +46,7 @@ func TestImportKeepsLastIDs(t *testing.T) {
 					}
 				}
 				if field == "quiz_id" {
-					row["questions"] = nil // which would have to come after it
+					row["questions"] = nil // they would have to come after it
 				}
 				for id, refused := range map[int32]bool{lyceum.MaxID: true, lyceum.MaxImportedID: false} {
 					row[field] = id
@@ -73,7 +73,7 @@ func TestImportKeepsLastIDs(t *testing.T) {
 	}
 }
 
-// TestMirrorKeepsLastIDs: what another school has under the last ids is told and
+// TestMirrorKeepsLastIDs checks that what another school has under the last ids is reported and
 // not copied, unless that is allowed.
 func TestMirrorKeepsLastIDs(t *testing.T) {
 	t.Parallel()

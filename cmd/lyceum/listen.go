@@ -16,7 +16,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/events"
 )
 
-// listenCommand brings events to a program on this machine.
+// listenCommand forwards events to a program on this machine.
 type listenCommand struct {
 	Server     string   `help:"Address of the server." default:"http://127.0.0.1:8080" placeholder:"URL"`
 	APIKey     string   `name:"api-key" help:"API key of the school, with read permission." placeholder:"KEY" xor:"key"`
@@ -75,7 +75,7 @@ func (c *listenCommand) Run(p *program) error {
 	return l.Run(p.ctx, after)
 }
 
-// secret checks what was asked for, and gives the secret to sign with.
+// secret checks the settings and returns the secret to sign with.
 func (c *listenCommand) secret(p *program, key string) ([]byte, error) {
 	if key == "" {
 		return nil, lyceum.Invalidf("an API key is required; set --api-key, --api-key-file or LYCEUM_API_KEY")
@@ -105,8 +105,8 @@ func (c *listenCommand) secret(p *program, key string) ([]byte, error) {
 	return secret, nil
 }
 
-// warnOfArguments warns of secrets that were given as arguments of the process,
-// which every user of the machine can list.
+// warnOfArguments warns about secrets given as arguments of the process, which every user of
+// the machine can list.
 func warnOfArguments(p *program, names ...string) {
 	for _, flag := range p.kong.Flags() {
 		if slices.Contains(names, flag.Name) && sourceOf(p, flag) == "flag" {
@@ -122,7 +122,7 @@ func loopback(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// begin gives the number of the change after which to listen.
+// begin returns the number of the change after which to listen.
 func (c *listenCommand) begin(p *program, l *webhook.Listener) (int64, error) {
 	if c.Since == "" {
 		return l.Now(p.ctx)

@@ -10,9 +10,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/templates"
 )
 
-// The longest text that may be saved can be saved in the console, whatever its
-// encoding takes; one that is longer is refused at its field, and a larger form as a
-// whole.
+// The longest text that can be saved can be saved in the console, however long its encoding is;
+// a longer one is rejected at its field, and a larger form as a whole.
 func TestLongTexts(t *testing.T) {
 	t.Parallel()
 	_, login := openSandbox(t)

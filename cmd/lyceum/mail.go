@@ -6,14 +6,14 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/templates"
 )
 
-// mailSettings say how letters are sent; without them none are.
+// mailSettings say how emails are sent; without them none are sent.
 type mailSettings struct {
 	SMTPURL     string `name:"smtp-url" help:"Mail server for emails to users. Without one the owner creates the links in the console." placeholder:"smtp://USER:PASSWORD@HOST:587" xor:"smtp"`
 	SMTPURLFile string `name:"smtp-url-file" help:"File with that URL, to keep the password out of the process list." placeholder:"FILE" xor:"smtp"`
 	MailFrom    string `help:"Sender address of emails." placeholder:"ADDRESS"`
 }
 
-// sender gives what sends a letter, or nil without settings.
+// sender returns the function that sends an email, or nil without settings.
 func (m *mailSettings) sender(p *program, ring *lyceum.Keyring) (templates.Send, error) {
 	server := m.SMTPURL
 	if m.SMTPURLFile != "" {

@@ -1,8 +1,8 @@
-// Command lyceum is the back end of an online school: its sales ledger and the
-// access other programs get to it.
+// Command lyceum is the back end of an online school: its sales ledger and the access other
+// programs get to it.
 //
-// It owns the settings, the subcommands and all wiring; what they do lives in
-// the packages they join.
+// It contains the settings, the subcommands and all wiring; what they do is in the packages
+// that they connect.
 package main
 
 import (

@@ -17,8 +17,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// TestMain puts lyceum itself in the path of the tests. A process that finds
-// childVariable set is no test but a child of one.
+// TestMain puts lyceum itself in the path of the tests. A process with childVariable set is not
+// a test but a child of one.
 func TestMain(m *testing.M) {
 	if job := os.Getenv(childVariable); job != "" {
 		if err := children[job](os.Args[1:]); err != nil {
@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	// A program under the race detector otherwise waits a second when it ends.
+	// By default, a program under the race detector waits a second when it ends.
 	if err := os.Setenv("GORACE", raceOptions); err != nil {
 		panic(err)
 	}
@@ -40,14 +40,13 @@ func TestMain(m *testing.M) {
 
 const raceOptions = "atexit_sleep_ms=0"
 
-// watched is lyceum under the race detector where the tests are: for servers. Of
-// lyceum, which runs hundreds of short commands, the detector would see little at four
-// times the cost.
+// watched is lyceum with the race detector if the tests have it: for servers. For lyceum, which
+// runs hundreds of short commands, the detector would find little at four times the cost.
 const watched = "lyceum-watched"
 
 type tests struct{ *testing.M }
 
-// Run puts a lyceum that nobody watches in the path, where there is none yet.
+// Run puts a lyceum without the race detector in the path, unless there is one already.
 func (m tests) Run() int {
 	if !underRace() {
 		return m.M.Run()
@@ -68,17 +67,17 @@ func (m tests) Run() int {
 	return m.M.Run()
 }
 
-// childVariable says which of the children a process is.
+// childVariable names the child that a process is.
 const childVariable = "LYCEUM_TEST_CHILD"
 
-// children are the programs that tests kill or watch.
+// children are the programs that tests kill or trace.
 var children = map[string]func(args []string) error{
 	"writers": childWriters,
 	"durable": childDurable,
 	"astray":  childAstray,
 }
 
-// childCommand is this test binary as one of the children.
+// childCommand returns the command that runs this test binary as one of the children.
 func childCommand(t testing.TB, job string, args ...string) *exec.Cmd {
 	t.Helper()
 	binary, err := os.Executable()
@@ -90,8 +89,7 @@ func childCommand(t testing.TB, job string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// underRace tells whether the race detector watches, which makes SQLite twenty
-// times as slow.
+// underRace reports whether the race detector is on, which makes SQLite twenty times as slow.
 func underRace() bool {
 	info, ok := debug.ReadBuildInfo()
 	return ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
@@ -100,15 +98,14 @@ func underRace() bool {
 // patience is how long a test waits at most.
 const patience = storetest.Patience
 
-// await is how tests and stories wait for what happens in the background, and
-// the only way.
+// await is the only way in which tests and scripts wait for background work.
 func await(done func() bool) bool { return storetest.Await(done) }
 
-// process is a program that runs beside a test.
+// process is a program that runs alongside a test.
 type process struct {
 	cmd   *exec.Cmd
 	ended chan struct{}
-	err   error // of its end; read it after ended is closed
+	err   error // with which it ended; read it after ended is closed
 }
 
 func launch(cmd *exec.Cmd) (*process, error) {
@@ -132,8 +129,8 @@ func (p *process) running() bool {
 	}
 }
 
-// signal sends a signal, waits for the end, and gives the exit status; -1
-// for a process that a signal ended.
+// signal sends a signal, waits for the process to end, and returns the exit status, or -1 if a
+// signal ended it.
 func (p *process) signal(s syscall.Signal) (int, error) {
 	if err := p.cmd.Process.Signal(s); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return 0, err
@@ -147,7 +144,7 @@ func (p *process) signal(s syscall.Signal) (int, error) {
 	}
 }
 
-// kill ends the process as a power cut would, if it has not ended by itself.
+// kill kills the process, like a power failure would, if it has not ended by itself.
 func (p *process) kill(t testing.TB) {
 	t.Helper()
 	if _, err := p.signal(syscall.SIGKILL); err != nil {
@@ -155,7 +152,7 @@ func (p *process) kill(t testing.TB) {
 	}
 }
 
-// command runs a command of the program to its end and gives what it printed.
+// command runs a command of the program to its end and returns its output.
 func command(t testing.TB, args ...string) string {
 	t.Helper()
 	var out, errs bytes.Buffer
@@ -167,7 +164,7 @@ func command(t testing.TB, args ...string) string {
 	return out.String()
 }
 
-// newSchool makes a data folder with one empty school.
+// newSchool creates a data folder with one empty school.
 func newSchool(t testing.TB) (dir string) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "data")
@@ -175,8 +172,8 @@ func newSchool(t testing.TB) (dir string) {
 	return dir
 }
 
-// installed tells whether a program is there that some tests need. Where all
-// tests must run, one that is not ends the test.
+// installed reports whether a program that some tests need is installed. If all tests must run,
+// a missing program fails the test.
 func installed(t interface {
 	Fatalf(format string, args ...any)
 }, name string,
@@ -188,7 +185,7 @@ func installed(t interface {
 	return err == nil
 }
 
-// A fault of the program is not the end of a command that did its work.
+// A panic must not look like the end of a successful command.
 func TestPanicIsNotSilent(t *testing.T) {
 	t.Parallel()
 	defer func() {

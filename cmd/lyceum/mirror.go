@@ -116,7 +116,7 @@ func (c *mirrorCommand) Run(p *program) (err error) {
 	return nil
 }
 
-// downloads says which files are downloaded; nothing if none are.
+// downloads returns which files are downloaded, or nil for none.
 func (c *mirrorCommand) downloads(p *program, i *importer) (*mirror.Files, error) {
 	if !c.DownloadFiles {
 		if len(c.FileOrigins) > 0 {
@@ -163,7 +163,7 @@ func readState(file string) (mirror.State, error) {
 	return mirror.ReadState(text)
 }
 
-// writeState replaces the state file as a whole. Another mirror may be writing it, too.
+// writeState replaces the state file atomically, because another mirror may be writing it, too.
 func writeState(file string, s mirror.State) error {
 	text, err := json.Marshal(s)
 	if err != nil {

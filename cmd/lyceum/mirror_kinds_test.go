@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestMirrorTakesAnyKind: a school with attachments and questions of kinds that
-// are not the contract's is copied, exported and imported, and stays the same.
+// TestMirrorTakesAnyKind checks that a school with attachments and questions of kinds that the
+// contract does not have can be copied, exported and imported, and stays the same.
 func TestMirrorTakesAnyKind(t *testing.T) {
 	original, folder := newSchool(t), t.TempDir()
 	file := func(name string, lines ...string) string {
@@ -52,7 +52,7 @@ func TestMirrorTakesAnyKind(t *testing.T) {
 		command(t, "export", kind, "--data", copied, "--output", exported)
 		command(t, "import", kind, exported, "--data", again)
 	}
-	// A copy is made later, and version 1 does not say when an attachment was created.
+	// The copy is created later, and version 1 does not show when an attachment was created.
 	exported := func(data string) string {
 		return regexp.MustCompile(`,\d{4}-\d\d-\d\dT[^,]*Z,[^,]*Z,`).ReplaceAllString(command(t, "export", "attachments", "--data", data), ",,,")
 	}

@@ -26,7 +26,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/inbound/mirror"
 )
 
-// asker asks a server of v1 with a key.
+// asker sends requests to a v1 server with a key.
 type asker struct{ base, key string }
 
 func (a asker) get(t testing.TB, path string) []byte {
@@ -48,7 +48,7 @@ func (a asker) get(t testing.TB, path string) []byte {
 	return body
 }
 
-// ids gives one field of every row of a list.
+// ids returns one field of every row of a list.
 func (a asker) ids(t testing.TB, path, list, field string) (ids []int) {
 	t.Helper()
 	for page := 1; ; page++ {
@@ -69,7 +69,7 @@ func (a asker) ids(t testing.TB, path, list, field string) (ids []int) {
 	}
 }
 
-// everything lists the address of every answer about a school.
+// everything returns the path of every response about a school.
 func (a asker) everything(t testing.TB) (paths []string) {
 	t.Helper()
 	list := func(path, list, field string) []int {
@@ -130,8 +130,8 @@ func (a asker) lectures(t testing.TB, course string) (paths []string) {
 	return paths
 }
 
-// TestMirror copies a sandbox through a door that closes again and again, and
-// holds every answer of the copy to the original's.
+// TestMirror copies a sandbox through a proxy that closes again and again, and compares every
+// response of the copy with the original's.
 func TestMirror(t *testing.T) {
 	t.Parallel()
 	said := sandbox(t, "--transactions", "300")
@@ -147,7 +147,7 @@ func TestMirror(t *testing.T) {
 	}
 	var left atomic.Int64
 	through := httputil.NewSingleHostReverseProxy(to)
-	through.ErrorLog = log.New(io.Discard, "", 0) // what is given up is not asked for again
+	through.ErrorLog = log.New(io.Discard, "", 0) // requests that were given up are not repeated
 	door := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if left.Add(-1) < 0 {
 			http.Error(w, "closed", http.StatusUnauthorized)
@@ -166,7 +166,7 @@ func TestMirror(t *testing.T) {
 	}
 	runs := 0
 	for done := false; !done; runs++ {
-		left.Store(400) // a page of learners and what they have done fits in
+		left.Store(400) // enough for a page of learners and what they have done
 		if _, done = mirror(); runs > 100 {
 			t.Fatal("a copy that is broken off never comes to its end")
 		}
@@ -178,11 +178,11 @@ func TestMirror(t *testing.T) {
 	if out, _ := mirror(); !strings.Contains(out, " 0 created, 0 updated, ") {
 		t.Errorf("a second copy: %s", out)
 	}
-	command(t, "school", "set", "--data", dir, "--v2", "on") // it is off at first
+	command(t, "school", "set", "--data", dir, "--v2", "on") // it is off by default
 	compare(t, original, serve(t, dir), said)
 }
 
-// serve serves a data folder and makes a key for it.
+// serve serves a data folder and creates a key for it.
 func serve(t *testing.T, dir string) asker {
 	t.Helper()
 	key := strings.TrimSpace(command(t, "apikey", "create", "--data", dir, "--name", "compare"))
@@ -208,7 +208,7 @@ func serve(t *testing.T, dir string) asker {
 	return asker{"http://" + address, key}
 }
 
-// compare holds every answer about one school to another's.
+// compare compares every response about one school with another's.
 func compare(t *testing.T, original, copied asker, said credentials) {
 	t.Helper()
 	paths := original.everything(t)
@@ -217,7 +217,7 @@ func compare(t *testing.T, original, copied asker, said credentials) {
 	}
 	for _, path := range paths {
 		want, got := original.get(t, path), copied.get(t, path)
-		// The copied school has a name of its own.
+		// The copied school has a different name.
 		want = bytes.ReplaceAll(want, []byte(`"Fernwood School of Craft"`), []byte(`"Fernwood"`))
 		if !bytes.Equal(want, got) {
 			t.Errorf("%s is\n%s, the copy has\n%s", path, want, got)
@@ -229,7 +229,7 @@ func compare(t *testing.T, original, copied asker, said credentials) {
 	}
 }
 
-// TestMirrorRefuses: what cannot be, in a sentence that says what to do.
+// TestMirrorRefuses checks that what is impossible fails with a sentence that says what to do.
 func TestMirrorRefuses(t *testing.T) {
 	t.Parallel()
 	dir, folder := newSchool(t), t.TempDir()
@@ -289,7 +289,7 @@ func TestMirrorRefuses(t *testing.T) {
 	}
 }
 
-// TestMirrorIsInterrupted while the other server thinks.
+// TestMirrorIsInterrupted interrupts a copy while it waits for the other server.
 func TestMirrorIsInterrupted(t *testing.T) {
 	t.Parallel()
 	dir, key := newSchool(t), filepath.Join(t.TempDir(), "key")
@@ -309,8 +309,8 @@ func TestMirrorIsInterrupted(t *testing.T) {
 	}
 }
 
-// TestMirrorAfterARestore: the state of an interrupted copy is not used with a
-// database that lacks what was copied, and goes on with one that has it.
+// TestMirrorAfterARestore checks that the state of an interrupted copy is not used with a
+// database that lacks what was copied, and that the copy resumes with one that has it.
 func TestMirrorAfterARestore(t *testing.T) {
 	t.Parallel()
 	said := sandbox(t, "--transactions", "30")
@@ -362,8 +362,9 @@ func TestMirrorAfterARestore(t *testing.T) {
 	}
 }
 
-// TestMirrorOfAServerWithoutSearchAfter: version 1 promises it only for what pages do
-// not reach, so that a smaller school is copied by pages, and resumed at one.
+// TestMirrorOfAServerWithoutSearchAfter uses a server without search_after, which version 1
+// only promises for what pages do not reach: a smaller school is copied by pages, and resumed
+// at a page.
 func TestMirrorOfAServerWithoutSearchAfter(t *testing.T) {
 	t.Parallel()
 	const total = 250
@@ -376,7 +377,7 @@ func TestMirrorOfAServerWithoutSearchAfter(t *testing.T) {
 		name, one := strings.CutPrefix(r.URL.Path, "/v1/users/")
 		id, _ := strconv.Atoi(name)
 		switch page, _ := strconv.Atoi(r.URL.Query().Get("page")); {
-		case one && id == total-150 && refused.CompareAndSwap(false, true): // of the second page
+		case one && id == total-150 && refused.CompareAndSwap(false, true): // on the second page
 			w.WriteHeader(http.StatusUnauthorized)
 		case one:
 			if id > total-100 && refused.Load() {
@@ -386,7 +387,7 @@ func TestMirrorOfAServerWithoutSearchAfter(t *testing.T) {
 		case r.URL.Path == "/v1/users":
 			var users []string
 			for n := (page - 1) * 100; n < min(page*100, total); n++ {
-				users = append(users, user(total-n)) // the newest first
+				users = append(users, user(total-n)) // newest first
 			}
 			_, _ = io.WriteString(w, `{"users":[`+strings.Join(users, ",")+`],"meta":`+meta+`}`)
 		default:
@@ -410,7 +411,8 @@ func TestMirrorOfAServerWithoutSearchAfter(t *testing.T) {
 	}
 }
 
-// TestMirrorOfUsersItCannotReach ends with a sentence instead of asking for good.
+// TestMirrorOfUsersItCannotReach checks that the copy fails with a sentence instead of sending
+// requests forever.
 func TestMirrorOfUsersItCannotReach(t *testing.T) {
 	t.Parallel()
 	key := filepath.Join(t.TempDir(), "key")
@@ -432,9 +434,9 @@ func TestMirrorOfUsersItCannotReach(t *testing.T) {
 	}
 }
 
-// TestMirrorOfASchoolThatChanges: what a list names and is deleted before it is asked
-// for is told, and nothing else is missed: not the courses after one that was deleted
-// between two runs, and no sale of a server whose clock is ahead.
+// TestMirrorOfASchoolThatChanges checks that what is deleted between being listed and being
+// requested is reported, and that nothing else is missed: neither the courses after one that
+// was deleted between two runs, nor a sale of a server whose clock is ahead.
 func TestMirrorOfASchoolThatChanges(t *testing.T) {
 	t.Parallel()
 	const one = `"meta":{"total":1,"number_of_pages":1}`
@@ -469,7 +471,7 @@ func TestMirrorOfASchoolThatChanges(t *testing.T) {
 		}
 		answer := answers[path]
 		switch {
-		case r.URL.Query().Has("end") || r.URL.Query().Has("enrolled_in_before"): // before what this server has
+		case r.URL.Query().Has("end") || r.URL.Query().Has("enrolled_in_before"): // before anything that this server has
 			answer = `{"transactions":[],"enrollments":[],` + one + `}`
 		case path == "/v1/courses/3" && refused.CompareAndSwap(false, true): // after courses 1 and 2
 			w.WriteHeader(http.StatusUnauthorized)
@@ -503,7 +505,7 @@ func TestMirrorOfASchoolThatChanges(t *testing.T) {
 	for kind, text := range map[string]string{
 		"courses": "3,Course 3,", "lectures": "31,3,3,Wheel,", "pricing-plans": "5,", "transactions": "2099-01-01T00:00:00Z",
 		"enrollments": "2099-01-01T00:00:00Z,2099-06-01T00:00:00Z,", "webhooks": "https://example.com/", "authors": ",Ann,,,,",
-		"quiz-responses": ",6,5,", // of somebody erased who bought something; the other one is unknown
+		"quiz-responses": ",6,5,", // of an erased user who bought something; the other one is unknown
 	} {
 		if got := command(t, "export", kind, "--data", dir); !strings.Contains(got, text) {
 			t.Errorf("the %s lack %q:\n%s", kind, text, got)
@@ -511,9 +513,9 @@ func TestMirrorOfASchoolThatChanges(t *testing.T) {
 	}
 }
 
-// TestMirrorKeepsProgressTogether: whoever enrolls or comes during the copy is copied
-// with their progress and its id; and progress that began in the copy, with another id,
-// is brought up to date.
+// TestMirrorKeepsProgressTogether checks that users who enroll or are created during the copy
+// are copied with their progress and its id, and that progress that started in the copy, with
+// another id, is updated.
 func TestMirrorKeepsProgressTogether(t *testing.T) {
 	t.Parallel()
 	const one = `"meta":{"total":1,"number_of_pages":1}`
@@ -570,8 +572,8 @@ func TestMirrorKeepsProgressTogether(t *testing.T) {
 	}
 }
 
-// TestMirrorStatesAreWrittenAtOnce by two mirrors: each write succeeds, and what is read
-// is whole.
+// TestMirrorStatesAreWrittenAtOnce checks that with several mirrors writing the same state file
+// concurrently, each write succeeds, and what is read is complete.
 func TestMirrorStatesAreWrittenAtOnce(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "state")

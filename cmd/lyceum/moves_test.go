@@ -23,7 +23,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
 )
 
-// standing is a sandbox whose clock stands on 31 January 2010.
+// standing is a sandbox whose clock stands at 31 January 2010.
 type standing struct {
 	dir     string
 	process *process
@@ -32,7 +32,7 @@ type standing struct {
 	known   credentials
 }
 
-// startStanding starts one in a folder, or goes on with that of the folder.
+// startStanding starts one in a folder, or resumes the one in the folder.
 func startStanding(t *testing.T, dir string) *standing {
 	t.Helper()
 	s := startStandingAt(t, "--data", dir)
@@ -40,7 +40,7 @@ func startStanding(t *testing.T, dir string) *standing {
 	return s
 }
 
-// startStandingAt is startStanding for a place that flags name.
+// startStandingAt is startStanding for a place given by flags.
 func startStandingAt(t *testing.T, place ...string) *standing {
 	t.Helper()
 	s := &standing{}
@@ -71,8 +71,7 @@ func startStandingAt(t *testing.T, place ...string) *standing {
 	return s
 }
 
-// ask makes a request, which must be answered with 2xx, and reads the answer into
-// one of them.
+// ask sends a request, whose response must be 2xx, and decodes the response.
 func (s *standing) ask(t *testing.T, method, path, body string, into any) {
 	t.Helper()
 	status, text := s.try(t, method, path, body)
@@ -87,7 +86,7 @@ func (s *standing) ask(t *testing.T, method, path, body string, into any) {
 	}
 }
 
-// try makes a request; the status is 0 if it is not answered.
+// try sends a request; the status is 0 if there is no response.
 func (s *standing) try(t *testing.T, method, path, body string) (status int, text []byte) {
 	r, err := http.NewRequestWithContext(t.Context(), method, s.url+path, strings.NewReader(body))
 	if err != nil {
@@ -106,7 +105,7 @@ func (s *standing) try(t *testing.T, method, path, body string) (status int, tex
 	return w.StatusCode, text
 }
 
-// feed returns the changes of the school, a line each.
+// feed returns the changes of the school, one per line.
 func (s *standing) feed(t *testing.T) (lines []string) {
 	t.Helper()
 	for after := int64(0); ; {
@@ -125,8 +124,8 @@ func (s *standing) feed(t *testing.T) (lines []string) {
 	}
 }
 
-// TestKilledMove: a process that is killed while it moves the clock ends, after it
-// was started again, where one ends that was not.
+// TestKilledMove checks that a process that is killed while it moves the clock, and then
+// restarted, ends in the same state as one that was not killed.
 func TestKilledMove(t *testing.T) {
 	t.Parallel()
 	const move, end = `{"to":"2011-03-07T10:00:00Z"}`, "2011-03-07T10:00:00Z"
@@ -170,8 +169,8 @@ func TestKilledMove(t *testing.T) {
 	command(t, "check", "--deep", "--data", base)
 }
 
-// receiver notes the messages that a webhook gets. It does not answer the first
-// one after it was told to be silent.
+// receiver records the messages of a webhook. After it was told to be silent, it does not
+// respond to the first one.
 type receiver struct {
 	mu     sync.Mutex
 	silent bool
@@ -180,8 +179,8 @@ type receiver struct {
 
 type message struct {
 	id   string
-	real time.Time // its webhook-timestamp
-	at   time.Time // its own
+	real time.Time // in its webhook-timestamp header
+	at   time.Time // in the message itself
 }
 
 func (b *receiver) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -207,9 +206,9 @@ func (b *receiver) messages() []message {
 	return slices.Clone(b.came)
 }
 
-// TestMovedTimes moves the clock of a sandbox in which everything happens that
-// keeps a time, with a receiver of webhooks. Messages come in order, the one that
-// was not answered again, and no time of the database is real.
+// TestMovedTimes moves the clock of a sandbox in which everything happens that stores a time,
+// with a receiver of webhooks. Messages arrive in order, the one without a response arrives
+// again, and no time in the database is real.
 func TestMovedTimes(t *testing.T) {
 	t.Parallel()
 	begin := time.Now()
@@ -271,11 +270,11 @@ func TestMovedTimes(t *testing.T) {
 	checkTimes(t, s.dir, begin, time.Date(2010, time.April, 3, 10, 0, 0, 0, time.UTC))
 }
 
-// ahead are the columns of times that may lie after what the clock shows.
+// ahead are the columns of times that may be later than the clock.
 var ahead = []string{"expires_at", "ends_at", "paid_until", "stops_at", "due_at", "grace_from", "access_limit_date", "next_attempt_at"}
 
-// checkTimes: no number of a database is a real time in microseconds since begin,
-// and no time is after what the clock shows, but for those that are ahead.
+// checkTimes checks that no number in a database is a real time in microseconds between begin
+// and end, and that no time is later than the clock, except in the columns in ahead.
 func checkTimes(t *testing.T, dir string, begin, end time.Time) {
 	t.Helper()
 	db, err := sql.Open("sqlite", "file:"+filepath.Join(dir, sqlstore.FileName))

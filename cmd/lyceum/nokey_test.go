@@ -10,7 +10,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// TestServeWithoutASecretKey says at the start what does not work then.
+// TestServeWithoutASecretKey checks that the server says at the start what does not work
+// without a secret key.
 func TestServeWithoutASecretKey(t *testing.T) {
 	t.Parallel()
 	place := storetest.Postgres(t)

@@ -23,7 +23,7 @@ type oauthAppCommands struct {
 
 const serverSees = "\n\nA running server sees it within five seconds."
 
-// withApps opens the database and gives what a command does with apps.
+// withApps opens the database and runs an action on the school's apps.
 func withApps(p *program, d *database, s *inSchool, act func(*access.Apps, lyceum.By) error) (err error) {
 	store, err := d.existing(p)
 	if err != nil {
@@ -74,7 +74,7 @@ func (c *oauthAppCreateCommand) Run(p *program) error {
 	})
 }
 
-// asFlags names what is wrong with a form as the flags of a command are named.
+// asFlags renames the fields of a form's errors to the flags of the command.
 func asFlags(err error) error {
 	e := lyceum.Public(err)
 	if len(e.Fields) == 0 {
@@ -191,7 +191,7 @@ func (oauthAppRotateCommand) Help() string {
 	return "Example: lyceum oauth-app rotate 3 --keep 48h\n\nOnly the new secret goes to standard output." + serverSees
 }
 
-// Run gives the app a new secret.
+// Run creates a new secret for the app.
 func (c *oauthAppRotateCommand) Run(p *program) error {
 	return withApps(p, &c.database, &c.inSchool, func(apps *access.Apps, by lyceum.By) error {
 		app, secret, err := apps.Rotate(p.ctx, by, c.App, c.Keep)
@@ -220,7 +220,7 @@ func (oauthAppDisableCommand) Help() string {
 	return "Example: lyceum oauth-app disable 3" + serverSees
 }
 
-// Run switches the app off.
+// Run disables the app.
 func (c *oauthAppDisableCommand) Run(p *program) error {
 	return switchApp(p, &c.database, &c.inSchool, c.App, true)
 }
@@ -234,7 +234,7 @@ type oauthAppEnableCommand struct {
 // Help implements kong's help for the command.
 func (oauthAppEnableCommand) Help() string { return "Example: lyceum oauth-app enable 3" + serverSees }
 
-// Run switches the app on.
+// Run enables the app.
 func (c *oauthAppEnableCommand) Run(p *program) error {
 	return switchApp(p, &c.database, &c.inSchool, c.App, false)
 }

@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// Each link of the pages leads to a page, and each form to something that takes it, in
-// the whole server. Of pages that differ in a number only, a few are opened.
+// Each link of the pages points to a page, and each form to something that accepts it, in the
+// whole server. Of pages that only differ in a number, a few are opened.
 func TestLinksAndFormsOfThePages(t *testing.T) {
 	t.Parallel()
 	_, login := openSandbox(t, "--transactions", "200")
@@ -53,13 +53,13 @@ func TestLinksAndFormsOfThePages(t *testing.T) {
 		"POST /admin/settings/emails/secrets/1/delete", "GET /admin/transactions.csv")
 }
 
-// pageWalk follows the links of pages as one browser.
+// pageWalk follows the links of pages like one browser.
 type pageWalk struct {
 	*testing.T
 	client *http.Client
 	base   string
 	opened map[string]bool
-	kinds  map[string]int  // pages by their paths without numbers
+	kinds  map[string]int  // pages by path without numbers
 	forms  map[string]bool // "POST /account/profile"
 }
 
@@ -84,8 +84,8 @@ var (
 	pagesOnly  = regexp.MustCompile(`^/(admin|account|secure)?(/|$)`)
 )
 
-// walk opens pages and what they lead to. After a second call it opens again what it
-// opened before: something was done in between.
+// walk opens pages and follows their links. A second call opens pages again, because something
+// was done in between.
 func (w *pageWalk) walk(next ...string) {
 	w.Helper()
 	clear(w.opened)
@@ -112,7 +112,7 @@ func (w *pageWalk) walk(next ...string) {
 	}
 }
 
-// send sends a form, whose answer is a page with forms, too.
+// send submits a form, whose response is a page with forms, too.
 func (w *pageWalk) send(path string, pairs ...string) {
 	w.Helper()
 	values := url.Values{}
@@ -141,8 +141,8 @@ func (w *pageWalk) read(asked *http.Request, want int) string {
 	return string(text)
 }
 
-// check asks for each form of a page whether what it is sent to takes its method, without
-// sending it.
+// check checks for each form of a page that its target accepts the form's method, without
+// submitting it.
 func (w *pageWalk) check(page, text string) {
 	w.Helper()
 	for _, form := range pageForm.FindAllString(text, -1) {
@@ -164,7 +164,8 @@ func (w *pageWalk) check(page, text string) {
 	}
 }
 
-// takes asks with a method that nothing takes which methods an address takes.
+// takes checks that an address accepts a method, by requesting its allowed methods with a
+// method that nothing accepts.
 func (w *pageWalk) takes(page, method, to string) {
 	w.Helper()
 	asked, err := http.NewRequest("BREW", w.base+to, nil)
@@ -182,7 +183,8 @@ func (w *pageWalk) takes(page, method, to string) {
 	}
 }
 
-// wants is how many pages were opened at least, and some forms that were among theirs.
+// wants fails unless at least the given number of pages was opened, and they had the given
+// forms.
 func (w *pageWalk) wants(pages int, forms ...string) {
 	w.Helper()
 	for _, form := range forms {

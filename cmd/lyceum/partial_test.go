@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestFileThatAnotherProcessWrites: a backup and an export leave alone what another
-// process is writing under the same name, and take over what a killed one left.
+// TestFileThatAnotherProcessWrites checks that a backup and an export do not touch what another
+// process is writing under the same name, and replace what a killed one left behind.
 func TestFileThatAnotherProcessWrites(t *testing.T) {
 	t.Parallel()
 	data := newSchool(t)
@@ -47,7 +47,8 @@ func TestFileThatAnotherProcessWrites(t *testing.T) {
 	}
 }
 
-// TestBackupPruneBesideAKilledBackup: its rest is no backup that cannot be read.
+// TestBackupPruneBesideAKilledBackup checks that what a killed backup left behind does not
+// count as an unreadable backup.
 func TestBackupPruneBesideAKilledBackup(t *testing.T) {
 	t.Parallel()
 	data, dir := newSchool(t), t.TempDir()

@@ -42,7 +42,7 @@ func childAstray(args []string) error {
 	return nil
 }
 
-// cluster is one database that several processes serve, whose clocks are wrong.
+// cluster is a database that is served by several processes whose clocks are wrong.
 type cluster struct {
 	place  string
 	store  lyceum.Store
@@ -97,7 +97,7 @@ func newCluster(t *testing.T, processes, limit int) *cluster {
 
 const clusterPassword = "correct horse battery"
 
-// stop ends the processes: PostgreSQL has few connections.
+// stop ends the processes, because PostgreSQL has few connections.
 func (c *cluster) stop(t *testing.T) {
 	t.Helper()
 	for _, p := range c.served {
@@ -105,7 +105,7 @@ func (c *cluster) stop(t *testing.T) {
 	}
 }
 
-// school makes a school with a key, and a user with a password that is checked quickly.
+// school creates a school with a key, and a user with a password that is fast to check.
 func (c *cluster) school(t *testing.T) (lyceum.SchoolID, string) {
 	t.Helper()
 	salt := []byte("salt of a test 1")
@@ -154,8 +154,8 @@ func (c *cluster) ask(t *testing.T, to int, method, path, key, body string, head
 	return answer, string(text)
 }
 
-// minute lets 100 callers send twice the limit to all processes, and tells how many
-// requests were allowed, and whether all of it was in one minute.
+// minute sends twice the limit to all processes from 100 callers, and returns how many requests
+// were allowed, and whether all of that was within one minute.
 func (c *cluster) minute(t *testing.T, key string) (allowed int64, whole bool) {
 	t.Helper()
 	reset := func() int {
@@ -196,9 +196,9 @@ func (c *cluster) minute(t *testing.T, key string) (allowed int64, whole bool) {
 	return allowed + passed.Load(), after <= before
 }
 
-// TestProcessesShareLimits: what several processes allow in a minute by 100 callers,
-// and how many wrong passwords they look at, is what one allows. Their clocks are two
-// minutes apart. LYCEUM_PROCESSES=4 is the whole campaign, and prints its table.
+// TestProcessesShareLimits checks that several processes together allow as many requests per
+// minute from 100 callers, and check as many wrong passwords, as a single one. Their clocks are
+// two minutes apart. LYCEUM_PROCESSES=4 runs the whole campaign, and prints its table.
 func TestProcessesShareLimits(t *testing.T) {
 	t.Parallel()
 	most, limits := 2, []int{300}
@@ -235,8 +235,8 @@ func TestProcessesShareLimits(t *testing.T) {
 	}
 }
 
-// passwords tries wrong passwords at all processes at once, by 100 callers, until no
-// more are looked at, and tells whether all of it was in one minute.
+// passwords tries wrong passwords at all processes at the same time, from 100 callers, until no
+// more are checked, and reports whether all of that was within one minute.
 func (c *cluster) passwords(t *testing.T) (whole bool) {
 	t.Helper()
 	begin := time.Now()
@@ -254,7 +254,7 @@ func (c *cluster) passwords(t *testing.T) (whole bool) {
 		return answer.StatusCode
 	}
 	var looked atomic.Int64
-	for before := int64(-1); before < looked.Load(); { // who waits for long is refused too, and is not counted
+	for before := int64(-1); before < looked.Load(); { // those that wait too long are rejected too, without being counted
 		before = looked.Load()
 		var group sync.WaitGroup
 		for i := range 100 {
@@ -286,8 +286,8 @@ func (c *cluster) passwords(t *testing.T) (whole bool) {
 	return true
 }
 
-// TestProcessesAgreeOnTheTime: sales that processes record in turn, whose clocks are
-// two minutes apart, are dated in the order of the journal.
+// TestProcessesAgreeOnTheTime checks that sales recorded in turn by processes whose clocks are
+// two minutes apart are dated in the order of the journal.
 func TestProcessesAgreeOnTheTime(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, 2, 0)

@@ -7,19 +7,19 @@ import (
 	"github.com/schollz/progressbar/v3"
 )
 
-// progress shows how far long work has come: a bar on a terminal, a plain line
-// now and then elsewhere. A nil one shows nothing.
+// progress shows the progress of long work: a bar on a terminal, and otherwise a plain line now
+// and then. A nil progress shows nothing.
 type progress struct {
 	p     *program
 	what  string
 	unit  string
-	total int64 // 0 when unknown
+	total int64 // 0 if unknown
 	bar   *progressbar.ProgressBar
 	begin time.Time
 	said  time.Time
 }
 
-// plainPause is the time between two plain lines; shorter work says nothing.
+// plainPause is the time between two plain lines; shorter work prints nothing.
 const plainPause = 5 * time.Second
 
 func newProgress(p *program, what string, total int64, unit string) *progress {
@@ -38,11 +38,11 @@ func newProgress(p *program, what string, total int64, unit string) *progress {
 	return b
 }
 
-// set says how much is done.
+// set sets how much is done.
 func (b *progress) set(done int64) { b.setRows(done, done) }
 
-// setRows says how many rows are done, and how much of the total that is when
-// the total is not one of rows.
+// setRows sets how many rows are done, and how much of the total that is if the total is not in
+// rows.
 func (b *progress) setRows(rows, done int64) {
 	if b == nil {
 		return
@@ -66,7 +66,7 @@ func (b *progress) setRows(rows, done int64) {
 	fmt.Fprintln(b.p.stderr, line)
 }
 
-// finish takes the bar away.
+// finish removes the bar.
 func (b *progress) finish() {
 	if b != nil && b.bar != nil {
 		_ = b.bar.Finish()

@@ -24,11 +24,12 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// Thousands are for a campaign: go test ./cmd/lyceum -run TestReportsAreTheExport -reports 1000
+// Thousands of reports are for a campaign: go test ./cmd/lyceum -run TestReportsAreTheExport
+// -reports 1000
 var reportsAsked = flag.Int("reports", 60, "random reports that are compared with the export")
 
-// TestReportsAreTheExport adds up what a sandbox exports, and holds random reports of
-// it to that, and a month also to the statements and to what the console shows.
+// TestReportsAreTheExport adds up what a sandbox exports, and compares random reports with the
+// sums, and one month also with the statements and with what the console shows.
 func TestReportsAreTheExport(t *testing.T) {
 	t.Parallel()
 	for engine, at := range map[string]func(t *testing.T) string{
@@ -54,11 +55,11 @@ func TestReportsAreTheExport(t *testing.T) {
 	}
 }
 
-// paid is a line of the exported list of sales that was paid.
+// paid is a paid line of the exported list of sales.
 type paid struct {
 	line                map[string]string
-	at, back            time.Time // when it was recorded, and refunded
-	first, again, whole bool      // the buyer's first, of a sale paid for before, refunded in full
+	at, back            time.Time // when it was recorded, and when it was refunded
+	first, again, whole bool      // the buyer's first; of a sale that was paid for before; fully refunded
 }
 
 func (p *paid) amount(column string) int64 {
@@ -66,7 +67,7 @@ func (p *paid) amount(column string) int64 {
 	return n
 }
 
-// books are what a school exports.
+// books is what a school exports.
 type books struct {
 	paid  []*paid // oldest first
 	plans map[string]map[string]string
@@ -129,7 +130,7 @@ func exported(t *testing.T, keep []string) *books {
 
 const reportDay = "2006-01-02"
 
-// askedReport is what a report is asked.
+// askedReport is the request for a report.
 type askedReport struct {
 	from, until time.Time // midnight UTC of the days
 	by          string
@@ -150,8 +151,8 @@ func (a askedReport) query() string {
 
 var groupings = []string{"", "day", "week", "month", "course", "product", "plan", "author", "affiliate", "coupon", "currency"}
 
-// draw asks for anything, of any days around those of the sales, where clocks change
-// and where days begin elsewhere.
+// draw draws a report with any parameters, for any days around those of the sales, in zones
+// where clocks change and where days start at other times.
 func (b *books) draw(random *rand.Rand) askedReport {
 	zones := []string{"UTC", "Europe/Berlin", "America/St_Johns", "Asia/Kathmandu", "Pacific/Apia", "America/Sao_Paulo"}
 	zone, err := time.LoadLocation(zones[random.IntN(len(zones))])
@@ -200,7 +201,7 @@ func (a askedReport) passes(p *paid, plan map[string]string) bool {
 	return true
 }
 
-// group names the group that a payment of a day is in.
+// group returns the group that a payment on a day belongs to.
 func (a askedReport) group(p *paid, plan map[string]string, day time.Time) string {
 	id := func(text string) string { return cmp.Or(text, "none") }
 	switch a.by {
@@ -233,7 +234,7 @@ func (a askedReport) group(p *paid, plan map[string]string, day time.Time) strin
 	return ""
 }
 
-// sums are what is added up, by group and currency; a group is "all" for the whole.
+// sums are the expected sums, by group and currency; the group "all" is the whole.
 type sums map[[2]string]map[string]int64
 
 func (s sums) add(group string, p *paid, name string, n int64) {
@@ -285,7 +286,7 @@ func (b *books) sum(a askedReport) sums {
 	return s.settled()
 }
 
-// settled leaves out what is 0.
+// settled removes zeros.
 func (s sums) settled() sums {
 	for key, of := range s {
 		maps.DeleteFunc(of, func(_ string, n int64) bool { return n == 0 })
@@ -296,7 +297,7 @@ func (s sums) settled() sums {
 	return s
 }
 
-// figuresShown are the figures of a report.
+// figuresShown are the figures in a report.
 type figuresShown struct {
 	Revenue    int64            `json:"revenue"`
 	Currencies []map[string]any `json:"currencies"`
@@ -327,7 +328,7 @@ type reportShown struct {
 	} `json:"report"`
 }
 
-// hold asks for a report and compares it with the sums.
+// hold requests a report and compares it with the sums.
 func (b *books) hold(t *testing.T, s *shop, a askedReport) sums {
 	t.Helper()
 	var got reportShown
@@ -364,8 +365,8 @@ func (b *books) hold(t *testing.T, s *shop, a askedReport) sums {
 	return want
 }
 
-// reconcile compares a month's report, by affiliate and by author, with the statements
-// and with the console's page and file.
+// reconcile compares a month's report, by affiliate and by author, with the statements and with
+// the console's page and file.
 func (b *books) reconcile(t *testing.T, s *shop, login credentials) {
 	var school struct {
 		School struct {
@@ -444,7 +445,7 @@ func (b *books) reconcile(t *testing.T, s *shop, login credentials) {
 	}
 }
 
-// signedIn signs the owner in and gives what gets pages and what a key leads to.
+// signedIn signs the owner in and returns a function that gets pages and paths that need a key.
 func signedIn(t *testing.T, s *shop, login credentials) func(*testing.T, string) string {
 	t.Helper()
 	jar, err := cookiejar.New(nil)

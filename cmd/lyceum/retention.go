@@ -8,7 +8,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
 )
 
-// retentionFlags are how long a school keeps what its books do not need.
+// retentionFlags set how long a school keeps data that its books do not need.
 type retentionFlags struct {
 	KeepEvents   *int32 `help:"Days that events are stored as webhooks were sent them, 7 to 3650; 0 is for good." placeholder:"90"`
 	KeepAttempts *int32 `help:"Days that attempts to deliver events are stored, 1 to 3650; 0 is for good." placeholder:"30"`
@@ -18,7 +18,7 @@ type retentionFlags struct {
 	KeepEmails   *int32 `help:"Days that emails are listed after they were queued, 1 to 3650." placeholder:"30"`
 }
 
-// of gives a school's retention with what was given.
+// of returns a school's retention with the given flags applied.
 func (f *retentionFlags) of(r lyceum.Retention) lyceum.Retention {
 	for _, part := range []struct {
 		given *int32
@@ -38,7 +38,7 @@ func (f *retentionFlags) of(r lyceum.Retention) lyceum.Retention {
 	return r
 }
 
-// setRetention changes how long a school keeps what its books do not need.
+// setRetention changes how long a school keeps data that its books do not need.
 func (c *schoolSetCommand) setRetention(p *program, store *sqlstore.Store, by lyceum.By, r lyceum.Retention) error {
 	if err := access.Retain(p.ctx, store, by.Stamp(p.clock()), r); err != nil {
 		return err

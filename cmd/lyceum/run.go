@@ -20,7 +20,7 @@ import (
 	"golang.org/x/term"
 )
 
-// commands is everything lyceum can be asked to do.
+// commands are the subcommands and global flags of lyceum.
 type commands struct {
 	Config    kong.ConfigFlag `help:"Read settings from a JSON file. Flags override LYCEUM_… variables, which override the file." placeholder:"FILE"`
 	LogLevel  slog.Level      `help:"Minimum level of logged messages: debug, info, warn or error." default:"info"`
@@ -48,7 +48,7 @@ type commands struct {
 	Version    versionCommand     `cmd:"" help:"Print the versions of lyceum and of the Go toolchain that built it."`
 }
 
-// program is what a command is given to work with.
+// program is the environment of a command.
 type program struct {
 	ctx    context.Context //nolint:containedctx // kong's commands take values, and the program's life is this context's
 	stdin  io.Reader
@@ -59,18 +59,18 @@ type program struct {
 	kong   *kong.Context
 }
 
-// errTold ends the program with status 1 when everything has been said.
+// errTold ends the program with status 1 if the error has already been printed.
 var errTold = errors.New("told already")
 
-// exit carries kong's wish to end the program, after --help, out of its parser.
+// exit is the panic value with which kong's request to exit, after --help, leaves its parser.
 type exit int
 
-// run is the program without its process: it gives the exit status.
+// run is the whole program except for its process: it returns the exit status.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) (status int) {
 	return runBy(ctx, time.Now, args, stdin, stdout, stderr)
 }
 
-// runBy is run by a clock that may be wrong.
+// runBy is run with a given clock.
 func runBy(
 	ctx context.Context, clock func() time.Time, args []string, stdin io.Reader, stdout, stderr io.Writer,
 ) (status int) {
@@ -106,7 +106,7 @@ func runBy(
 		args = []string{"--help"}
 	}
 	parsed, err := parser.Parse(withNegatives(args))
-	if unread, is := errors.AsType[*fs.PathError](err); is { // parsing reads one file
+	if unread, is := errors.AsType[*fs.PathError](err); is { // parsing reads only that one file
 		return fail(stderr, &lyceum.Error{
 			Kind: lyceum.Invalid,
 			Detail: "the --config file cannot be read; it must be a JSON file with flag names as keys, such as {\"addr\": " +
@@ -136,8 +136,8 @@ func runBy(
 	return fail(stderr, err)
 }
 
-// readText reads a text from the command line or the environment. Kong alone
-// would put U+FFFD in the place of what is no UTF-8, and keep that.
+// readText reads text from the command line or the environment. Kong itself would replace
+// invalid UTF-8 with U+FFFD and store that.
 func readText(ctx *kong.DecodeContext, target reflect.Value) error {
 	if text, ok := ctx.Scan.Peek().Value.(string); ok && !lyceum.IsText(text) {
 		return errors.New(lyceum.TextTaken)
@@ -145,18 +145,18 @@ func readText(ctx *kong.DecodeContext, target reflect.Value) error {
 	return ctx.Scan.PopValueInto("text", target.Addr().Interface())
 }
 
-// withoutEmptyVariables takes away the settings of the environment that are
-// empty: they mean what none does, and kong would take them for values.
+// withoutEmptyVariables unsets empty settings in the environment: they mean the same as none,
+// but kong would treat them as values.
 func withoutEmptyVariables() {
 	for _, variable := range os.Environ() {
 		if name, value, _ := strings.Cut(variable, "="); value == "" && strings.HasPrefix(name, "LYCEUM_") {
-			_ = os.Unsetenv(name) // fails for names that the environment cannot have
+			_ = os.Unsetenv(name) // fails only for names that the environment cannot contain
 		}
 	}
 }
 
-// withNegatives ties a negative number to the flag before it; kong takes it for
-// a flag of its own.
+// withNegatives joins a negative number to the flag before it; otherwise kong takes it for a
+// separate flag.
 func withNegatives(args []string) (tied []string) {
 	for i, arg := range args {
 		if i > 0 && negative.MatchString(arg) && flagAlone.MatchString(args[i-1]) {
@@ -174,9 +174,9 @@ var (
 	flagAlone       = regexp.MustCompile(`^--[^=]+$`)
 )
 
-// emptyFlag refuses a text that was given and is empty: whoever fills it in
-// from a variable that is not set means something else than to leave it out.
-// What a command cannot do without, it checks itself.
+// emptyFlag rejects text that was given but is empty: someone who fills it in from an unset
+// variable does not mean to leave it out. Required flags are checked by the commands
+// themselves.
 func emptyFlag(parsed *kong.Context) error {
 	for _, step := range parsed.Path {
 		if flag := step.Flag; flag != nil && !flag.Required && flag.Target.Kind() == reflect.String &&
@@ -189,7 +189,7 @@ func emptyFlag(parsed *kong.Context) error {
 	return nil
 }
 
-// textMapper reads flags of a type of the standard library, whose own errors
+// textMapper reads flags whose type is from the standard library, because those types' errors
 // do not say what is accepted.
 func textMapper(accepted string) kong.MapperFunc {
 	return func(ctx *kong.DecodeContext, target reflect.Value) error {
@@ -204,8 +204,8 @@ func textMapper(accepted string) kong.MapperFunc {
 	}
 }
 
-// fail says what went wrong and gives the exit status. What may be told is one
-// sentence; what is behind it follows on a line of its own.
+// fail prints what went wrong and returns the exit status. The public message is one sentence;
+// its cause follows on a separate line.
 func fail(stderr io.Writer, err error) int {
 	if err == nil {
 		return 0
@@ -231,8 +231,8 @@ func fail(stderr io.Writer, err error) int {
 	return 1
 }
 
-// withoutPasswords takes user and password out of addresses that a message
-// repeats, such as a database's that was typed in the wrong place.
+// withoutPasswords removes user and password from URLs that a message repeats, such as a
+// database's that was typed in the wrong place.
 func withoutPasswords(message string) string {
 	return credentialsInAddress.ReplaceAllString(message, "://[redacted]@")
 }

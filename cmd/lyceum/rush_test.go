@@ -17,7 +17,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// rush is a school on one database that two processes serve.
+// rush is a school in one database that is served by two processes.
 type rush struct {
 	addresses [2]string
 	key       string
@@ -28,7 +28,7 @@ type made struct {
 	ID int `json:"id"`
 }
 
-// sold is what a request of a rush is answered with.
+// sold is the response to a request of a rush.
 type sold struct {
 	status int
 	Code   string `json:"code"`
@@ -76,8 +76,8 @@ func (r *rush) create(t *testing.T, path, body string) *sold {
 	return s
 }
 
-// at sends the requests of n buyers at once, and counts the answers. Who hears that
-// the school is busy asks again, as it says.
+// at sends the requests of n buyers concurrently, and counts the responses. If the response
+// says that the school is busy, the request is repeated, as it says.
 func (r *rush) at(t *testing.T, n int, path string, body func(i int) string) map[string]int {
 	t.Helper()
 	var group sync.WaitGroup
@@ -101,10 +101,10 @@ func (r *rush) at(t *testing.T, n int, path string, body func(i int) string) map
 	return count
 }
 
-// TestRushOnTwoProcesses: buyers come at once to two processes on one PostgreSQL
-// database. As many orders are taken as there are seats or uses, and every sale
-// with a reference is recorded, the others with a warning. LYCEUM_BUYERS makes more
-// of them.
+// TestRushOnTwoProcesses has buyers come to two processes on one PostgreSQL database at the
+// same time. The number of accepted orders equals the number of seats or uses, and every sale
+// with a reference is recorded, those beyond it with a warning. LYCEUM_BUYERS sets a higher
+// number of buyers.
 func TestRushOnTwoProcesses(t *testing.T) {
 	t.Parallel()
 	n, err := strconv.Atoi(os.Getenv("LYCEUM_BUYERS"))

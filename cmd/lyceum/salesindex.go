@@ -13,26 +13,26 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
 )
 
-// indexSettings are those of the sales indexes and of the indexes of other lists.
+// indexSettings are the settings of the sales indexes and of the indexes of other lists.
 type indexSettings struct {
 	IndexMemory byteSize `help:"Memory limit for the indexes of sales and of other lists, such as 512MB or 4GB; 0 disables them. Default: a quarter of the machine's memory." placeholder:"SIZE"`
 	IndexFolder string   `help:"Folder that keeps the indexes for the next start. Default: index in the data folder; none with PostgreSQL." placeholder:"DIR"`
 }
 
-// byteSize is a number of bytes; negative when it was not given.
+// byteSize is a number of bytes, and whether it was given.
 type byteSize struct {
 	bytes int64
 	given bool
 }
 
-// sizes are the units that a byteSize may have.
+// sizes are the units of a byteSize.
 var sizes = []struct {
 	unit  string
 	bytes int64
 }{{"KB", 1 << 10}, {"MB", 1 << 20}, {"GB", 1 << 30}, {"TB", 1 << 40}, {"", 1}}
 
-// UnmarshalText reads a size such as 512MB; KB, MB, GB and TB are powers of
-// 1,024, and a number alone is bytes.
+// UnmarshalText parses a size such as 512MB; KB, MB, GB and TB are powers of 1,024, and a
+// number without a unit is in bytes.
 func (b *byteSize) UnmarshalText(text []byte) error {
 	for _, size := range sizes {
 		number, is := strings.CutSuffix(strings.ToUpper(string(text)), size.unit)
@@ -49,7 +49,7 @@ func (b *byteSize) UnmarshalText(text []byte) error {
 	return fmt.Errorf("a size must be a whole number, optionally followed by KB, MB, GB or TB, such as 512MB")
 }
 
-// String gives the size as it is typed; nothing when it was not given.
+// String returns the size as it would be typed, or "" if it was not given.
 func (b byteSize) String() string {
 	if !b.given {
 		return ""
@@ -62,7 +62,7 @@ func (b byteSize) String() string {
 	return strconv.FormatInt(b.bytes, 10)
 }
 
-// memory gives the bytes that indexes may take.
+// memory returns how many bytes the indexes may use.
 func (s *indexSettings) memory() int64 {
 	if s.IndexMemory.given {
 		return s.IndexMemory.bytes
@@ -77,7 +77,7 @@ func (s *indexSettings) memory() int64 {
 	return int64(all / 4)
 }
 
-// snapshots gives the folder of the snapshots, if there is one.
+// snapshots returns the folder of the snapshots, or "" if there is none.
 func (s *indexSettings) snapshots(data string) string {
 	if s.IndexFolder != "" || data == "" {
 		return s.IndexFolder
@@ -85,11 +85,12 @@ func (s *indexSettings) snapshots(data string) string {
 	return filepath.Join(data, "index")
 }
 
-// listShare is which part of the memory of indexes is for lists other than that of sales.
+// listShare is the divisor of the indexes' memory that gives the part for lists other than that
+// of sales.
 const listShare = 8
 
-// indexed lets the list of sales be answered from memory, and pages of other lists be
-// found there.
+// indexed wraps a store so that lists of sales are served from memory, and makes it find pages
+// of other lists with indexes in memory.
 func indexed(p *program, store *sqlstore.Store, memory int64, folder string, room *heapRoom) *salesindex.Store {
 	room.forIndexes(0)
 	lists := memory / listShare
@@ -102,7 +103,7 @@ func indexed(p *program, store *sqlstore.Store, memory int64, folder string, roo
 	})
 }
 
-// measureIndex lets the metrics tell how the indexes do.
+// measureIndex adds metrics about the sales indexes.
 func measureIndex(m *server.Metrics, store *salesindex.Store) {
 	type stats = salesindex.Stats
 	server.Measure(m, store.Stats, []server.Figure[stats]{
@@ -142,7 +143,7 @@ func measureIndex(m *server.Metrics, store *salesindex.Store) {
 	})
 }
 
-// measureLists lets the metrics tell how the indexes of other lists do.
+// measureLists adds metrics about the indexes of other lists.
 func measureLists(m *server.Metrics, store *sqlstore.Store) {
 	type stats = sqlstore.ListStats
 	server.Measure(m, store.ListStats, []server.Figure[stats]{

@@ -12,9 +12,9 @@ import (
 	"testing"
 )
 
-// samplesBefore are the samples that make what another sample names, where a school
-// does not have it at the start: things that only requests bring about. A snapshot
-// outlasts the resets; the page makes it before it deletes it.
+// samplesBefore lists the samples that create what another sample refers to, if a school does
+// not have it at the start because only requests create it. A snapshot survives resets; its
+// page creates it before deleting it.
 var samplesBefore = map[string][]string{
 	"PATCH /lyceum/v1/template_secrets/1":  {"POST /lyceum/v1/template_secrets"},
 	"DELETE /lyceum/v1/template_secrets/1": {"POST /lyceum/v1/template_secrets"},
@@ -39,7 +39,7 @@ var samplesBefore = map[string][]string{
 	"DELETE /lyceum/v1/webhooks/4":         {"POST /lyceum/v1/webhooks"},
 	"POST /lyceum/v1/webhooks/4/secret":    {"POST /lyceum/v1/webhooks"},
 	"POST /lyceum/v1/webhooks/4/test":      {"POST /lyceum/v1/webhooks"},
-	"POST /lyceum/v1/webhooks/4/resume":    {"POST /lyceum/v1/webhooks"}, // and is refused
+	"POST /lyceum/v1/webhooks/4/resume":    {"POST /lyceum/v1/webhooks"}, // and is rejected
 	"POST /lyceum/v1/webhooks/4/resend":    {"POST /lyceum/v1/webhooks"},
 	"GET /lyceum/v1/webhooks/4/deliveries": {"POST /lyceum/v1/webhooks"},
 	"GET /lyceum/v1/deliveries/48":         {"POST /lyceum/v1/webhooks", "POST /lyceum/v1/webhooks/4/test"},
@@ -55,16 +55,16 @@ var samplesBefore = map[string][]string{
 	},
 }
 
-// samplesRefused are the samples that are not for a sandbox as it starts, and how each
-// is answered.
+// samplesRefused lists the samples that are not for a sandbox as it starts, and the status of
+// each response.
 var samplesRefused = map[string]int{
 	"POST /lyceum/v1/email_templates/email_changed/test": http.StatusConflict, // it has no mail server
 	"POST /lyceum/v1/webhooks/4/resume":                  http.StatusConflict, // no webhook has failed
 }
 
-// Each sample of the reference that needs only the API key is answered as it is
-// copied. One of each page is sent between two resets of the sandbox; one that needs
-// others, or that fails after those of other pages, is sent right after a reset.
+// Each sample in the reference that only needs the API key works as it is copied. One of each
+// page is sent between two resets of the sandbox; one that needs others, or that fails after
+// those of other pages, is sent right after a reset.
 func TestSamplesOfTheReference(t *testing.T) {
 	t.Parallel()
 	said := sandbox(t)
@@ -131,7 +131,7 @@ func TestSamplesOfTheReference(t *testing.T) {
 	}
 }
 
-// sample is a command of the reference that sends a request.
+// sample is a command in the reference that sends a request.
 type sample struct {
 	method, path, key, body string
 	query                   url.Values
@@ -145,9 +145,9 @@ var (
 	shellParts   = regexp.MustCompile(`'([^']*)'|"([^"]*)"|\\(')|([^'"\\]+)`)
 )
 
-// samplesOf returns the samples that need only the key, by method and path, but for
-// those that bring the sandbox back to a state; and their names page by page, where
-// one that reads what is there at the start is a page of its own.
+// samplesOf returns the samples that only need the key, by method and path, except for those
+// that bring the sandbox back to a state, and their names page by page, where one that reads
+// what exists at the start counts as a page of its own.
 func samplesOf(t *testing.T, said credentials) (all map[string]sample, pages [][]string) {
 	t.Helper()
 	all = map[string]sample{}
@@ -178,7 +178,7 @@ func samplesOf(t *testing.T, said credentials) (all map[string]sample, pages [][
 	return all, pages
 }
 
-// readSample takes a command apart, as a shell and curl do.
+// readSample parses a command, like a shell and curl do.
 func readSample(t *testing.T, command, base string) (s sample) {
 	t.Helper()
 	s.query = url.Values{}

@@ -16,7 +16,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
 )
 
-// sandboxCommand starts a throw-away school.
+// sandboxCommand starts a disposable school.
 type sandboxCommand struct {
 	indexSettings  `embed:""`
 	answerSettings `embed:""`
@@ -49,10 +49,10 @@ It answers only requests to localhost, loopback addresses, the host in --addr an
 only web pages on this machine can read its answers.`
 }
 
-// redirectURL is where the sandbox's OAuth apps are sent back to.
+// redirectURL is the Redirect URL of the sandbox's OAuth apps.
 const redirectURL = "https://app.example.com/callback"
 
-// credentials is the sandbox's --json line.
+// credentials is the line that --json prints.
 type credentials struct {
 	BaseURL    string          `json:"base_url"`
 	AuthURL    string          `json:"auth_url"`
@@ -81,7 +81,7 @@ type oauthApp struct {
 	RedirectURL  string `json:"redirect_url"`
 }
 
-// Run fills the school and serves it until the program is told to stop.
+// Run generates the school and serves it until the program is told to stop.
 func (c *sandboxCommand) Run(p *program) (err error) {
 	at, err := c.valid()
 	if err != nil {
@@ -122,7 +122,7 @@ func (c *sandboxCommand) Run(p *program) (err error) {
 	return err
 }
 
-// valid refuses flags that make no sense, and returns where the clock stands.
+// valid rejects invalid flags, and returns the time at which the clock stands.
 func (c *sandboxCommand) valid() (at lyceum.Opt[time.Time], err error) {
 	if c.Transactions < 0 || c.Transactions > lyceum.MaxID {
 		return at, lyceum.InvalidFields(lyceum.FieldError{
@@ -148,7 +148,8 @@ func (c *sandboxCommand) valid() (at lyceum.Opt[time.Time], err error) {
 	return at, nil
 }
 
-// perMinute is the rate limit. The minutes of a clock that stands never end.
+// perMinute returns the rate limit. By default there is none with --clock, because the minutes
+// of a standing clock never end.
 func (c *sandboxCommand) perMinute() int64 {
 	switch {
 	case c.RateLimit != nil:
@@ -159,7 +160,7 @@ func (c *sandboxCommand) perMinute() int64 {
 	return usualPerMinute
 }
 
-// usualPerMinute is the rate limit of a sandbox, in requests.
+// usualPerMinute is the default rate limit of a sandbox, in requests.
 const usualPerMinute = 360
 
 func onLoopback(listener net.Listener) bool {
@@ -167,7 +168,7 @@ func onLoopback(listener net.Listener) bool {
 	return ok && at.IP.IsLoopback()
 }
 
-// local gives the names that the sandbox answers to.
+// local returns the host names that the sandbox responds to.
 func (c *sandboxCommand) local() *server.Local {
 	names := c.AllowHost
 	if host, _, err := net.SplitHostPort(c.Addr); err == nil && host != "" {
@@ -176,8 +177,8 @@ func (c *sandboxCommand) local() *server.Local {
 	return server.NewLocal(names...)
 }
 
-// place returns a sandbox without its school yet; discard leaves the place that it
-// is kept in, and throws it away if it was not asked to be kept.
+// place returns a sandbox that has no school yet; discard releases the place where it is
+// stored, and deletes it unless it is to be kept.
 func (c *sandboxCommand) place(p *program) (b *sandboxServer, discard func(), err error) {
 	b = &sandboxServer{command: c, program: p, options: sqlstore.Options{Log: p.log}}
 	if c.Data != "" || c.DatabaseURL != "" {

@@ -11,17 +11,16 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/sales"
 )
 
-// movedPatience is how long a message to a webhook may take while the clock of a
-// sandbox is moved.
+// movedPatience is the timeout of a message to a webhook while the clock of a sandbox is moved.
 const movedPatience = time.Second
 
-// A school can be made up at the times between.
+// The range of times for which a school can be generated.
 var (
 	earliestClock = time.Date(2000, time.January, 1, 0, 0, 0, 0, time.UTC)
 	latestClock   = time.Date(2200, time.January, 1, 0, 0, 0, 0, time.UTC)
 )
 
-// standingAt returns where the clock of --clock stands.
+// standingAt returns the time of --clock.
 func (c *sandboxCommand) standingAt() (lyceum.Opt[time.Time], error) {
 	if c.Clock == "" {
 		return lyceum.None[time.Time](), nil
@@ -39,7 +38,7 @@ func (c *sandboxCommand) standingAt() (lyceum.Opt[time.Time], error) {
 	return lyceum.Some(at), nil
 }
 
-// movable lets the clock of a sandbox be moved.
+// movable makes the clock of a sandbox movable.
 func (s *service) movable(
 	ctx context.Context, moved *clock.Clock, school lyceum.SchoolID, seed uint64, states clock.States,
 ) error {
@@ -62,14 +61,14 @@ func (s *service) movable(
 	return s.moves.Resume(ctx, school)
 }
 
-// rest lets nothing go on behind the requests.
+// rest pauses all background work.
 func (s *service) rest() (resume func()) {
 	s.turn.Lock()
 	send := s.courier.Rest()
 	return func() { send(); s.turn.Unlock() }
 }
 
-// settleNow does what waits for no moment.
+// settleNow does the background work that does not depend on time.
 func (s *service) settleNow(ctx context.Context, school lyceum.SchoolID) error {
 	err := s.learning.Settle(ctx, school)
 	for more := true; more && err == nil; {
@@ -82,7 +81,7 @@ func (s *service) settleNow(ctx context.Context, school lyceum.SchoolID) error {
 func (s *service) renewMadeUp(ctx context.Context, by lyceum.By, sale *lyceum.Sale, reference string) error {
 	n := sales.Renewal{Sale: sale.ID, Reference: lyceum.Some(reference)}
 	_, err := s.sales.Renew(ctx, by, n)
-	if lyceum.KindOf(err) != lyceum.Invalid { // only of a currency other than USD is the charge unknown
+	if lyceum.KindOf(err) != lyceum.Invalid { // Invalid means that the charge is required, because the currency is not USD
 		return err
 	}
 	v := s.store.In(ctx, by.School)
@@ -98,7 +97,7 @@ func (s *service) renewMadeUp(ctx context.Context, by lyceum.By, sale *lyceum.Sa
 	return err
 }
 
-// failMadeUp records that a payment failed.
+// failMadeUp records a failed payment that a sandbox made up.
 func (s *service) failMadeUp(ctx context.Context, by lyceum.By, f clock.Failure) error {
 	_, err := s.sales.FailPayment(ctx, by, sales.NewFailure{
 		Sale: f.Sale, Reason: lyceum.Some("card_declined"), NextAttemptAt: f.Again, Reference: lyceum.Some(f.Reference),

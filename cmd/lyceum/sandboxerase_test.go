@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// What a sandbox on SQLite says before a person is erased knows of no PostgreSQL.
+// A sandbox on SQLite does not mention PostgreSQL when it asks for confirmation to erase a
+// person.
 func TestErasePageOfASandbox(t *testing.T) {
 	t.Parallel()
 	_, login := openSandbox(t)

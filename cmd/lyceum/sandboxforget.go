@@ -13,8 +13,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
 )
 
-// Forget erases a person from the snapshots. The state at the start has nobody but
-// made-up people.
+// Forget erases a person from the snapshots. The state at the start only contains made-up
+// people.
 func (b *sandboxServer) Forget(ctx context.Context, e *lyceum.SchoolErasure, created time.Time) error {
 	if b.statesKept() != nil {
 		return nil //nolint:nilerr // there are no snapshots
@@ -29,14 +29,14 @@ func (b *sandboxServer) Forget(ctx context.Context, e *lyceum.SchoolErasure, cre
 	return err
 }
 
-// forgetIn erases a person from a copy of a snapshot, which takes its place.
+// forgetIn erases a person from a copy of a snapshot, which then replaces it.
 func (b *sandboxServer) forgetIn(
 	ctx context.Context, e *lyceum.SchoolErasure, created time.Time, name string, at time.Time,
 ) error {
 	path := b.state(name)
 	fresh := path + ".partial"
 	besides := []string{fresh, fresh + "-wal", fresh + "-shm"}
-	for _, old := range besides { // of a process that was killed
+	for _, old := range besides { // left behind by a killed process
 		_ = os.Remove(old)
 	}
 	err := copyFile(path, fresh)
@@ -44,7 +44,7 @@ func (b *sandboxServer) forgetIn(
 		err = b.eraseCopy(ctx, e, created, fresh, at)
 	}
 	switch {
-	case errors.Is(err, errUnusable) || lyceum.KindOf(err) == lyceum.Invalid: // an owner there, or charged
+	case errors.Is(err, errUnusable) || lyceum.KindOf(err) == lyceum.Invalid: // is an owner there, or still charged
 		err = os.Remove(path)
 	case err == nil:
 		err = errors.Join(os.Chtimes(fresh, at, at), os.Rename(fresh, path))
@@ -55,8 +55,8 @@ func (b *sandboxServer) forgetIn(
 	return err
 }
 
-// errUnusable is the error of a snapshot that cannot be opened, such as one of an
-// older version: nobody could restore it.
+// errUnusable is the error for a snapshot that cannot be opened, such as one of an older
+// version. Nobody could restore it.
 var errUnusable = errors.New("a snapshot cannot be opened")
 
 func (b *sandboxServer) eraseCopy(

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// A connection whose request was ended by a reset goes on with the state that there is then.
+// A connection whose request was ended by a reset continues with the state after it.
 func TestConnectionAfterAReset(t *testing.T) {
 	t.Parallel()
 	said := sandbox(t, "--clock", "2026-01-31T10:00:00Z", "--transactions", "30")

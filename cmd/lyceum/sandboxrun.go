@@ -17,25 +17,25 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
 )
 
-// sandboxServer is a made-up school that is served. Its database can be replaced by
-// another state of it: everything over it is made again then, as at a start.
+// sandboxServer serves a made-up school. Its database can be replaced by another state of it;
+// then everything that uses it is created again, as at a start.
 type sandboxServer struct {
 	command *sandboxCommand
 	program *program
 	kept    *database
-	index   string // folder of the sales index; empty for none
+	index   string // folder of the sales index; "" for none
 	options sqlstore.Options
 	base    string // URL
 	at      lyceum.Opt[time.Time]
-	end     context.CancelCauseFunc // ends the sandbox that cannot go on
+	end     context.CancelCauseFunc // ends the sandbox if it cannot continue
 
 	school *demo.School
 	known  credentials
-	// reference is rendered once: it is the same for each state.
+	// reference is rendered once, because it is the same for every state.
 	reference http.Handler
 
 	replacing sync.Mutex
-	requests  sync.RWMutex // held while a request is answered
+	requests  sync.RWMutex // read-locked while a request is served
 	now       *running
 }
 
@@ -46,12 +46,12 @@ type running struct {
 	kept    *sqlstore.Store
 	store   *salesindex.Store
 	rest    func()
-	stop    func()          // ends what waits
+	stop    func()          // ends what is waiting
 	gone    context.Context //nolint:containedctx // ends the requests that are in progress
 	leave   context.CancelFunc
 }
 
-// begin makes the school, if it is not there, and what serves it.
+// begin generates the school if it does not exist yet, and creates what serves it.
 func (b *sandboxServer) begin() error {
 	store, err := b.open()
 	if err != nil {
@@ -83,7 +83,7 @@ func (b *sandboxServer) fill(store lyceum.Store) (made bool, err error) {
 	return b.command.fill(b.program, store, b.school, b.known)
 }
 
-// over makes what serves the school of a store, and closes the store with it.
+// over creates what serves the school of a store, which will also close the store.
 func (b *sandboxServer) over(kept *sqlstore.Store) (*running, error) {
 	c, room := b.command, &heapRoom{}
 	p := *b.program
@@ -138,13 +138,14 @@ func (b *sandboxServer) Close() error {
 	return b.now.close()
 }
 
-// errWentBack ends the requests that are in progress when a sandbox goes back.
+// errWentBack ends the requests in progress when the sandbox goes back to another state.
 var errWentBack = errors.New("the sandbox is brought back to another state")
 
-// staying keeps a request going while the others are ended.
+// staying is the context key of a function that exempts a request from being ended with the
+// others.
 type staying struct{}
 
-// ServeHTTP answers a request by the state that there is.
+// ServeHTTP serves a request from the current state.
 func (b *sandboxServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	b.requests.RLock()
 	defer b.requests.RUnlock()
@@ -153,7 +154,7 @@ func (b *sandboxServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	from := r.Context()
-	if from.Err() != nil { // of the connection, whose request before was ended below
+	if from.Err() != nil { // of the connection, because its previous request was ended below
 		w.Header().Set("Connection", "close")
 		from = context.WithoutCancel(from)
 	}
@@ -161,15 +162,15 @@ func (b *sandboxServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer cancel(nil)
 	stay := context.AfterFunc(b.now.gone, func() {
 		cancel(errWentBack)
-		_ = http.NewResponseController(w).SetReadDeadline(time.Now()) // of a body that is slow to come
+		_ = http.NewResponseController(w).SetReadDeadline(time.Now()) // in case it is reading a slow body
 	})
 	defer stay()
 	b.now.handler.ServeHTTP(w, r.WithContext(context.WithValue(ctx, staying{}, stay)))
 }
 
-// replace lets act replace the files of the database, from within a request. The
-// others end before, or wait. Who is being erased is erased before, so that no other
-// state brings them back.
+// replace runs act, called from within a request, to replace the files of the database. All
+// other requests are ended first, or wait. Erasures in progress are completed first, so that no
+// other state brings those people back.
 func (b *sandboxServer) replace(ctx context.Context, act func() error) error {
 	if !b.replacing.TryLock() {
 		return &lyceum.Error{
@@ -206,12 +207,12 @@ func (b *sandboxServer) replace(ctx context.Context, act func() error) error {
 
 var _ clock.States = (*sandboxServer)(nil)
 
-// show returns what the clock of the present state shows.
+// show returns the time of the current state's clock.
 func (b *sandboxServer) show(ctx context.Context, by lyceum.By) (clock.Time, error) {
 	return b.now.service.moves.Show(ctx, by, struct{}{})
 }
 
-// discardIndex forgets the sales index of a database that is replaced.
+// discardIndex deletes the sales index of a database that is replaced.
 func (b *sandboxServer) discardIndex() error {
 	if b.index == "" {
 		return nil

@@ -11,11 +11,11 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/access"
 )
 
-// endCursor keeps when the generated data end, in microseconds; 0 without a clock.
+// endCursor stores when the generated data end, in microseconds; 0 without a clock.
 const endCursor = "sandbox_end"
 
-// generated returns the school that the database is to have: the one that it has,
-// with its clock.
+// generated returns the school to store in the database; if the database has one already, it
+// returns that one, with its clock.
 func (c *sandboxCommand) generated(v lyceum.View, at lyceum.Opt[time.Time]) (*demo.School, error) {
 	end, err := v.GetCursor(endCursor)
 	if err != nil {
@@ -33,9 +33,8 @@ func (c *sandboxCommand) generated(v lyceum.View, at lyceum.Opt[time.Time]) (*de
 	return demo.New(c.Seed, c.Transactions), nil
 }
 
-// fill keeps the school unless it is there already, and goes on where it was
-// broken off; made reports whether there was anything to keep. A database with
-// another school in it is left alone.
+// fill stores the school unless it exists already, and resumes if that was interrupted; made
+// reports whether anything was stored. A database with another school is left unchanged.
 func (c *sandboxCommand) fill(
 	p *program, store lyceum.Store, school *demo.School, known credentials,
 ) (made bool, err error) {
@@ -49,7 +48,7 @@ func (c *sandboxCommand) fill(
 		}
 	case err != nil:
 		return false, err
-	// its settings may have changed
+	// the school's settings may have changed
 	case there.Name != school.School.Name || !there.CreatedAt.Equal(school.School.CreatedAt):
 		return false, another
 	}
@@ -90,8 +89,8 @@ func (c *sandboxCommand) fill(
 	return true, err
 }
 
-// keepCredentials gives the owner and the learner their passwords and keeps
-// the API key and the OAuth apps.
+// keepCredentials sets the passwords of the owner and the learner, and stores the API key and
+// the OAuth apps.
 func keepCredentials(
 	ctx context.Context,
 	store lyceum.Store,

@@ -16,13 +16,13 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
 )
 
-// statesFolder is where states of a sandbox are kept in its folder, one file each.
+// statesFolder is the folder in a sandbox's data folder that has its states, one file each.
 const statesFolder = "snapshots"
 
-// startState is the school as it was generated. No snapshot can have its name.
+// startState is the state of the school as generated. No snapshot can have this name.
 const startState = "_start"
 
-// stateSuffix is that of the files.
+// stateSuffix is the suffix of the files.
 const stateSuffix = ".db"
 
 // state returns the file of a state.
@@ -30,7 +30,7 @@ func (b *sandboxServer) state(name string) string {
 	return filepath.Join(b.kept.Data, statesFolder, name+stateSuffix)
 }
 
-// statesKept fails where no states are kept.
+// statesKept returns an error if states cannot be stored.
 func (b *sandboxServer) statesKept() error {
 	if b.kept.folder() != "" {
 		return nil
@@ -41,7 +41,7 @@ func (b *sandboxServer) statesKept() error {
 	}
 }
 
-// keepStart keeps the school as it was generated.
+// keepStart stores the school as generated.
 func (b *sandboxServer) keepStart(store *sqlstore.Store) error {
 	if b.statesKept() != nil {
 		return nil //nolint:nilerr // there is nothing to go back to
@@ -56,7 +56,7 @@ func (b *sandboxServer) copyTo(ctx context.Context, store *sqlstore.Store, name 
 	return store.Copy(ctx, b.state(name))
 }
 
-// Snapshots returns the snapshots by name.
+// Snapshots returns the snapshots, sorted by name.
 func (b *sandboxServer) Snapshots() ([]clock.Snapshot, error) {
 	if err := b.statesKept(); err != nil {
 		return nil, err
@@ -81,7 +81,8 @@ func (b *sandboxServer) Snapshots() ([]clock.Snapshot, error) {
 	return all, nil
 }
 
-// snapshot describes a snapshot: its file is as old as the clock was.
+// snapshot describes a snapshot. The modification time of its file is that of the sandbox's
+// clock.
 func (b *sandboxServer) snapshot(name string) (clock.Snapshot, error) {
 	info, err := os.Stat(b.state(name))
 	if err != nil {
@@ -90,7 +91,7 @@ func (b *sandboxServer) snapshot(name string) (clock.Snapshot, error) {
 	return clock.Snapshot{Name: name, Clock: info.ModTime(), Bytes: info.Size()}, nil
 }
 
-// Keep keeps the present state.
+// Keep stores the current state.
 func (b *sandboxServer) Keep(ctx context.Context, name string) (clock.Snapshot, error) {
 	at := b.now.service.clock()
 	if err := b.copyTo(ctx, b.now.kept, name); err != nil {
@@ -105,7 +106,7 @@ func (b *sandboxServer) Keep(ctx context.Context, name string) (clock.Snapshot, 
 // Delete deletes a snapshot.
 func (b *sandboxServer) Delete(name string) error { return os.Remove(b.state(name)) }
 
-// Reset goes back to the start.
+// Reset goes back to the state at the start.
 func (b *sandboxServer) Reset(ctx context.Context, by lyceum.By) (clock.Time, error) {
 	if err := b.statesKept(); err != nil {
 		return clock.Time{}, err
@@ -139,12 +140,12 @@ func (b *sandboxServer) Restore(ctx context.Context, by lyceum.By, name string) 
 	return b.show(ctx, by)
 }
 
-// restorable refuses a state that this program cannot open, before the present one
-// is given up for it.
+// restorable rejects a state that this program cannot open, before the current one is discarded
+// for it.
 func (b *sandboxServer) restorable(ctx context.Context, name string) error {
 	path := b.state(name)
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		return nil // which Restore says
+		return nil // Restore reports that
 	}
 	err := sqlstore.Openable(ctx, path)
 	if err == nil || ctx.Err() != nil {
@@ -159,7 +160,7 @@ func (b *sandboxServer) restorable(ctx context.Context, name string) error {
 	return &lyceum.Error{Kind: lyceum.Conflict, Code: "snapshot_unreadable", Detail: detail, Err: err}
 }
 
-// copyFile copies a file into a new one that only its user can read.
+// copyFile copies a file to a new one that only its user can read.
 func copyFile(from, to string) error {
 	source, err := os.Open(from)
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// TestSchedulerIsTakenOver: of two servers of one database the first does what
-// comes with time, and after it was killed the second.
+// TestSchedulerIsTakenOver checks that of two servers of one database the first does the
+// scheduled work, and the second does after the first was killed.
 func TestSchedulerIsTakenOver(t *testing.T) {
 	t.Parallel()
 	first := openShop(t, storetest.Postgres(t))
@@ -54,7 +54,7 @@ func TestSchedulerIsTakenOver(t *testing.T) {
 	}
 }
 
-// endless is where erasing a person does not end before the server does.
+// endless is a place where erasing a person does not end before the server does.
 type endless struct{ begun chan struct{} }
 
 func (e endless) ForgetIn(ctx context.Context, _ *lyceum.SchoolErasure, _ time.Time, _ func() error) error {
@@ -63,7 +63,7 @@ func (e endless) ForgetIn(ctx context.Context, _ *lyceum.SchoolErasure, _ time.T
 	return ctx.Err()
 }
 
-// What comes with time does not wait for a person who is being erased.
+// Scheduled work does not wait for a person who is being erased.
 func TestScheduleDoesNotWaitForErasures(t *testing.T) {
 	t.Parallel()
 	kept, err := openStore(t.Context(), t.TempDir(), sqlstore.Options{})

@@ -16,7 +16,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/sales"
 )
 
-// actor is how the journal names what is done by a command.
+// actor is the actor in the journal for changes made by a command.
 const actor = "command"
 
 type schoolCommands struct {
@@ -119,7 +119,7 @@ func (c *schoolSetCommand) Run(p *program) (err error) {
 	return c.switchV2(p, store, by, &school)
 }
 
-// policy gives a school's policy with what was given.
+// policy returns a school's policy with the given flags applied.
 func (c *schoolSetCommand) policy(p lyceum.SalePolicy) lyceum.SalePolicy {
 	for _, part := range []struct {
 		given string
@@ -141,7 +141,8 @@ func (c *schoolSetCommand) policy(p lyceum.SalePolicy) lyceum.SalePolicy {
 	return p
 }
 
-// agreed asks before subscriptions end at once. It reports whether some do.
+// agreed asks for confirmation before subscriptions end right away. It reports whether there
+// are any.
 func (c *schoolSetCommand) agreed(
 	p *program, books *sales.Service, by lyceum.By, is lyceum.SalePolicy,
 ) (ending bool, err error) {
@@ -201,7 +202,7 @@ func (schoolCreateCommand) Help() string {
 Prints a link with which the owner sets a password.`
 }
 
-// Run creates the school and tells its number.
+// Run creates the school and prints its number.
 func (c *schoolCreateCommand) Run(p *program) (err error) {
 	name := strings.TrimSpace(c.Name)
 	if message := lyceum.CheckText(name, 1, 200); message != "" {
@@ -336,7 +337,8 @@ func (c *apikeyCreateCommand) Run(p *program) (err error) {
 		"revokes it; create another", key.ID, by.School)
 }
 
-// give writes what is shown only once; lost says what to do if it could not be written.
+// give prints something that is shown only once; lost says what to do if it could not be
+// written.
 func (p *program) give(shownOnce, lost string, of ...any) error {
 	if _, err := fmt.Fprintln(p.stdout, shownOnce); err != nil {
 		return &lyceum.Error{

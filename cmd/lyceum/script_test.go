@@ -7,8 +7,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// TestScripts runs the stories of testdata/script, each in an empty folder
-// with the whole program.
+// TestScripts runs the scripts in testdata/script, each in an empty folder with the whole
+// program.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script", Setup: setUpScript, Cmds: scriptCommands(),
@@ -16,8 +16,8 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// TestPostgresScripts runs the stories of testdata/postgres; DATABASE_URL and
-// OTHER_URL are empty databases.
+// TestPostgresScripts runs the scripts in testdata/postgres; DATABASE_URL and OTHER_URL are
+// empty databases.
 func TestPostgresScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/postgres", Cmds: scriptCommands(),

@@ -32,41 +32,41 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// scriptCommands are what the stories can do besides running lyceum:
+// scriptCommands returns what scripts can do besides running lyceum:
 //
 //	serve NAME PROGRAM ARGS…          start a server; sets BASE, ADDR and, for
 //	                                  sandbox --json, KEY. Its output is in
 //	                                  NAME.out and NAME.err
 //	stopserver [-INT] NAME            end it; it must exit with 0
 //	get [-h HEADER]… [-o FILE] [-until STATUS] [-contains PATTERN] [-each URL] [-ca FILE] URL
-//	                                  print status, headers and body; -o puts
-//	                                  the body in a file instead. -until and
-//	                                  -contains ask again until it is so, and
-//	                                  each time -each first
+//	                                  print status, headers and body; -o writes
+//	                                  the body to a file instead. -until and
+//	                                  -contains repeat the request until they are
+//	                                  met, each time requesting -each first
 //	send [-contains PATTERN] METHOD PATH [BODY]
-//	                                  ask BASE with KEY; print status and body;
-//	                                  -contains asks again until it is so
+//	                                  send a request to BASE with KEY; print status
+//	                                  and body; -contains repeats it until it is met
 //	receive FILE                      start a receiver of webhooks at HOOK, which
-//	                                  adds each message to a file, a line each
-//	verified FILE SECRET N            wait until a file has N messages; they must
-//	                                  hold for the libraries of Standard Webhooks
+//	                                  appends each message to a file, one per line
+//	verified FILE SECRET N            wait until a file has N messages; the
+//	                                  libraries of Standard Webhooks must verify them
 //	field NAME PATH FILE              set a variable to a part of a file's JSON
 //	waitlog FILE PATTERN              wait until a line of a growing file matches
-//	curls FILE                        do what the lines of curl in a file say
-//	hidebase FROM TO                  copy a file with BASE for the address
+//	curls FILE                        run the lines in a file that call curl
+//	hidebase FROM TO                  copy a file, replacing the address with BASE
 //	readenv NAME FILE                 set a variable to the text of a file
 //	keys FILE                         print the keys of a file's one line of JSON
 //	passalong FROM TO SCHOOL FORMAT   export every kind from a folder, import it
-//	                                  into a school of another one or of a
+//	                                  into a school in another folder or in a
 //	                                  database, twice, and compare what that
 //	                                  exports
-//	refused PATTERN ARGS…             lyceum must refuse in a sentence
-//	holddb DIR, freedb                use a database as a program of its own
-//	newerschema DIR                   let a database be of a later version
-//	oldschool PLACE                   make a data folder, or fill an empty database
-//	                                  of PostgreSQL, as an older lyceum did
-//	damage FILE                       write over a stretch in the middle of it
-//	selfsigned CERT KEY               make a certificate for 127.0.0.1
+//	refused PATTERN ARGS…             lyceum must fail with a sentence
+//	holddb DIR, freedb                use a database like a separate program
+//	newerschema DIR                   give a database a later schema version
+//	oldschool PLACE                   create a data folder, or fill an empty
+//	                                  PostgreSQL database, like an older lyceum
+//	damage FILE                       overwrite a section in the middle of it
+//	selfsigned CERT KEY               create a certificate for 127.0.0.1
 func scriptCommands() map[string]func(ts *testscript.TestScript, neg bool, args []string) {
 	plain := func(command func(ts *testscript.TestScript, args []string)) func(*testscript.TestScript, bool, []string) {
 		return func(ts *testscript.TestScript, neg bool, args []string) {
@@ -100,7 +100,7 @@ func scriptCommands() map[string]func(ts *testscript.TestScript, neg bool, args 
 	}
 }
 
-// story is what the commands of one story share.
+// story is what the commands of one script share.
 type story struct {
 	env     []string
 	servers map[string]*process
@@ -115,7 +115,7 @@ func setUpScript(env *testscript.Env) error {
 	if err != nil {
 		return err
 	}
-	env.Setenv("ROOT", root) // for what the documents say to run
+	env.Setenv("ROOT", root) // for what the documentation says to run
 	s := &story{env: slices.Clone(env.Vars), servers: map[string]*process{}}
 	env.Values[storyKey{}] = s
 	env.Defer(func() {
@@ -167,8 +167,8 @@ var (
 	serving = regexp.MustCompile(`"msg":"serving","address":"([^"]+)".*\n`)
 )
 
-// readiness gives the address of a server once it has told it: the sandbox on
-// standard output, serve in its log.
+// readiness returns the address of a server once it has printed it: the sandbox on standard
+// output, serve in its log.
 func readiness(ts *testscript.TestScript, name string) string {
 	out := ts.ReadFile(name + ".out")
 	if line, found := strings.CutSuffix(out, "\n"); found && line[0] == '{' {
@@ -256,7 +256,7 @@ func transport(ts *testscript.TestScript, ca string) *http.Transport {
 	return &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}}
 }
 
-// fetch gives the status, the status with the headers as text, and the body.
+// fetch returns the status, the status with the headers as text, and the body.
 func fetch(ts *testscript.TestScript, client *http.Client, address string, headers []string) (int, string, []byte) {
 	request, err := http.NewRequestWithContext(context.Background(), http.MethodGet, address, nil)
 	ts.Check(err)
@@ -281,8 +281,8 @@ func fetch(ts *testscript.TestScript, client *http.Client, address string, heade
 
 var curlLine = regexp.MustCompile(`(?m)^\s*(curl -H '([^']*)' '([^']*)')$`)
 
-// scriptCurls hands the lines to the shell, or reads them itself where there
-// is no curl.
+// scriptCurls passes the lines to the shell, or sends the requests itself if curl is not
+// installed.
 func scriptCurls(ts *testscript.TestScript, args []string) {
 	usage(ts, len(args) == 1, "curls FILE")
 	_, missing := exec.LookPath("curl")
@@ -323,7 +323,7 @@ func scriptKeys(ts *testscript.TestScript, args []string) {
 	ts.Check(printKeys(ts.Stdout(), json.NewDecoder(strings.NewReader(text)), ""))
 }
 
-// printKeys prints the keys of the next JSON value, in their order, one a line.
+// printKeys prints the keys of the next JSON value, in order, one per line.
 func printKeys(w io.Writer, d *json.Decoder, under string) error {
 	token, err := d.Token()
 	if err != nil || token != json.Delim('{') {
@@ -343,7 +343,7 @@ func printKeys(w io.Writer, d *json.Decoder, under string) error {
 	return err
 }
 
-// canary stands in the stories wherever a secret does; no message may hold it.
+// canary replaces every secret in the scripts; no message may contain it.
 const canary = "canary"
 
 func scriptRefused(ts *testscript.TestScript, args []string) {
@@ -461,7 +461,7 @@ func scriptPassAlong(ts *testscript.TestScript, args []string) {
 		return run("export", kind, place[0], place[1], "--school", school, "--format", format)
 	}
 	for _, kind := range rowKinds {
-		if kind.name == "uploads" { // TestFilesAreExportedAndImported has their files
+		if kind.name == "uploads" { // TestFilesAreExportedAndImported covers their files
 			continue
 		}
 		rows := export(from, "1", kind.name)

@@ -79,7 +79,7 @@ func scriptField(ts *testscript.TestScript, args []string) {
 	ts.Setenv(args[0], fmt.Sprint(value))
 }
 
-// received is a message as a line of a file.
+// received is a message, as written to a line of a file.
 type received struct {
 	Headers map[string]string `json:"headers"`
 	Body    string            `json:"body"`
@@ -157,7 +157,7 @@ func scriptWaitLog(ts *testscript.TestScript, args []string) {
 	}
 }
 
-// verifiedByNode asks the library that JavaScript's receivers use.
+// verifiedByNode verifies messages with the library that JavaScript receivers use.
 func verifiedByNode(ts *testscript.TestScript, file, secret string) {
 	if !installed(ts, "npm") {
 		return

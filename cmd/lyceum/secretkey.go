@@ -20,23 +20,23 @@ import (
 const (
 	// secretKeyName is the file of the secret keys in a data folder.
 	secretKeyName = "secret.key"
-	// maxSecretKeys is how many secret keys a file holds at most.
+	// maxSecretKeys is the most secret keys that a file can contain.
 	maxSecretKeys = 10
-	// secretKeyPause is how long a running server may take to notice that its
-	// file of secret keys has changed.
+	// secretKeyPause is how long a running server takes at most to notice that its file of
+	// secret keys has changed.
 	secretKeyPause = 2 * time.Second
 )
 
-// keyFile is a file of secret keys, one a line, the newest first.
+// keyFile is a file of secret keys, one per line, newest first.
 type keyFile struct {
-	path string // empty: there is none
+	path string // "" if there is no file
 	text string // as it was last read
 	ring *lyceum.Keyring
 }
 
-// secretKeys reads the server's secret keys: from the file given, or from the
-// data folder, where the first is made at the first start. A server on
-// PostgreSQL has no folder, and without a file no key.
+// secretKeys reads the server's secret keys from the given file, or else from the data folder,
+// where the first key is created at the first start. A server on PostgreSQL has no data folder,
+// and so without a file it has no key.
 func secretKeys(file, dir string) (*keyFile, error) {
 	switch {
 	case file != "":
@@ -101,8 +101,8 @@ func parseKeys(text string) (keys []lyceum.SecretKey, ok bool) {
 	return keys, len(keys) > 0 && len(keys) <= maxSecretKeys
 }
 
-// watch puts the keys of the file into the ring whenever the file changes. A
-// file that cannot be read changes nothing: the keys stay as they were.
+// watch loads the keys of the file into the ring whenever the file changes. If it cannot be
+// read, the keys stay as they were.
 func (f *keyFile) watch(ctx context.Context, log *slog.Logger) {
 	if f.path == "" {
 		return
@@ -129,8 +129,8 @@ func (f *keyFile) watch(ctx context.Context, log *slog.Logger) {
 	}
 }
 
-// save puts other keys into the file, whole or not at all. A second command
-// that changes the file at the same time is refused.
+// save replaces the keys in the file atomically. If a second command changes the file at the
+// same time, it fails.
 func (f *keyFile) save(keys []lyceum.SecretKey) error {
 	path, err := filepath.EvalSymlinks(f.path)
 	if err != nil {
@@ -161,7 +161,7 @@ func (f *keyFile) replace(file *os.File, path string, keys []lyceum.SecretKey) e
 	if err != nil {
 		return errors.Join(err, file.Close())
 	}
-	// The server may run as another user than this command.
+	// The server may run as a different user than this command.
 	info, err := os.Stat(path)
 	if owner, ok := sysOf(info); err == nil && ok && int(owner.Uid) != os.Geteuid() {
 		err = file.Chown(int(owner.Uid), int(owner.Gid))

@@ -20,12 +20,12 @@ type secretKeyCommands struct {
 	Prune  pruneKeysCommand `cmd:"" help:"Remove the secret keys that are no longer needed."`
 }
 
-// keysAt is where a server's secret keys are.
+// keysAt says where a server's secret keys are.
 type keysAt struct {
 	SecretKeyFile string `help:"File with the server's secret keys. Default: secret.key in the data folder." placeholder:"FILE"`
 }
 
-// read reads the keys of a server that has some.
+// read reads a server's keys, which must exist.
 func (a *keysAt) read(d *database) (*keyFile, error) {
 	file := a.SecretKeyFile
 	if file == "" && d.folder() == "" {
@@ -57,7 +57,7 @@ server picks the new key up within 2 seconds, without a restart. If several proc
 file, copy it to all of them.`
 }
 
-// Run makes a key.
+// Run creates a key.
 func (c *rotateKeyCommand) Run(p *program) error {
 	keys, err := c.read(&c.database)
 	if err != nil {
@@ -107,7 +107,7 @@ func (c *listKeysCommand) Run(p *program) error {
 	return nil
 }
 
-// needed reads the keys, and counts the secrets that need each.
+// needed reads the keys, and counts the secrets that need each of them.
 func (a *keysAt) needed(p *program, d *database) (keys *keyFile, needed map[lyceum.SecretKeyID]int, err error) {
 	if keys, err = a.read(d); err != nil {
 		return nil, nil, err
@@ -147,7 +147,7 @@ func (pruneKeysCommand) Help() string {
 		"emails that wait are encrypted with. After a webhook's secret is rotated, its old key is needed for another day."
 }
 
-// Run removes keys.
+// Run removes the keys that are no longer needed.
 func (c *pruneKeysCommand) Run(p *program) error {
 	keys, needed, err := c.needed(p, &c.database)
 	if err != nil {

@@ -7,13 +7,13 @@ import (
 	"testing"
 )
 
-// fullDisk is where nothing can be written.
+// fullDisk is a writer to which nothing can be written.
 type fullDisk struct{}
 
 func (fullDisk) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
 
-// TestSecretThatCannotBeWritten: a secret that nobody saw is no success, and the
-// sentence says what exists now and how to get another.
+// TestSecretThatCannotBeWritten checks that a command fails if nobody could see the secret,
+// with a sentence that says what exists now and how to get another one.
 func TestSecretThatCannotBeWritten(t *testing.T) {
 	t.Parallel()
 	data := newSchool(t)

@@ -214,8 +214,8 @@ func serveMetrics(p *program, listener net.Listener, metrics *server.Metrics) {
 	}
 }
 
-// addressOf gives the address of a listener for links. One that listens at all
-// addresses of the machine has none that holds elsewhere.
+// addressOf returns the address of a listener for links. If it listens on all addresses of the
+// machine, that is one which only works on this machine.
 func addressOf(listener net.Listener, secure bool) string {
 	address := listener.Addr().String()
 	if everywhere(listener) {
@@ -233,7 +233,7 @@ func everywhere(listener net.Listener) bool {
 	return ok && at.IP.IsUnspecified()
 }
 
-// service is what serve and sandbox run: the rules over a store.
+// service is what serve and sandbox run: the rules for a store.
 type service struct {
 	store    lyceum.Store
 	keys     *access.Keys
@@ -250,10 +250,10 @@ type service struct {
 	events   *events.Service
 	feed     *events.Feed
 	courier  *webhook.Courier
-	moves    *clock.Service // of a sandbox; else nil
+	moves    *clock.Service // only of a sandbox; otherwise nil
 	folder   string         // of a SQLite database
-	leased   *leasedFiles   // of a PostgreSQL database; else nil
-	turn     sync.RWMutex   // those who work behind the requests read-lock it; who lets them rest locks it
+	leased   *leasedFiles   // only of a PostgreSQL database; otherwise nil
+	turn     sync.RWMutex   // read-locked by background work; locked to pause it
 	emails   *templates.Service
 	postman  *mail.Courier
 	reports  *reports.Service
@@ -263,8 +263,8 @@ type service struct {
 	clock    func() time.Time
 }
 
-// serviceOptions are the choices of a service. Loopback lets apps be registered
-// whose Redirect URL is http on the own machine.
+// serviceOptions are the options of a service. If loopback is true, apps may be registered with
+// a Redirect URL that uses http on the local machine.
 type serviceOptions struct {
 	perMinute int64
 	answers   access.LoadLimits
@@ -273,12 +273,12 @@ type serviceOptions struct {
 	loopback  bool
 	ring      *lyceum.Keyring
 	sender    *webhook.Sender
-	site      web.Site // that what is sent to others names
+	site      web.Site // as named in what is sent to others
 	files     lyceum.FileStore
-	send      templates.Send // nil: the server sends no emails
+	send      templates.Send // nil if the server sends no emails
 }
 
-// newService makes the rules.
+// newService creates the rules and their metrics.
 func newService(p *program, store *salesindex.Store, o serviceOptions) *service {
 	oauth := access.NewOAuth(store, p.clock)
 	oauth.Traces.Log = p.log
@@ -333,7 +333,7 @@ func newService(p *program, store *salesindex.Store, o serviceOptions) *service 
 	}
 }
 
-// siteOf says how people and programs reach the server.
+// siteOf returns the addresses at which people and programs reach the server.
 func siteOf(base, auth string) web.Site {
 	base = strings.TrimRight(base, "/")
 	if auth = strings.TrimRight(auth, "/"); auth == "" {
@@ -369,12 +369,12 @@ func referencePages(o reference.Options) (http.Handler, error) {
 	return pages, nil
 }
 
-// leaving is what ends with a person who is erased.
+// leaving returns what must be done to end the access of a person who is erased.
 func (s *service) leaving() people.Doors {
 	return people.Doors{Leave: s.accounts.EndAccess, Left: s.accounts.EndedAccess, Close: s.learning.Close}
 }
 
-// doors are how programs and apps change who comes in.
+// doors returns what the rules of people need to admit and remove users.
 func (s *service) doors(o handlerOptions) people.Doors {
 	letters := &oauth.Notices{Emails: s.emails, Site: o.site}
 	d := s.leaving()
@@ -413,7 +413,7 @@ func (s *service) handler(o handlerOptions) (http.Handler, error) {
 		return nil, err
 	}
 	rooms := map[string]http.Handler{"/assets/": web.Assets(), "/admin": owner, "/admin/": owner}
-	for pattern := range console.LargeForms() { // without its slash, too, or it would be redirected there
+	for pattern := range console.LargeForms() { // also without its slash, or it would be redirected there
 		rooms[pattern], rooms[strings.TrimSuffix(pattern, "/")] = owner, owner
 	}
 	maps.Copy(rooms, signIn)
@@ -456,7 +456,7 @@ func (s *service) handler(o handlerOptions) (http.Handler, error) {
 	}), nil
 }
 
-// onlySchool gives the school of a server that has just one.
+// onlySchool returns the school of a server that has just one.
 func (s *service) onlySchool(ctx context.Context) (lyceum.SchoolID, bool) {
 	schools, err := s.store.FindSchools(ctx)
 	if err != nil || len(schools) != 1 {

@@ -20,8 +20,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
 )
 
-// settings are those of a --config file by the flags' names, such as
-// {"addr": "127.0.0.1:9000"}.
+// settings are the settings of a --config file, keyed by the flags' names, such as {"addr":
+// "127.0.0.1:9000"}.
 type settings map[string]json.RawMessage
 
 func settingsFile(r io.Reader) (kong.Resolver, error) {
@@ -30,7 +30,7 @@ func settingsFile(r io.Reader) (kong.Resolver, error) {
 		return nil, err
 	}
 	var s settings
-	err = json.Unmarshal(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")), &s) // a mark of the byte order
+	err = json.Unmarshal(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")), &s) // without a byte order mark
 	if wrong, is := errors.AsType[*json.SyntaxError](err); is {
 		return nil, lyceum.Invalidf("the settings file is not valid JSON: %v after %d bytes", wrong, wrong.Offset)
 	}
@@ -41,8 +41,8 @@ func settingsFile(r io.Reader) (kong.Resolver, error) {
 	return s, nil
 }
 
-// Validate implements kong.Resolver. One file may serve several commands, so a
-// name must be a flag of any of them.
+// Validate implements kong.Resolver. One file may be for several commands, so a name must be a
+// flag of any of them.
 func (s settings) Validate(app *kong.Application) error {
 	known := map[string]bool{}
 	err := kong.Visit(app, func(node kong.Visitable, next kong.Next) error {
@@ -60,8 +60,7 @@ func (s settings) Validate(app *kong.Application) error {
 	return err
 }
 
-// Resolve implements kong.Resolver. A setting that the environment has is left
-// to it.
+// Resolve implements kong.Resolver. Settings in the environment take precedence.
 func (s settings) Resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
 	for _, name := range flag.Envs {
 		if _, set := os.LookupEnv(name); set {
@@ -75,7 +74,7 @@ func (s settings) Resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, 
 	return settingText(value, flag.Target.Type())
 }
 
-// settingText gives a setting as it is typed behind its flag.
+// settingText returns a setting as it would be typed after its flag.
 func settingText(value json.RawMessage, of reflect.Type) (string, error) {
 	if of.Kind() == reflect.Pointer {
 		of = of.Elem()
@@ -97,14 +96,14 @@ func settingText(value json.RawMessage, of reflect.Type) (string, error) {
 	return string(value), nil
 }
 
-// database is where the schools are kept.
+// database says where the schools are stored.
 type database struct {
 	Data            string `help:"Folder of the SQLite database, and of uploaded files." default:"./lyceum-data" placeholder:"DIR"`
 	DatabaseURL     string `help:"PostgreSQL database, instead of --data." placeholder:"postgres://…" xor:"database"`
 	DatabaseURLFile string `help:"File with the PostgreSQL URL, to keep the password out of the process list." placeholder:"FILE" xor:"database"`
 }
 
-// address gives the PostgreSQL address, or nothing for SQLite.
+// address returns the PostgreSQL URL, or "" for SQLite.
 func (d *database) address() (string, error) {
 	if sqlstore.IsPostgres(d.Data) {
 		return "", lyceum.Invalidf("--data takes a folder; name a PostgreSQL database with --database-url")
@@ -122,7 +121,7 @@ func (d *database) address() (string, error) {
 	return address, nil
 }
 
-// folder gives the data folder; nothing for PostgreSQL.
+// folder returns the data folder, or "" for PostgreSQL.
 func (d *database) folder() string {
 	if d.DatabaseURL != "" || d.DatabaseURLFile != "" {
 		return ""
@@ -130,7 +129,7 @@ func (d *database) folder() string {
 	return d.Data
 }
 
-// create is open for a command that may begin a new database; see mayCreate.
+// create is open for a command that may create a new database; see mayCreate.
 func (d *database) create(p *program) (*sqlstore.Store, error) {
 	if dir := d.folder(); dir != "" {
 		if err := mayCreate(dir, ""); err != nil {
@@ -140,7 +139,7 @@ func (d *database) create(p *program) (*sqlstore.Store, error) {
 	return d.open(p)
 }
 
-// open opens the database, and makes it when it is not there.
+// open opens the database, and creates it if it does not exist.
 func (d *database) open(p *program) (*sqlstore.Store, error) {
 	return d.openWith(p, sqlstore.Options{Log: p.log})
 }
@@ -161,13 +160,13 @@ func (d *database) openWith(p *program, options sqlstore.Options) (*sqlstore.Sto
 	if err != nil {
 		return nil, errors.Join(err, store.Close())
 	}
-	p.clock = shared // whatever this machine's own shows
+	p.clock = shared // whatever this machine's clock shows
 	return store, nil
 }
 
-// lock makes this process the only server of a SQLite database, and refuses a
-// folder in which it must not make one; given is a file that may lie there.
-// PostgreSQL may have several servers.
+// lock makes this process the only server of a SQLite database, and rejects a folder in which
+// it must not create one; given is a file that may be there. PostgreSQL may have several
+// servers, so it is not locked.
 func (d *database) lock(given string) (release func(), err error) {
 	if address, err := d.address(); err != nil || address != "" {
 		return func() {}, err
@@ -186,7 +185,7 @@ func (d *database) lock(given string) (release func(), err error) {
 	return release, err
 }
 
-// existing is open for a command that has no use for an empty database.
+// existing is open for a command that must not create a database.
 func (d *database) existing(p *program) (*sqlstore.Store, error) {
 	if err := d.exists(); err != nil {
 		return nil, err
@@ -194,7 +193,7 @@ func (d *database) existing(p *program) (*sqlstore.Store, error) {
 	return d.open(p)
 }
 
-// exists refuses a data folder without a database.
+// exists rejects a data folder without a database.
 func (d *database) exists() error {
 	address, err := d.address()
 	if err != nil || address != "" {
@@ -207,7 +206,7 @@ func (d *database) exists() error {
 	return nil
 }
 
-// secretFile reads a secret from a file; a line end after it is no part of it.
+// secretFile reads a secret from a file, without a line end after it.
 func secretFile(flag, path string) (string, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -223,8 +222,7 @@ func secretFile(flag, path string) (string, error) {
 	return secret, nil
 }
 
-// webAddress says what is wrong with the address of a site, behind which paths
-// are put.
+// webAddress returns what is wrong with the address of a site, to which paths will be appended.
 func webAddress(flag, address string) []lyceum.FieldError {
 	site, err := url.Parse(address)
 	web := strings.HasPrefix(address, "https://") || strings.HasPrefix(address, "http://")
@@ -237,8 +235,7 @@ func webAddress(flag, address string) []lyceum.FieldError {
 	}}
 }
 
-// pagesAddress says what is wrong with the address of the pages, whose own addresses
-// begin at its root.
+// pagesAddress returns what is wrong with the address of the pages, which must be at its root.
 func pagesAddress(flag, address string) []lyceum.FieldError {
 	wrong := webAddress(flag, address)
 	if site, err := url.Parse(address); wrong == nil && err == nil && strings.Trim(site.Path, "/") != "" {
@@ -250,12 +247,12 @@ func pagesAddress(flag, address string) []lyceum.FieldError {
 	return wrong
 }
 
-// inSchool is which school a command acts in.
+// inSchool selects the school that a command acts in.
 type inSchool struct {
 	School *lyceum.SchoolID `help:"School number; optional when there is only one." placeholder:"N"`
 }
 
-// find gives the school asked for, or the only one.
+// find returns the selected school, or the only one.
 func (s *inSchool) find(ctx context.Context, store lyceum.Store) (lyceum.SchoolID, error) {
 	if s.School != nil {
 		if *s.School < 1 {
@@ -280,13 +277,13 @@ func (s *inSchool) find(ctx context.Context, store lyceum.Store) (lyceum.SchoolI
 		len(schools))
 }
 
-// by says who asks: the command, in the school that find returns.
+// by returns the command as the actor in the school that find returns.
 func (s *inSchool) by(ctx context.Context, store lyceum.Store) (lyceum.By, error) {
 	school, err := s.find(ctx, store)
 	return lyceum.By{School: school, Actor: actor}, err
 }
 
-// close closes a store and keeps the first error.
+// closing closes a store and keeps the first error.
 func closing(store io.Closer, err *error) {
 	if closeErr := store.Close(); *err == nil && closeErr != nil {
 		*err = fmt.Errorf("close the database: %w", closeErr)

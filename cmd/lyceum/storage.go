@@ -5,7 +5,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
 )
 
-// measureStorage lets the metrics tell what is wrong with the storage.
+// measureStorage adds metrics about problems of the storage.
 func measureStorage(m *server.Metrics, store *sqlstore.Store) {
 	type condition = sqlstore.Condition
 	server.Measure(m, store.Condition, []server.Figure[condition]{

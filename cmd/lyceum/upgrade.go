@@ -78,7 +78,7 @@ func (c *upgradeCommand) Run(p *program) error {
 	return nil
 }
 
-// locked upgrades a data folder as its only user.
+// locked upgrades a data folder while no other process can use it.
 func (c *upgradeCommand) locked(p *program, o sqlstore.UpgradeOptions) (sqlstore.Upgraded, error) {
 	release, err := lockFolder(c.Data)
 	if err != nil {
@@ -182,7 +182,7 @@ func printDiffering(p *program, u *sqlstore.Upgraded) {
 // progress prints what a command is about to do.
 func (p *program) progress(what string) { fmt.Fprintln(p.stderr, what) }
 
-// several says how many there are of something.
+// several returns a number with its noun, in the plural if needed.
 func several(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun

@@ -17,14 +17,13 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// oldVersion is the schema version of the databases in testdata/upgrade. The
-// lyceum of commit 089ba15 made and exported them:
+// oldVersion is the schema version of the databases in testdata/upgrade. The lyceum of commit
+// 089ba15 created and exported them:
 //
 //	LYCEUM_TEST_POSTGRES=… go run ./cmd/lyceum-bench -parts upgrade -sizes 100 -fixtures cmd/lyceum/testdata/upgrade
 const oldVersion = 14
 
-// putOldSchool puts such a database into a data folder or an empty database of
-// PostgreSQL.
+// putOldSchool copies such a database to a data folder or an empty PostgreSQL database.
 func putOldSchool(place string) error {
 	const from = "testdata/upgrade/"
 	if sqlstore.IsPostgres(place) {
@@ -87,8 +86,8 @@ func oldPlaces(t *testing.T) map[string]func(t *testing.T) oldPlace {
 	}
 }
 
-// unchanged fails the test unless the database is whole, and learners have the
-// access that the older lyceum had exported.
+// unchanged fails the test unless the database is intact, and learners have the access that the
+// older lyceum exported.
 func (o oldPlace) unchanged(t *testing.T) {
 	t.Helper()
 	command(t, append([]string{"check", "--deep"}, o.flags...)...)
@@ -103,8 +102,8 @@ func (o oldPlace) unchanged(t *testing.T) {
 	}
 }
 
-// TestUpgradeOfAnOldSchool upgrades a school with purchases of every kind, from
-// before entitlements: all enrollments stay as they were.
+// TestUpgradeOfAnOldSchool upgrades a school with purchases of every kind, from before
+// entitlements: all enrollments stay as they were.
 func TestUpgradeOfAnOldSchool(t *testing.T) {
 	t.Parallel()
 	for name, old := range oldPlaces(t) {
@@ -126,9 +125,9 @@ func TestUpgradeOfAnOldSchool(t *testing.T) {
 	}
 }
 
-// TestKillDuringUpgrade kills an upgrade after each line that it prints, of those of
-// migrations after every seventh, unless LYCEUM_KILLS is set. All of it is done
-// then, or nothing, and the next one does all of it.
+// TestKillDuringUpgrade kills an upgrade after each line that it prints; of the lines of
+// migrations only after every seventh, unless LYCEUM_KILLS is set. The upgrade is then either
+// complete or not done at all, and the next one completes it.
 func TestKillDuringUpgrade(t *testing.T) {
 	t.Parallel()
 	passed := 6
@@ -138,7 +137,7 @@ func TestKillDuringUpgrade(t *testing.T) {
 	for name, old := range oldPlaces(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			killed := 0 // while it migrated
+			killed := 0 // during migrations
 			for lines := 1; ; {
 				place := old(t)
 				said, ended := place.killUpgrade(t, lines)
@@ -176,7 +175,7 @@ func TestKillDuringUpgrade(t *testing.T) {
 	}
 }
 
-// number returns what a query of the database finds.
+// number returns the result of a query of the database.
 func (o oldPlace) number(t *testing.T, query string) (n int64) {
 	t.Helper()
 	db := o.database(t)
@@ -187,7 +186,7 @@ func (o oldPlace) number(t *testing.T, query string) (n int64) {
 	return n
 }
 
-// database opens the database past lyceum.
+// database opens the database directly.
 func (o oldPlace) database(t *testing.T) *sql.DB {
 	t.Helper()
 	driver, address := "pgx", o.flags[1]
@@ -201,7 +200,7 @@ func (o oldPlace) database(t *testing.T) *sql.DB {
 	return db
 }
 
-// newestVersion is the version of the schema that this lyceum makes.
+// newestVersion returns the version of the schema that this lyceum creates.
 func newestVersion(t *testing.T) int64 {
 	t.Helper()
 	store, err := sqlstore.Open(t.Context(), t.TempDir(), sqlstore.Options{})
@@ -216,9 +215,9 @@ func newestVersion(t *testing.T) int64 {
 	return newest
 }
 
-// killUpgrade kills an upgrade once it has printed so many lines of progress. It
-// returns the last of these, or nothing if there were fewer, and whether the
-// upgrade had ended by itself.
+// killUpgrade kills an upgrade once it has printed the given number of lines of progress. It
+// returns the last of these, or "" if there were fewer, and whether the upgrade had ended by
+// itself.
 func (o oldPlace) killUpgrade(t *testing.T, lines int) (last string, ended bool) {
 	t.Helper()
 	cmd := exec.Command("lyceum", append(append([]string{"upgrade"}, o.flags...), o.backup()...)...)

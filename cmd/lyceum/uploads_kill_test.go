@@ -25,10 +25,10 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
 )
 
-// TestUploadsOutliveKills: a server is killed while files come, in a folder and in an
-// object store that fails now and then. What it acknowledged of a file is there
-// afterwards, a file that is complete is the one that was sent, and what nobody goes on
-// with is swept. LYCEUM_KILLS makes more kills; -v prints a table.
+// TestUploadsOutliveKills kills a server during uploads, to a folder and to an object store
+// that fails now and then. What it acknowledged of a file still exists afterwards, a complete
+// file equals the one that was sent, and abandoned uploads are swept. LYCEUM_KILLS sets a
+// higher number of kills; -v prints a table.
 func TestUploadsOutliveKills(t *testing.T) {
 	t.Parallel()
 	kills := 2
@@ -79,7 +79,7 @@ func TestUploadsOutliveKills(t *testing.T) {
 	})
 }
 
-// failStore answers as an object store that fails, or that is not one.
+// failStore responds like an object store that fails, or like something else.
 func failStore(w http.ResponseWriter) {
 	switch rand.IntN(3) {
 	case 0:
@@ -91,7 +91,7 @@ func failStore(w http.ResponseWriter) {
 	}
 }
 
-// comingFile is a file on its way.
+// comingFile is a file that is being uploaded.
 type comingFile struct {
 	*sending
 
@@ -100,16 +100,16 @@ type comingFile struct {
 	complete     bool
 }
 
-// uploadKills are files that come while their server is killed.
+// uploadKills uploads files while their server is killed.
 type uploadKills struct {
 	*shop
 
 	kept    lyceum.FileStore
-	faults  *atomic.Bool // of kept; nil: it has none
+	faults  *atomic.Bool // of kept; nil if it has none
 	checked []string     // flags of lyceum check
 
-	left  atomic.Int64 // bytes that are sent until the server is killed
-	later bool         // it is killed beside what the request does then
+	left  atomic.Int64 // bytes that are still sent before the server is killed
+	later bool         // it is killed concurrently with what the request does next
 	once  sync.Once
 
 	goOn, again, lost             atomic.Int64
@@ -148,7 +148,7 @@ func (c *uploadKills) run(t *testing.T, kills int) {
 			group.Go(func() { c.send(t, f) })
 		}
 		group.Wait()
-		c.server.kill(t) // all may have come before
+		c.server.kill(t) // all uploads may have finished before
 		c.fail(false)
 	}
 	c.left.Store(1 << 60)
@@ -163,7 +163,7 @@ func (c *uploadKills) run(t *testing.T, kills int) {
 			c.complete++
 		}
 		status, body := get(t, f.url)
-		kept := status == http.StatusOK // which who left it alone may not have heard
+		kept := status == http.StatusOK // the client that gave up may not have received that
 		if f.complete && !kept || kept && body != string(f.content) {
 			t.Errorf("a file that is complete (%v): %d with %d bytes of %d", f.complete, status, len(body), len(f.content))
 			c.wrong++
@@ -186,7 +186,7 @@ func (c *uploadKills) fail(on bool) {
 	}
 }
 
-// sweep removes everything, as the server does a day later: nothing refers to it.
+// sweep removes everything, like the server does a day later, because nothing refers to it.
 func (c *uploadKills) sweep(t *testing.T) {
 	store, err := openStore(t.Context(), c.place, sqlstore.Options{})
 	if err != nil {
@@ -199,7 +199,7 @@ func (c *uploadKills) sweep(t *testing.T) {
 	}
 }
 
-// send sends a file, in parts of any size, until it is complete or the server is gone.
+// send uploads a file, in parts of any size, until it is complete or the server is gone.
 func (c *uploadKills) send(t *testing.T, f *comingFile) {
 	first := f.begun
 	f.begun = true
@@ -233,7 +233,7 @@ func (c *uploadKills) send(t *testing.T, f *comingFile) {
 	}
 }
 
-// ask asks how much of a file has come, until it hears it or the server is gone.
+// ask requests how much of a file has arrived, until there is a response or the server is gone.
 func (c *uploadKills) ask(f *comingFile) (come int, complete, alive bool) {
 	await(func() bool {
 		r, err := http.NewRequest(http.MethodHead, f.to, nil)
@@ -252,7 +252,7 @@ func (c *uploadKills) ask(f *comingFile) (come int, complete, alive bool) {
 	return come, complete, alive
 }
 
-// counted is a body that kills the server once enough has been sent.
+// counted returns a body that kills the server once enough has been sent.
 func (c *uploadKills) counted(t *testing.T, content []byte) io.Reader {
 	from, server := bytes.NewReader(content), c.server
 	return readFunc(func(p []byte) (int, error) {

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// sending is a file on its way to a shop, which pictures the course.
+// sending is a file that is being uploaded to a shop, as a picture of the course.
 type sending struct {
 	*shop
 	content []byte
@@ -37,7 +37,7 @@ func (s *shop) sending(t *testing.T, size int) *sending {
 	return &sending{s, content, made.Data.To, made.Data.URL}
 }
 
-// put sends the bytes up to a position, and returns the status and how many have come.
+// put sends the bytes up to a position, and returns the status and how many have arrived.
 func (s *sending) put(from, to int, body io.Reader) (status, size int, err error) {
 	r, err := http.NewRequest(http.MethodPut, s.to, body)
 	if err != nil {
@@ -45,14 +45,14 @@ func (s *sending) put(from, to int, body io.Reader) (status, size int, err error
 	}
 	r.ContentLength = int64(to - from)
 	r.Header.Set("Content-Range", fmt.Sprintf("bytes %d-%d/%d", from, to-1, len(s.content)))
-	if from == to { // all has come, and is to be kept
+	if from == to { // everything has arrived, and is to be stored
 		r.Header.Set("Content-Range", fmt.Sprintf("bytes */%d", len(s.content)))
 	}
 	return answered(r)
 }
 
 func answered(r *http.Request) (status, size int, err error) {
-	connection := &http.Transport{} // that is kept: a server reads what it refuses, unless it is to close after it
+	connection := &http.Transport{} // kept open: a server reads the body of what it rejects, unless it is to close the connection afterwards
 	defer connection.CloseIdleConnections()
 	client := http.Client{Timeout: patience, Transport: connection}
 	answer, err := client.Do(r)
@@ -64,11 +64,11 @@ func answered(r *http.Request) (status, size int, err error) {
 	return answer.StatusCode, size, nil
 }
 
-// come asks how many bytes have come.
+// come requests how many bytes have arrived.
 func (s *sending) come(t *testing.T) (size int) {
 	t.Helper()
 	var status int
-	if !await(func() bool { // a request whose client is gone may hold the address
+	if !await(func() bool { // a request whose client is gone may still occupy the address
 		r, err := http.NewRequest(http.MethodHead, s.to, nil)
 		if err == nil {
 			status, size, err = answered(r)
@@ -80,8 +80,7 @@ func (s *sending) come(t *testing.T) (size int) {
 	return size
 }
 
-// finish sends the rest, and looks whether the file that is kept is the one that was
-// sent.
+// finish sends the rest, and checks that the stored file equals the one that was sent.
 func (s *sending) finish(t *testing.T) {
 	t.Helper()
 	from := s.come(t)
@@ -102,17 +101,17 @@ func (s *sending) finish(t *testing.T) {
 	}
 }
 
-// TestR30_UploadsOnAFullDisk: the file is refused, what was acknowledged stays, and
-// the rest is taken when there is room again.
+// TestR30_UploadsOnAFullDisk checks that the file is rejected, what was acknowledged is kept,
+// and the rest is accepted once there is space again.
 func TestR30_UploadsOnAFullDisk(t *testing.T) {
 	t.Parallel()
 	s := openShop(t, t.TempDir())
 	s.serve(t)
-	f := s.sending(t, 1<<18) // few enough bytes that the server reads those that it refuses
+	f := s.sending(t, 1<<18) // few enough bytes that the server reads those that it rejects
 	if status, size, err := f.put(0, 100_000, bytes.NewReader(f.content[:100_000])); err != nil || status != http.StatusPermanentRedirect || size != 100_000 {
 		t.Fatalf("a part: %d with %d bytes, %v", status, size, err)
 	}
-	for _, room := range []string{"150000", "1000"} { // not for all of it, and not even for the state
+	for _, room := range []string{"150000", "1000"} { // not enough for all of it, and not even for the state
 		s.limit(t, room)
 		if status, size, err := f.put(100_000, len(f.content), bytes.NewReader(f.content[100_000:])); err != nil || status != http.StatusServiceUnavailable || size != 100_000 {
 			t.Errorf("on a full disk: %d with %d bytes, %v", status, size, err)

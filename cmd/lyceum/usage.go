@@ -33,7 +33,7 @@ which lyceum school set changes. Their size is that of an average row. The comma
 runs; it reads all of a SQLite file.`
 }
 
-// Run prints what there is.
+// Run prints the sizes and the numbers of rows.
 func (c *usageCommand) Run(p *program) (err error) {
 	store, err := c.existing(p)
 	if err != nil {
@@ -100,14 +100,14 @@ type schoolUsage struct {
 
 type keptUsage struct {
 	What         lyceum.Kept `json:"what"`
-	Days         int32       `json:"days"` // 0 is for good
+	Days         int32       `json:"days"` // 0 means forever
 	Rows         int64       `json:"rows"`
 	Bytes        int64       `json:"bytes"`
 	Expired      int64       `json:"expired_rows"`
 	ExpiredBytes int64       `json:"expired_bytes"`
 }
 
-// tableGroups are the tables of a database as people think of them.
+// tableGroups groups the tables of a database by what they are about.
 var tableGroups = []struct {
 	name   string
 	tables []string
@@ -138,7 +138,7 @@ var tableGroups = []struct {
 	{"bulk jobs", []string{"bulk_jobs", "bulk_parts"}},
 }
 
-// keptIn are the tables of what is kept for a time.
+// keptIn maps what is kept for a limited time to its tables.
 var keptIn = map[lyceum.Kept][]string{
 	lyceum.KeptEvents:     {"event_payloads"},
 	lyceum.KeptAttempts:   {"webhook_attempts"},
@@ -149,7 +149,7 @@ var keptIn = map[lyceum.Kept][]string{
 	lyceum.KeptEmails:     {"emails"},
 }
 
-// usageOf puts together what was found, for one school or, with 0, for all.
+// usageOf combines what was found, for one school or, with 0, for all.
 func usageOf(found *access.Usage, school lyceum.SchoolID) *diskUsage {
 	u := &diskUsage{Bytes: found.Bytes, Free: found.Free, Groups: []usageGroup{}, Schools: []schoolUsage{}}
 	sizes := map[string]lyceum.TableSize{}
@@ -183,8 +183,8 @@ func usageOf(found *access.Usage, school lyceum.SchoolID) *diskUsage {
 	return u
 }
 
-// averages are the bytes that a row of what is kept for a time takes with its part
-// of the indexes.
+// averages returns the average size of a row of each kind that is kept for a limited time,
+// including its share of the indexes, in bytes.
 func averages(found *access.Usage, sizes map[string]lyceum.TableSize) map[lyceum.Kept]float64 {
 	average := map[lyceum.Kept]float64{}
 	for kept, tables := range keptIn {
@@ -222,7 +222,7 @@ func keptOf(s *access.SchoolUsage, average map[lyceum.Kept]float64) []keptUsage 
 	return kept
 }
 
-// addFolder adds the files of a folder, if there is one.
+// addFolder adds the size of the files in a folder, if it exists.
 func (u *diskUsage) addFolder(name, folder string) error {
 	g := usageGroup{Name: name, Tables: []string{}}
 	err := filepath.WalkDir(folder, func(_ string, entry fs.DirEntry, err error) error {
@@ -263,7 +263,7 @@ func (u *diskUsage) print(p *program) error {
 	return table.Flush()
 }
 
-// shownBytes writes a size in kB, or in MB from ten of them on.
+// shownBytes formats a size in kB, or in MB if it is at least 10 MB.
 func shownBytes(bytes int64) string {
 	if bytes < 10<<20 {
 		return fmt.Sprintf("%d kB", kilobytes(bytes))

@@ -8,7 +8,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
 )
 
-// Every table has a group, and every group has its tables.
+// Every table has a group, and every group's tables exist.
 func TestTablesHaveGroups(t *testing.T) {
 	t.Parallel()
 	store, err := sqlstore.Open(t.Context(), t.TempDir(), sqlstore.Options{})

@@ -18,7 +18,7 @@ type userCommands struct {
 	Erase        userEraseCommand    `cmd:"" help:"Erase a person from everything that is stored."`
 }
 
-// pagesAt is where people reach the pages that a link leads to.
+// pagesAt says where people reach the pages that links point to.
 type pagesAt struct {
 	AuthURL string `help:"Public URL of the server's pages." default:"http://127.0.0.1:8080" placeholder:"https://…"`
 }
@@ -30,7 +30,7 @@ func (a *pagesAt) valid() error {
 	return nil
 }
 
-// passwordLink makes a link for a user and gives its address.
+// passwordLink creates a link for a user and returns its address.
 func (a *pagesAt) passwordLink(
 	ctx context.Context, p *program, store *sqlstore.Store, by lyceum.By, user lyceum.UserID,
 ) (string, error) {
@@ -54,7 +54,7 @@ func (passwordLinkCommand) Help() string {
 		"using it ends the user's other links. Anyone who has it can set the password: send it to nobody else."
 }
 
-// Run makes the link.
+// Run creates the link.
 func (c *passwordLinkCommand) Run(p *program) error {
 	if err := c.valid(); err != nil {
 		return err

@@ -28,8 +28,7 @@ func (userEraseCommand) Help() string {
 		"--yes answers."
 }
 
-// Run erases the person, and what is left of them in files, unless a server does
-// that.
+// Run erases the person, and what is left of them in files, unless a server does the latter.
 func (c *userEraseCommand) Run(p *program) error {
 	return c.with(p, func(store *sqlstore.Store, by lyceum.By, user lyceum.User) error {
 		lessons, users := learning.New(store, p.clock), people.New(store, p.clock)
@@ -80,13 +79,13 @@ func (c *userEraseCommand) Run(p *program) error {
 	})
 }
 
-// finish erases what was being written meanwhile, and cleans the files. It
-// reports false where a server does so.
+// finish erases what was being written in the meantime, and cleans the files. It reports false
+// if a server will do that.
 func (c *userEraseCommand) finish(
 	ctx context.Context, store *sqlstore.Store, users *people.Service,
 ) (done bool, err error) {
 	if _, err := os.Stat(filepath.Join(c.Data, statesFolder)); c.folder() != "" && err == nil {
-		return false, nil // a sandbox erases the person from its snapshots, too
+		return false, nil // a sandbox also erases the person from its snapshots
 	}
 	release, err := c.lock("")
 	if lyceum.KindOf(err) == lyceum.Conflict {
@@ -101,7 +100,7 @@ func (c *userEraseCommand) finish(
 		return false, err
 	}
 	defer func() {
-		_, _ = store.HoldLease(context.WithoutCancel(ctx), lyceum.SchedulerLease, holder, 0) // it ends by itself
+		_, _ = store.HoldLease(context.WithoutCancel(ctx), lyceum.SchedulerLease, holder, 0) // on failure it expires
 	}()
 	return users.EraseAll(ctx)
 }

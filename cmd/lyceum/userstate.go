@@ -9,7 +9,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
 )
 
-// oneUser is the user whom a command is about.
+// oneUser selects the user that a command is about.
 type oneUser struct {
 	database `embed:""`
 	inSchool `embed:""`
@@ -34,7 +34,7 @@ func (c *oneUser) with(p *program, do func(*sqlstore.Store, lyceum.By, lyceum.Us
 	return do(store, by, user)
 }
 
-// change switches the user on or off.
+// change disables or enables the user.
 func (c *oneUser) change(
 	p *program, do func(*access.Accounts, context.Context, lyceum.By, lyceum.UserID) (lyceum.User, error), said string,
 ) error {
@@ -49,7 +49,7 @@ func (c *oneUser) change(
 	})
 }
 
-// userWith finds the user whose address was given with --email.
+// userWith finds the user with the address given by --email.
 func userWith(ctx context.Context, store lyceum.Store, by lyceum.By, email string) (lyceum.User, error) {
 	v := store.In(ctx, by.School)
 	user, found, err := v.Users.First(v, lyceum.UserFilter{Email: lyceum.Some(email)})
@@ -70,7 +70,7 @@ func (userDisableCommand) Help() string {
 		"The last owner cannot be disabled."
 }
 
-// Run switches the user off.
+// Run disables the user.
 func (c *userDisableCommand) Run(p *program) error {
 	return c.change(p, (*access.Accounts).SwitchOff, "is disabled.")
 }
@@ -84,7 +84,7 @@ func (userEnableCommand) Help() string {
 	return "Example: lyceum user enable --email ann@example.com\n\nSessions, links and grants that ended are not restored."
 }
 
-// Run switches the user on again.
+// Run enables the user again.
 func (c *userEnableCommand) Run(p *program) error {
 	return c.change(p, (*access.Accounts).SwitchOn, "is enabled.")
 }

@@ -8,7 +8,7 @@ import (
 // release is set when a release is built: -ldflags "-X main.release=1.2.3".
 var release string
 
-// version gives the release, or what the build knows of itself.
+// version returns the release, or else the version that the build info has.
 func version() string {
 	if release != "" {
 		return release
