@@ -11,10 +11,10 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/bulk"
 )
 
-// maxBulkBody is the largest list of users that is read, in bytes.
+// maxBulkBody is the maximum size of a list of users, in bytes.
 const maxBulkBody = 1 << 20
 
-// maxTag is the length of the longest tag, in characters.
+// maxTag is the maximum length of a tag, in characters.
 const maxTag = 255
 
 func (f *Face) bulkJobs() []wire.Operation {
@@ -32,7 +32,7 @@ func (f *Face) bulkJobs() []wire.Operation {
 	}
 }
 
-// showing makes a change one that also shows what its key must be allowed to read.
+// showing makes a change also require the permission to read, because its response contains data.
 func showing(op wire.Operation) wire.Operation {
 	serve := op.Serve
 	op.Serve = func(ctx context.Context, who wire.Principal, r *http.Request) (wire.Body, error) {

@@ -20,14 +20,14 @@ func (f *Face) changes() []wire.Operation {
 	}
 }
 
-// The bounds of a part of the feed.
+// The limits of a part of the feed.
 const (
 	usualChanges = 1000
 	mostChanges  = 10_000
 	longestWait  = 30 // seconds
 )
 
-// bindPart reads which part of a feed is asked for.
+// bindPart reads which part of a feed is requested.
 func bindPart(in *wire.Input, usual, most int32) events.ChangesAsked {
 	after := wire.Int[int64](in.Query("after"), 0, math.MaxInt64)
 	limit := wire.Int(in.Query("limit"), 1, most)
@@ -46,7 +46,7 @@ func bindChanges(in *wire.Input) events.ChangesAsked {
 	return q
 }
 
-// typesOf reads a list of types, of which a noun alone means all of its own.
+// typesOf reads a list of types; a bare noun means all of its types.
 func typesOf(in *wire.Input, words string) []lyceum.EntryType {
 	var found []lyceum.EntryType
 	for word := range strings.SplitSeq(words, ",") {
@@ -68,7 +68,7 @@ func typesOf(in *wire.Input, words string) []lyceum.EntryType {
 
 func changesBody(l lyceum.ChangeListing) changeList { return changeList(l) }
 
-// changeList is gen.ChangeList on its way out, appended by hand.
+// changeList is a gen.ChangeList that is encoded by hand.
 type changeList lyceum.ChangeListing
 
 func (l changeList) AppendJSON(b []byte) ([]byte, error) {
@@ -103,8 +103,8 @@ func appendChange(b []byte, c *lyceum.ChangeRecord) ([]byte, error) {
 	return append(b, '}'), err
 }
 
-// appendObject appends what a change is about. What a feed is full of is
-// appended by hand.
+// appendObject appends the object of a change; frequent kinds are rendered without
+// reflection.
 func appendObject(b []byte, object any) ([]byte, error) {
 	switch o := object.(type) {
 	case lyceum.Transaction:

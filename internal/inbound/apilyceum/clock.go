@@ -13,10 +13,10 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/clock"
 )
 
-// longestMove is how long the answer to a move of the clock may take.
+// longestMove is how long moving the clock may take.
 const longestMove = 15 * time.Minute
 
-// clock is what only a sandbox answers.
+// clock returns the operations that only a sandbox has.
 func (f *Face) clock() []wire.Operation {
 	const path = "/lyceum/v1/clock"
 	move := wire.New("moveClock", wire.Run, path, wire.Serve(bindMove, wire.Answer(f.Clock.Move, wire.As("move", moved))))
@@ -27,7 +27,7 @@ func (f *Face) clock() []wire.Operation {
 	}, f.snapshots()...)
 }
 
-// spans are the units of a span by how they are written.
+// spans are the units of a span by their spellings.
 var spans = map[string]string{
 	"s": "second", "m": "minute", "h": "hour", "d": "day", "day": "day", "week": "week", "month": "month", "year": "year",
 }
@@ -46,7 +46,7 @@ func bindMove(in *wire.Input) clock.Distance {
 			in.Refuse("advance", "must be a number with a unit, such as 90s, 15m, 12h, 31d, 2 weeks, 1 month or 1 year")
 			break
 		}
-		count, _ := strconv.Atoi(parts[1]) // nine digits at most
+		count, _ := strconv.Atoi(parts[1]) // at most nine digits
 		d.By = lyceum.Some(clock.Span{Count: count, Unit: spans[cmp.Or(parts[2], parts[3])]})
 	case !in.Body("to").Given():
 		in.Refuse("advance", "or to is required")

@@ -18,7 +18,7 @@ func (f *Face) comments() []wire.Operation {
 	}
 }
 
-// comments is what listComments is asked.
+// comments holds the parameters of listComments.
 type comments struct {
 	filter lyceum.CommentFilter
 	page   lyceum.Page
@@ -29,14 +29,14 @@ func bindComments(in *wire.Input) comments {
 		lyceum.CommentFilter{Lecture: lyceum.Some(wire.PathID[lyceum.LectureID](in, "lecture_id"))},
 		wire.BindPage(in, perPage),
 	}
-	// The whole list is one page after another.
+	// With after, the rows that follow it are requested, of which page 1 is always the next.
 	if q.filter.After = wire.Amount[lyceum.CommentID](in.Query("after"), 0); q.filter.After.Present {
 		q.page.Number = 1
 	}
 	return q
 }
 
-// commentListing is a page of comments and the id that it comes after.
+// commentListing is a page of comments and the id that it follows.
 type commentListing struct {
 	lyceum.Listing[lyceum.Comment]
 
@@ -64,7 +64,7 @@ func commentPage(l commentListing) gen.CommentList {
 	return list
 }
 
-// bindNewComment leaves the length of the text to the rules, which trim it.
+// bindNewComment leaves the length of the text to the rules, which trim it first.
 func bindNewComment(in *wire.Input) learning.NewComment {
 	return learning.NewComment{
 		Lecture: wire.PathID[lyceum.LectureID](in, "lecture_id"),

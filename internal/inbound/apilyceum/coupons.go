@@ -21,8 +21,8 @@ func (f *Face) coupons() []wire.Operation {
 	}
 }
 
-// The bounds of what a school sells by (contract/lyceum/coupons.yaml and
-// others): texts in characters, times in their own unit.
+// The limits of coupons, plans and orders (contract/lyceum/coupons.yaml and others):
+// strings in characters, times in their own unit.
 const (
 	maxFriendlyURL = 100
 	maxMonths      = 1200
@@ -88,7 +88,8 @@ func bindCouponProduct(in *wire.Input) lyceum.Opt[lyceum.Opt[lyceum.Product]] {
 	return wire.Nullable(in.Body("product_type"), product)
 }
 
-// pairOf binds the id of a product whose kind is named beside it.
+// pairOf binds product_id and pairs it with the kind of the product. Neither is allowed without
+// the other.
 func pairOf[K ~string](kind lyceum.Opt[K], field func(string) wire.Field) lyceum.Opt[lyceum.Product] {
 	id := wire.ID[int32](field("product_id"))
 	switch {
@@ -117,7 +118,7 @@ func coupon(c learning.UsedCoupon) gen.Coupon {
 	}
 }
 
-// product is the kind and the id of a product; null where there is none.
+// product returns the kind and the id of a product, nil if there is none.
 func product(p lyceum.Opt[lyceum.Product]) (kind *string, id *int32) {
 	if !p.Present {
 		return nil, nil

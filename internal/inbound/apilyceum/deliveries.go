@@ -35,8 +35,7 @@ func bindDelivery(in *wire.Input) lyceum.WebhookEventID {
 	return wire.PathID[lyceum.WebhookEventID](in, "delivery_id")
 }
 
-// attemptedDelivery is gen.DeliveryDetail, which has the same fields written out
-// once more.
+// attemptedDelivery is gen.DeliveryDetail, which repeats the fields of gen.Delivery.
 type attemptedDelivery struct {
 	gen.Delivery
 

@@ -7,8 +7,8 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// TestDisputeOfTheLargestPayment: price and tax of an imported payment are 32 bits each, and a
-// dispute of both is more.
+// TestDisputeOfTheLargestPayment checks that a dispute can exceed 32 bits: the price and the tax
+// of an imported payment have 32 bits each, and a dispute covers both.
 func TestDisputeOfTheLargestPayment(t *testing.T) {
 	t.Parallel()
 	const most = math.MaxInt32

@@ -43,7 +43,7 @@ func (f *Face) pageSnippet() []wire.Operation {
 	}
 }
 
-// bindSnippet leaves bounds in bytes to the rule.
+// bindSnippet leaves limits in bytes to the rule.
 func bindSnippet(in *wire.Input) lyceum.Opt[string] {
 	return in.Body("body").Text(0, templates.MaxSource)
 }
@@ -52,7 +52,7 @@ func bindEmailName(in *wire.Input) templates.EmailName {
 	return wire.PathWord(in, "email_name", templates.EmailNames()...)
 }
 
-// bindEmailDraft leaves bounds in bytes to the rule.
+// bindEmailDraft leaves limits in bytes to the rule.
 func bindEmailDraft(in *wire.Input) templates.Draft {
 	return templates.Draft{
 		Name: bindEmailName(in), Subject: in.Body("subject").Text(1, templates.MaxSubject),

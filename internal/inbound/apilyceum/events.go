@@ -17,7 +17,7 @@ func (f *Face) events() []wire.Operation {
 	}
 }
 
-// The bounds of a part of the events.
+// The limits of a part of the events.
 const (
 	usualEvents = 100
 	mostEvents  = 1000
@@ -37,7 +37,7 @@ func bindEvents(in *wire.Input) events.ChangesAsked {
 	return q
 }
 
-// told is gen.Event with the body as it is.
+// told is gen.Event with the raw body.
 type told struct {
 	Number int64           `json:"number"`
 	At     time.Time       `json:"at"`
@@ -46,7 +46,7 @@ type told struct {
 	Body   json.RawMessage `json:"body"`
 }
 
-// toldEvents is gen.EventList with the bodies as they are.
+// toldEvents is gen.EventList with raw bodies.
 type toldEvents struct {
 	Events []told `json:"events"`
 	Next   int64  `json:"next"`

@@ -18,7 +18,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/templates"
 )
 
-// Rules are what the face calls.
+// Rules are the services that the face calls.
 type Rules struct {
 	Sales     *sales.Service
 	People    *people.Service
@@ -30,19 +30,19 @@ type Rules struct {
 	Templates *templates.Service
 	Reports   *reports.Service
 	Failures  *access.Failures
-	Clock     *clock.Service // of a sandbox; others have no operations of it
-	// School gives what the school of a key chose.
+	Clock     *clock.Service // only in a sandbox; other servers lack its operations
+	// School returns a school with its settings.
 	School func(context.Context, lyceum.SchoolID) (lyceum.School, error)
-	// Retain changes how long a school keeps what its books do not need.
+	// Retain changes how long a school keeps data that its bookkeeping does not need.
 	Retain func(context.Context, lyceum.By, lyceum.Retention) error
 }
 
-// Face answers the requests of contract/lyceum.yaml.
+// Face serves the operations of contract/lyceum.yaml.
 type Face struct{ Rules }
 
 var _ wire.Face = (*Face)(nil)
 
-// New makes the face over the rules it calls.
+// New returns a face that calls the given rules.
 func New(r Rules) *Face { return &Face{r} }
 
 func (f *Face) Name() string { return "lyceum" }
@@ -66,7 +66,7 @@ func (f *Face) Operations() []wire.Operation {
 	return all
 }
 
-// keyReused is the one code with a status of its own
+// keyReused is the only error code with its own status
 // (draft-ietf-httpapi-idempotency-key-header-07, section 2.7).
 const keyReused = "idempotency_key_reused"
 

@@ -15,10 +15,10 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/learning"
 )
 
-// The objects of the feed that the contract has no schema for
-// (docs/own-interface.md, "Changes").
+// The objects of the feed that have no schema in the contract (docs/own-interface.md,
+// "Changes").
 type (
-	// What is counted when it is asked for is not in the feed.
+	// fedPlan and fedCoupon omit the counts, which are computed for each request.
 	fedPlan struct {
 		gen.PricingPlan
 
@@ -59,7 +59,7 @@ type (
 		URL         *string    `json:"url"`
 		Text        *string    `json:"text"`
 		Position    *int32     `json:"position"`
-		FormID      *int32     `json:"custom_form_id"` // what webhooks call a quiz
+		FormID      *int32     `json:"custom_form_id"` // the quiz, which webhooks call a custom form
 		IsPublished bool       `json:"is_published"`
 		CreatedAt   time.Time  `json:"created_at"`
 		UpdatedAt   time.Time  `json:"updated_at"`
@@ -128,8 +128,8 @@ type (
 	}
 )
 
-// shown gives an object of the feed the form in which it is written; nil for
-// what is not there.
+// shown returns an object of the feed in the form in which it is rendered, nil if it no
+// longer exists.
 func shown(object any) any {
 	switch o := object.(type) {
 	case lyceum.School:
@@ -208,8 +208,7 @@ func shown(object any) any {
 	return plain{object}
 }
 
-// plain shows an object as it is: its fields in order, under their names in
-// snake case.
+// plain renders an object as it is: its fields in order, with names in snake case.
 type plain struct{ object any }
 
 func (p plain) append(b []byte) []byte {
@@ -220,9 +219,9 @@ func (p plain) append(b []byte) []byte {
 	return append(b, '}')
 }
 
-// member is a field of an object that is shown as it is.
+// member is a field of a plain object.
 type member struct {
-	name   string // with what stands before and after it, such as `,"id":`
+	name   string // with its punctuation, such as `,"id":`
 	append appender
 }
 
@@ -247,8 +246,8 @@ func membersOf(t reflect.Type) []member {
 	return made
 }
 
-// appenderOf returns how values of a type are written. Ids, texts, truths and
-// times are what a noun is made of; each of them may be absent.
+// appenderOf returns how values of a type are rendered: ids, strings, booleans and times,
+// each of which may be absent.
 func appenderOf(t reflect.Type) appender {
 	if t == reflect.TypeFor[time.Time]() {
 		return func(b []byte, v reflect.Value) []byte { return wire.AppendMoment(b, "", v.Interface().(time.Time)) }
@@ -273,12 +272,12 @@ func appenderOf(t reflect.Type) appender {
 		}
 	}
 	return func(b []byte, v reflect.Value) []byte {
-		text, _ := json.Marshal(v.Interface()) // no noun has what cannot be written
+		text, _ := json.Marshal(v.Interface()) // nouns only have values that JSON can represent
 		return append(b, text...)
 	}
 }
 
-// snake writes a name such as ImageURL as image_url.
+// snake converts a name such as ImageURL to image_url.
 func snake(name string) string {
 	var b strings.Builder
 	for i, r := range name {

@@ -12,8 +12,8 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// TestObjectsAreDocumented compares the fields of the feed's objects with the table in
-// docs/own-interface.md, "Changes".
+// TestObjectsAreDocumented checks that the objects of the change feed have exactly the fields
+// listed in the table in docs/own-interface.md, "Changes".
 func TestObjectsAreDocumented(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../../docs/own-interface.md")

@@ -10,13 +10,12 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/sales"
 )
 
-// previewRows is the size of a page of a preview unless the request says
-// otherwise, in rows.
+// previewRows is the default page size of a preview, in rows.
 const previewRows = 100
 
-// previewed makes an operation one that with ?preview=true answers with what it
-// would do, and does nothing. If what it says of a preview cannot be read, that is
-// refused together with what else is wrong with it.
+// previewed adds ?preview=true to an operation: it then returns what it would do, and does
+// nothing. Invalid preview and paging parameters are reported together with the other
+// errors of the request.
 func previewed[P, T any](
 	op wire.Operation, bind func(*wire.Input) P,
 	rule func(context.Context, lyceum.By, P, lyceum.Page) (T, error), render func(*T) shownPreview,
@@ -37,10 +36,10 @@ func previewed[P, T any](
 		asked := in.Query("preview").Bool()
 		wire.BindPage(in, previewRows)
 		switch {
-		case in.Err() != nil: // preview refuses it
+		case in.Err() != nil: // preview reports it
 		case !asked.Value:
 			return act(ctx, who, r)
-		default: // it shows what the act does not
+		default: // a preview shows data that the response of the change does not
 			if err := who.By.Permit(lyceum.Read); err != nil {
 				return nil, err
 			}
@@ -51,7 +50,7 @@ func previewed[P, T any](
 	return op
 }
 
-// unpreviewed makes a change that has no preview refuse ?preview=true: who sends it
+// unpreviewed rejects ?preview=true on a change that has no preview: a caller who sends it
 // does not want the change.
 func unpreviewed(op wire.Operation) wire.Operation {
 	act := op.Serve
@@ -64,7 +63,7 @@ func unpreviewed(op wire.Operation) wire.Operation {
 	return op
 }
 
-// shownPreview is gen.OnePreview, or gen.OneSalePreview.
+// shownPreview is gen.OnePreview or gen.OneSalePreview.
 type shownPreview struct {
 	preview any
 	meta    wire.PageMeta
@@ -82,8 +81,7 @@ func (s shownPreview) AppendJSON(b []byte) ([]byte, error) {
 	return append(b, '}'), err
 }
 
-// shownSalePreview is gen.SalePreview, which has the same fields written out once
-// more.
+// shownSalePreview is gen.SalePreview, which repeats the fields of gen.Preview.
 type shownSalePreview struct {
 	gen.Preview
 

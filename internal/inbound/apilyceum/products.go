@@ -7,7 +7,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/learning"
 )
 
-// The lengths of texts, in characters (contract/lyceum).
+// The maximum lengths of strings, in characters (contract/lyceum).
 const (
 	maxName        = 255
 	maxDescription = 20_000
@@ -22,7 +22,7 @@ func bindProducts(in *wire.Input) lyceum.ProductFilter {
 	}
 }
 
-// created binds a new product: all that can be changed of it, and its name.
+// created binds a new product: its name and everything that can be changed later.
 func created[T any](usual T, bind func(*wire.Input, wire.Field) func(*T)) func(*wire.Input) T {
 	return func(in *wire.Input) T {
 		row := usual
@@ -31,7 +31,7 @@ func created[T any](usual T, bind func(*wire.Input, wire.Field) func(*T)) func(*
 	}
 }
 
-// changed binds what to change of a product.
+// changed binds the changes of a product.
 func changed[ID ~int32, T any](
 	id func(*wire.Input) ID, bind func(*wire.Input, wire.Field) func(*T),
 ) func(*wire.Input) learning.Edit[ID, T] {
@@ -43,7 +43,7 @@ func changed[ID ~int32, T any](
 // set changes a field if the request names it.
 func set[T comparable](to *T, asked lyceum.Opt[T]) { *to = asked.Else(*to) }
 
-// bindText binds a text that may be null.
+// bindText binds a nullable string.
 func bindText(in *wire.Input, name string, most int) lyceum.Opt[lyceum.Opt[string]] {
 	return wire.Nullable(in.Body(name), in.Body(name).Text(0, most))
 }
@@ -56,7 +56,7 @@ func bindAuthor(in *wire.Input) lyceum.Opt[lyceum.Opt[lyceum.AuthorID]] {
 	return wire.Nullable(in.Body("author_id"), wire.ID[lyceum.AuthorID](in.Body("author_id")))
 }
 
-// bindProductIn binds a product that is added to what id names.
+// bindProductIn binds a product to add to the collection or tier that id binds.
 func bindProductIn[In ~int32](
 	id func(*wire.Input) In, kinds []lyceum.ProductKind,
 ) func(*wire.Input) learning.ProductIn[In] {
@@ -68,7 +68,7 @@ func bindProductIn[In ~int32](
 	}
 }
 
-// byProductIn binds a product in the path, in what id names.
+// byProductIn binds a product in the path, within the collection or tier that id binds.
 func byProductIn[In ~int32](
 	id func(*wire.Input) In, kinds []lyceum.ProductKind,
 ) func(*wire.Input) learning.ProductIn[In] {

@@ -9,7 +9,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/learning"
 )
 
-// The bounds of a new quiz (contract/lyceum/quizzes.yaml).
+// The limits of a new quiz (contract/lyceum/quizzes.yaml).
 const (
 	maxQuiz      = 1 << 20 // bytes of a body
 	maxQuestions = 100
@@ -127,7 +127,7 @@ func question(q *lyceum.Question) gen.Question {
 	return shown
 }
 
-// unlessEmpty is null for what is empty.
+// unlessEmpty returns nil for an empty string.
 func unlessEmpty(text string) *string {
 	if text == "" {
 		return nil

@@ -15,7 +15,7 @@ func (f *Face) reports() []wire.Operation {
 	}
 }
 
-// askedReport is a report, and whether it is wanted as a file.
+// askedReport is a report, and whether it is requested as a file.
 type askedReport struct {
 	reports.Query
 

@@ -9,9 +9,9 @@ import (
 	"github.com/lyceum-school/lyceum/internal/inbound/wire"
 )
 
-// one is an operation that answers with one object under a name, such as
-// {"sale":{…}}. Without a name it answers with the object itself. A POST happens
-// once for an Idempotency-Key: what it answers the first time it answers again.
+// one returns an operation that returns one object under a name, such as {"sale":{…}}, or the
+// bare object if the name is empty. A POST takes effect once per Idempotency-Key:
+// repeating it returns the first response again.
 func one[P, T, W any](
 	id string, verb wire.Verb, path string,
 	bind func(*wire.Input) P, rule wire.Rule[P, T], name string, render func(T) W,
@@ -23,23 +23,23 @@ func one[P, T, W any](
 	return appended(id, verb, path, bind, wire.Answer(rule, body))
 }
 
-// appended is an operation whose answer appends itself, for lists that are long
-// or asked for often.
+// appended returns an operation whose response encodes itself, for lists that are long or often
+// requested.
 func appended[P any, A wire.Body](
 	id string, verb wire.Verb, path string, bind func(*wire.Input) P, answer wire.Rule[P, A],
 ) wire.Operation {
 	return wire.New(id, verb, path, wire.Serve(bind, answer))
 }
 
-// asked is what a request wants, and the key under which it happens once.
+// asked holds the parameters of a request and its Idempotency-Key.
 type asked[P any] struct {
 	params P
 	key    lyceum.Opt[string]
 	hash   lyceum.KeyHash
 }
 
-// once serves a change that happens once for an Idempotency-Key. What keep makes
-// of its result is kept with the key, and again makes the answer of that.
+// once serves a change that takes effect once per Idempotency-Key. What keep makes of the
+// result is stored with the key, and again renders the repeated response from it.
 func once[P, T any, A, K wire.Body](
 	bind func(*wire.Input) P, rule wire.Rule[P, T], body func(T) A, keep func(T) K,
 	again func(school lyceum.SchoolID, kept []byte) ([]byte, error),
@@ -65,22 +65,22 @@ func once[P, T any, A, K wire.Body](
 	})
 }
 
-// repeated answers with what was kept.
+// repeated returns the stored response.
 func repeated(_ lyceum.SchoolID, kept []byte) ([]byte, error) { return kept, nil }
 
-// waiting marks operations that wait for something to answer.
+// waiting marks operations that wait until there is something to return.
 func waiting(op wire.Operation) wire.Operation {
 	op.Waits = longestWait * time.Second
 	return op
 }
 
-// heavy marks lists whose rows have no fixed size, or that pass over many.
+// heavy marks lists whose rows have no fixed size, or that scan many rows.
 func heavy(op wire.Operation) wire.Operation {
 	op.Heavy = true
 	return op
 }
 
-// amount is null for what is absent; the rules keep amounts to int32.
+// amount returns nil for an absent amount; the rules keep amounts within int32.
 func amount(o lyceum.Opt[lyceum.Minor]) *int32 {
 	return wire.Number(lyceum.Opt[amount32]{Value: amount32(o.Value), Present: o.Present})
 }
@@ -95,5 +95,5 @@ func text[T ~string](o lyceum.Opt[T]) *string {
 	return &s
 }
 
-// perPage is the size of a page unless the request says otherwise, in rows.
+// perPage is the default page size, in rows.
 const perPage = 25

@@ -40,7 +40,7 @@ func (f *Face) sales() []wire.Operation {
 	}
 }
 
-// The lengths of texts, in characters.
+// The maximum lengths of strings, in characters.
 const (
 	maxReference = 255
 	maxReason    = 500
@@ -118,7 +118,7 @@ func bindNextPlan(in *wire.Input) sales.PlanChange {
 	}
 }
 
-// soldSale is gen.SaleDetail, which has the same fields written out once more.
+// soldSale is gen.SaleDetail, which repeats the fields of gen.Sale.
 type soldSale struct {
 	gen.Sale
 

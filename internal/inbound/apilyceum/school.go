@@ -44,11 +44,11 @@ func school(s lyceum.School) gen.School {
 	}
 }
 
-// maxAbandonAfter is the longest time after which an order is abandoned, in
+// maxAbandonAfter is the maximum time after which an order counts as abandoned, in
 // minutes: 90 days.
 const maxAbandonAfter = 129_600
 
-// schoolChange is what updateSchool is asked.
+// schoolChange holds the parameters of updateSchool.
 type schoolChange struct {
 	onRefund, onChargeback, onCancellation lyceum.Opt[lyceum.Consequence]
 	onLapse                                lyceum.Opt[lyceum.Consequence]
@@ -59,7 +59,7 @@ type schoolChange struct {
 	keep                                   keptDays
 }
 
-// keptDays are how many days a school keeps what.
+// keptDays are retention periods, in days.
 type keptDays struct{ events, attempts, answers, sessions, links, emails lyceum.Opt[int32] }
 
 func bindKeptDays(in *wire.Input) keptDays {
@@ -108,7 +108,7 @@ func (f *Face) updateSchool(ctx context.Context, by lyceum.By, q schoolChange) (
 	return s, f.Learning.ReviewComments(ctx, by, s.ReviewsComments)
 }
 
-// previewSchool returns whose access ends at once.
+// previewSchool lists the users whose access would end immediately.
 func (f *Face) previewSchool(
 	ctx context.Context, by lyceum.By, q schoolChange, p lyceum.Page,
 ) (lyceum.AccessPreview, error) {
@@ -119,7 +119,7 @@ func (f *Face) previewSchool(
 	return f.Sales.PreviewLapse(ctx, by, s.Policy, p)
 }
 
-// changed returns the school as it is after a change.
+// changed returns the school as it would be after a change.
 func (f *Face) changed(ctx context.Context, by lyceum.By, q schoolChange) (lyceum.School, error) {
 	s, err := f.School(ctx, by.School)
 	if err != nil {

@@ -8,10 +8,10 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/clock"
 )
 
-// longestRestore is how long a large sandbox may take to go back.
+// longestRestore is how long restoring a large sandbox may take.
 const longestRestore = time.Minute
 
-// snapshots keep and bring back states of a sandbox.
+// snapshots returns the operations that save and restore states of a sandbox.
 func (f *Face) snapshots() []wire.Operation {
 	const path, each = "/lyceum/v1/sandbox/snapshots", "/lyceum/v1/sandbox/snapshots/{snapshot}"
 	clockBody := wire.As("clock", restoredClock)

@@ -71,8 +71,8 @@ func transactionDetail(d sales.TransactionDetail) shownTransaction {
 	return shownTransaction{&d.Transaction, d.TaxRefunded, d.Reference, d.Period, movements(d.Movements)}
 }
 
-// shownTransaction is a transaction as version 1 writes it, and what only this
-// face adds. Inside a sale it has no movements of its own: nil.
+// shownTransaction is a transaction as version 1 renders it, plus what only this face
+// adds. Inside a sale, movements is nil.
 type shownTransaction struct {
 	transaction *lyceum.Transaction
 	taxRefunded lyceum.Minor

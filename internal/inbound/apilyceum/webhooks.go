@@ -31,7 +31,7 @@ func bindWebhook(in *wire.Input) lyceum.WebhookID {
 	return wire.PathID[lyceum.WebhookID](in, "webhook_id")
 }
 
-// webhooks are those that this server sends to.
+// webhooks renders the webhooks that this server delivers to.
 func webhooks(all []lyceum.Webhook) []gen.Webhook {
 	list := []gen.Webhook{}
 	for i := range all {
@@ -42,17 +42,17 @@ func webhooks(all []lyceum.Webhook) []gen.Webhook {
 	return list
 }
 
-// webhookChange is what updateWebhook is asked, and createWebhook of a new one.
+// webhookChange holds the parameters of updateWebhook, and the options of createWebhook.
 type webhookChange struct {
 	id        lyceum.WebhookID
 	url       lyceum.Opt[string]
-	events    []string // nil where they are not named
+	events    []string // nil if the request does not name them
 	asArray   lyceum.Opt[bool]
 	schedule  lyceum.Opt[string]
 	rateLimit lyceum.Opt[int32]
 }
 
-// bindWebhookOptions reads all but the address. The rules know their bounds.
+// bindWebhookOptions binds everything but the URL. The rules check the limits.
 func bindWebhookOptions(in *wire.Input) webhookChange {
 	names := in.Body("events")
 	q := webhookChange{
@@ -96,7 +96,7 @@ func (f *Face) updateWebhook(ctx context.Context, by lyceum.By, q webhookChange)
 	return f.Events.Update(ctx, by, q.id, q.apply)
 }
 
-// webhookTest is what testWebhook is asked.
+// webhookTest holds the parameters of testWebhook.
 type webhookTest struct {
 	webhook lyceum.WebhookID
 	event   lyceum.Opt[string]
@@ -110,7 +110,7 @@ func (f *Face) testWebhook(ctx context.Context, by lyceum.By, q webhookTest) (ev
 	return f.Events.Test(ctx, by, q.webhook, q.event)
 }
 
-// resume is what resumeWebhook is asked.
+// resume holds the parameters of resumeWebhook.
 type resume struct {
 	webhook lyceum.WebhookID
 	replay  events.Replay
@@ -138,15 +138,15 @@ func bindResend(in *wire.Input) lyceum.ResendFilter {
 
 func resent(n int) int { return n }
 
-// withoutSecret is what is kept of an answer that told a secret, which is kept
-// nowhere.
+// withoutSecret is the part of a response with a secret that is stored for its Idempotency-Key.
+// The secret itself is never stored.
 type withoutSecret struct {
 	Webhook    gen.Webhook        `json:"webhook"`
 	Generation int32              `json:"generation"`
 	Key        lyceum.SecretKeyID `json:"key"`
 }
 
-// secret is an operation that answers with the secret of a webhook.
+// secret returns an operation that returns a webhook with its secret.
 func secret[P any](
 	f *Face, id, path string, bind func(*wire.Input) P, rule wire.Rule[P, events.WithSecret],
 ) wire.Operation {
@@ -161,7 +161,7 @@ func secret[P any](
 	return op
 }
 
-// withSecret makes an answer of what was kept of it.
+// withSecret restores a response from its stored part, deriving the secret again.
 func (f *Face) withSecret(school lyceum.SchoolID, body []byte) ([]byte, error) {
 	var kept withoutSecret
 	if err := json.Unmarshal(body, &kept); err != nil {

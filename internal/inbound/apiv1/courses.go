@@ -9,7 +9,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/learning"
 )
 
-// Paths of which others are parts.
+// Path prefixes.
 const (
 	coursePath    = "/v1/courses/{course_id}"
 	myCoursePath  = "/v1/current_user/courses/{course_id}"
@@ -38,13 +38,13 @@ func bindCourses(in *wire.Input) lyceum.CourseFilter {
 		IsPublished: in.Query("is_published").Bool(),
 		AuthorID:    wire.AnyInt[lyceum.AuthorID](in.Query("author_bio_id")),
 	}
-	if at := in.Query("created_at").Time(); at.Present { // itself included
+	if at := in.Query("created_at").Time(); at.Present { // created_at itself is included
 		f.Created.After = at.Value.Add(-time.Microsecond)
 	}
 	return f
 }
 
-// bindMyCourses leaves out author_bio_id, which learners do not filter by.
+// bindMyCourses omits author_bio_id, which learners cannot filter by.
 func bindMyCourses(in *wire.Input) lyceum.CourseFilter {
 	f := bindCourses(in)
 	f.AuthorID = lyceum.None[lyceum.AuthorID]()

@@ -17,11 +17,11 @@ func (f *Face) enrollments() []wire.Operation {
 	}
 }
 
-// enrollmentsPer is how many enrollments a page has without per. Programs read
-// the first page alone to decide who may enter, so it is as good as all.
+// enrollmentsPer is the page size without per. Programs read only the first page to decide
+// who has access, so it is large enough to be practically the whole list.
 const enrollmentsPer = 10_000
 
-// enrollments is what ShowCourseEnrollments is asked.
+// enrollments holds the parameters of ShowCourseEnrollments.
 type enrollments struct {
 	filter lyceum.EnrolledFilter
 	page   lyceum.Page
@@ -35,7 +35,7 @@ func bindEnrollments(in *wire.Input) enrollments {
 	}, bindPage(in, enrollmentsPer)}
 }
 
-// bindOrder reads sort_direction, which is descending unless it is said.
+// bindOrder reads sort_direction; the default is descending.
 func bindOrder(in *wire.Input) lyceum.Order {
 	if wire.OneOf(in.Query("sort_direction"), "asc", "desc").Value == "asc" {
 		return lyceum.OldestFirst
@@ -48,14 +48,13 @@ func (f *Face) listEnrollments(ctx context.Context, by lyceum.By, q enrollments)
 	return enrollmentList(listing), err
 }
 
-// enrollmentList is gen.EnrollmentList on its way out, appended by hand.
+// enrollmentList is a gen.EnrollmentList that is encoded by hand.
 type enrollmentList lyceum.Listing[lyceum.Enrolled]
 
-// enrollmentBytes is the length of a long row of the list.
+// enrollmentBytes is the length of a long row of the list, in bytes.
 const enrollmentBytes = 176
 
-// AppendJSON implements wire.Body. The buffer grows once: a page can have
-// 10,000 rows.
+// AppendJSON implements wire.Body. It grows the buffer once: a page can have 10,000 rows.
 func (l enrollmentList) AppendJSON(b []byte) ([]byte, error) {
 	b = slices.Grow(b, len(l.Rows)*enrollmentBytes)
 	b = append(b, `{"enrollments":[`...)
@@ -73,7 +72,7 @@ func (l enrollmentList) AppendJSON(b []byte) ([]byte, error) {
 	return appendMeta(append(b, "],"...), l.Total, l.Page, len(l.Rows)), nil
 }
 
-// enrollment is a body about a user and a course.
+// enrollment is the body of a request about a user and a course.
 type enrollment struct {
 	user   lyceum.UserID
 	course lyceum.CourseID

@@ -11,7 +11,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/sales"
 )
 
-// Rules are what the face calls.
+// Rules are the services that the face calls.
 type Rules struct {
 	Sales    *sales.Service
 	Learning *learning.Service
@@ -20,7 +20,7 @@ type Rules struct {
 	Hash     people.Hasher
 }
 
-// Face answers the requests of contract/v1.yaml.
+// Face serves the operations of contract/v1.yaml.
 type Face struct {
 	Rules
 
@@ -29,8 +29,8 @@ type Face struct {
 
 var _ wire.Face = (*Face)(nil)
 
-// New makes the face over the rules it calls. Tokens are the operations by
-// which apps get access tokens; they are the same in every version.
+// New returns a face that calls the given rules. Tokens are the operations with which apps
+// obtain access tokens; they are the same in every version.
 func New(r Rules, tokens []wire.Operation) *Face { return &Face{r, tokens} }
 
 func (f *Face) Name() string { return "v1" }

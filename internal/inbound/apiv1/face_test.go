@@ -30,8 +30,8 @@ func newFace(store lyceum.Store) *apiv1.Face {
 	return apiv1.New(apiv1.Rules{Sales: sales.New(store, func() time.Time { return day(60) }, nil, nil)}, nil)
 }
 
-// asSchool answers a face's operations to a caller of the school; what the
-// server does before and around that is tested there.
+// asSchool serves a face's operations as if a caller of the school had authenticated. What the
+// server does before and around that is tested in its own package.
 func asSchool(face *apiv1.Face, school lyceum.SchoolID) http.Handler {
 	mux := http.NewServeMux()
 	for _, op := range face.Operations() {
@@ -49,7 +49,7 @@ func asSchool(face *apiv1.Face, school lyceum.SchoolID) http.Handler {
 	return mux
 }
 
-// document is the contract, read once for a test.
+// document parses and returns the contract.
 func document(t *testing.T) *openapi3.T {
 	t.Helper()
 	doc, err := openapi3.NewLoader().LoadFromData(contract.V1().YAML)
@@ -59,8 +59,7 @@ func document(t *testing.T) *openapi3.T {
 	return doc
 }
 
-// violation tells what an answer has that the contract's operation does not
-// allow.
+// violation returns an error if the contract does not allow the response for the operation.
 func violation(operation *openapi3.Operation, status int, contentType string, body []byte) error {
 	response := operation.Responses.Status(status)
 	if response == nil {
@@ -77,7 +76,7 @@ func violation(operation *openapi3.Operation, status int, contentType string, bo
 	return media.Schema.Value.VisitJSON(value, openapi3.VisitAsResponse(), openapi3.EnableFormatValidation(), openapi3.MultiErrors())
 }
 
-// client asks for transactions and holds every answer to the contract.
+// client requests lists of transactions and checks every response against the contract.
 type client struct {
 	handler   http.Handler
 	operation *openapi3.Operation
@@ -100,7 +99,7 @@ func (c *client) get(t *testing.T, query string) *httptest.ResponseRecorder {
 	return w
 }
 
-// list asks for a list that must be answered.
+// list requests a list and fails the test unless the status is 200.
 func (c *client) list(t *testing.T, query string) gen.TransactionList {
 	t.Helper()
 	w := c.get(t, query)
@@ -139,9 +138,9 @@ func TestAnswersAreTheGoldenOnes(t *testing.T) {
 				status      int
 				golden      string
 			}{
-				{"second page of five", "per=5&page=2", 200, "page2.json"}, // items 6 to 10
+				{"second page of five", "per=5&page=2", 200, "page2.json"}, // rows 6 to 10
 				{"oldest first", "per=2&sort_direction=asc", 200, "oldest.json"},
-				{"past the last page", "page=99", 200, "empty.json"}, // total still 50
+				{"past the last page", "page=99", 200, "empty.json"}, // the total is still 50
 				{"chargebacks", "is_chargeback=true", 200, "chargebacks.json"},
 				{"fully refunded", "is_fully_refunded=1", 200, "refunds.json"},
 				{"every nullable field is null", "user_id=9&pricing_plan_id=1", 200, "nulls.json"},
@@ -160,8 +159,8 @@ func TestAnswersAreTheGoldenOnes(t *testing.T) {
 	}
 }
 
-// newest lists ids from one to another, newest first as the small school has
-// them: 44 is newer than 45.
+// newest lists the ids from one down to another in the small school's order, newest first:
+// 44 is newer than 45.
 func newest(from, to int32) []int32 {
 	var ids []int32
 	for id := from; id >= to; id-- {
@@ -183,7 +182,7 @@ func TestFiltersAndPages(t *testing.T) {
 	meta := func(total, page, from, to, per, pages int32) gen.PaginationMeta {
 		return gen.PaginationMeta{Total: total, Page: page, From: from, To: to, PerPage: per, NumberOfPages: pages}
 	}
-	// one page holds everything
+	// whole is the meta of a single page that contains everything.
 	whole := func(ids []int32, per int32) gen.PaginationMeta {
 		n := int32(len(ids))
 		if n == 0 {
@@ -249,7 +248,7 @@ func TestFiltersAndPages(t *testing.T) {
 		{"fractions of end are cut", "end=2024-01-10T08:59:59.999Z", newest(9, 1)},
 		{"fractions of start are cut", "start=2024-01-10T09:00:00.999Z", newest(50, 11)},
 		{"start and end", "start=2024-01-10T09:00:00Z&end=2024-01-15T09:00:00Z", newest(15, 11)},
-		{"both are of created_at", "start=2023-11-30&end=2023-12-31", nil}, // where plan 3 was purchased
+		{"both are of created_at", "start=2023-11-30&end=2023-12-31", nil}, // when plan 3 was purchased
 		{"start is end", "start=2024-01-10T09:00:00Z&end=2024-01-10T09:00:00Z", nil},
 		{"end before start", "start=2024-01-15&end=2024-01-10", nil},
 		{"a plain day is its midnight", "start=2024-01-10&end=2024-01-12", []int32{11, 10}},
@@ -321,8 +320,7 @@ func reversed(ids []int32) []int32 {
 	return ids
 }
 
-// TestEveryTransactionIsThere holds all fields of all rows to the rows that
-// were kept.
+// TestEveryTransactionIsThere checks that all rows are listed, with all fields as stored.
 func TestEveryTransactionIsThere(t *testing.T) {
 	for engine, open := range engines {
 		t.Run(engine, func(t *testing.T) {
@@ -340,7 +338,7 @@ func TestEveryTransactionIsThere(t *testing.T) {
 	}
 }
 
-// summary is what the contract shows of a transaction.
+// summary converts a transaction to the contract's type.
 func summary(x lyceum.Transaction) gen.TransactionSummary {
 	s := gen.TransactionSummary{
 		ID: int32(x.ID), UserID: int32(x.UserID), PricingPlanID: int32(x.PricingPlanID), SaleID: int32(x.SaleID),
@@ -383,7 +381,7 @@ func TestR14BadValues(t *testing.T) {
 	)
 	store := engines["sqlite"](t)
 	c := newClient(t, store, storetest.MakeSchool(t, store))
-	// Bad for every parameter.
+	// Invalid for every parameter.
 	anywhere := []string{"", "%00", "1%00", "%201x", "１２", "%EF%BC%91", "null", "undefined", "[]", "9223372036854775808", "1e9", "-", "%ff"}
 	integers := []string{"2147483648", "-2147483649", "%201", "1%20", "+1", "%2B5", "1.5", "0x1", "abc", "1,2"}
 	for _, p := range []struct {
@@ -483,8 +481,8 @@ func TestViolationsAreSeen(t *testing.T) {
 	}
 }
 
-// TestParametersAreTheContracts: a parameter that nobody reads would take any
-// value.
+// TestParametersAreTheContracts checks that every parameter of the contract rejects an invalid
+// value, which a parameter that is never read would not, and accepts the contract's example.
 func TestParametersAreTheContracts(t *testing.T) {
 	store := engines["sqlite"](t)
 	c := newClient(t, store, storetest.MakeSchool(t, store))

@@ -23,12 +23,12 @@ func (f *Face) myLectures() []wire.Operation {
 	}
 }
 
-// inLecture is what the operations about a lecture are asked.
+// inLecture holds the parameters of the operations on a lecture.
 type inLecture struct {
 	course     lyceum.CourseID
 	lecture    lyceum.LectureID
 	attachment lyceum.AttachmentID // a video or a quiz
-	user       lyceum.UserID       // where no learner asks
+	user       lyceum.UserID       // if the caller is not a learner
 }
 
 func bindLecture(in *wire.Input) inLecture {
@@ -52,7 +52,7 @@ func (f *Face) markComplete(ctx context.Context, by lyceum.By, q inLecture) erro
 
 func lecture(l learning.LectureDetail) gen.Lecture { return lectureWith(&l, withAnswers) }
 
-// myLecture is a lecture for a learner, who does not see the answers of a quiz.
+// myLecture renders a lecture for a learner, without the answers of its quizzes.
 func myLecture(l learning.LectureDetail) gen.Lecture { return lectureWith(&l, withoutAnswers) }
 
 func lectureWith(l *learning.LectureDetail, a answers) gen.Lecture {

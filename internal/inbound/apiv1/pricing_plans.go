@@ -18,7 +18,7 @@ func (f *Face) pricingPlans() []wire.Operation {
 	}
 }
 
-// pricingPlansPer is how many pricing plans a page has without per.
+// pricingPlansPer is the page size without per.
 const pricingPlansPer = 5
 
 func bindPlan(in *wire.Input) lyceum.PricingPlanID {
@@ -40,7 +40,7 @@ func (f *Face) showPlan(ctx context.Context, by lyceum.By, id lyceum.PricingPlan
 	return p, cmp.Or(err, priceFits(&p))
 }
 
-// priceFits makes sure that no price is cut to the contract's int32.
+// priceFits returns an error if the price does not fit the contract's int32.
 func priceFits(p *lyceum.PricingPlan) error {
 	if int64(p.Price) != int64(int32(p.Price)) {
 		return fmt.Errorf("pricing plan %d: price %d does not fit the contract's int32", p.ID, p.Price)
@@ -64,7 +64,7 @@ func planDetail(p lyceum.PricingPlan) gen.PricingPlanDetail {
 		AccessLimitInterval:  (*gen.PricingPlanFrequencyAccessLimitInterval)(wire.Optional(p.AccessLimitInterval)),
 		AccessLimitDuration:  wire.Number(p.AccessLimitDuration),
 	}
-	if frequency.BillingInterval == nil { // it stands in for plans that do not recur
+	if frequency.BillingInterval == nil { // plans that do not recur have month as a placeholder
 		month := gen.PricingPlanFrequencyBillingInterval("month")
 		frequency.BillingInterval = &month
 	}

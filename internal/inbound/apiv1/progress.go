@@ -22,11 +22,11 @@ func (f *Face) myProgress() []wire.Operation {
 	}
 }
 
-// courseProgress is what the operations about progress are asked. The page is
-// one of published lectures.
+// courseProgress holds the parameters of the operations on progress. The page is one of
+// published lectures.
 type courseProgress struct {
 	course lyceum.CourseID
-	user   lyceum.UserID // where no learner asks
+	user   lyceum.UserID // if the caller is not a learner
 	page   lyceum.Page
 }
 
@@ -40,7 +40,7 @@ func bindMyProgress(in *wire.Input) courseProgress {
 	return courseProgress{course: bindCourse(in), page: bindPage(in, defaultPer)}
 }
 
-// progressPage is a learner's progress and the page of lectures to show.
+// progressPage is a learner's progress with the page of lectures to render.
 type progressPage struct {
 	learning.ProgressDetail
 
@@ -75,7 +75,7 @@ func progress(p progressPage) gen.OneCourseProgress {
 	}
 }
 
-// progressSections gives the sections of the lectures that a page shows.
+// progressSections returns the sections of the lectures on a page.
 func progressSections(p *learning.ProgressDetail, shown []lyceum.Lecture) []gen.ProgressSection {
 	sections := []gen.ProgressSection{}
 	for _, section := range p.Sections {

@@ -54,7 +54,7 @@ func quiz(a lyceum.Attachment) gen.QuizAttachment {
 	return shown
 }
 
-// answers is whether the correct answers of a quiz are shown.
+// answers says whether the correct answers of a quiz are rendered.
 type answers uint8
 
 const (
@@ -75,7 +75,7 @@ func questions(quiz *lyceum.Quiz, shown answers) []gen.QuizQuestion {
 	return list
 }
 
-// quizResponses are what was answered to a quiz, and where it stands.
+// quizResponses are the responses to a quiz, with its course and lecture.
 type quizResponses struct {
 	learning.QuizAnswers
 

@@ -14,7 +14,7 @@ import (
 	gen "github.com/lyceum-school/lyceum/internal/gen/apiv1"
 )
 
-// pair is a value as the vocabulary has it and as the contract writes it.
+// pair is a value of a type of the root package and the same value as the contract represents it.
 type pair[A, B any] struct {
 	kept A
 	want B
@@ -77,9 +77,9 @@ func drawTransaction(t *rapid.T) (x lyceum.Transaction, s gen.TransactionSummary
 	return x, s
 }
 
-// TestAppendedByHandIsTheGeneratedType holds what is appended by hand to
-// encoding/json and the types made from the contract: the same bytes, which
-// decode strictly into the same value.
+// TestAppendedByHandIsTheGeneratedType checks that the hand-written encoding of a list of
+// transactions has the same bytes as encoding/json makes of the types generated from the
+// contract, and that they decode strictly into the same value.
 func TestAppendedByHandIsTheGeneratedType(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		listing := lyceum.TransactionListing{
@@ -88,7 +88,7 @@ func TestAppendedByHandIsTheGeneratedType(t *testing.T) {
 		}
 		want := gen.TransactionList{Transactions: []gen.TransactionSummary{}}
 		var shown lyceum.TransactionSlice
-		// A row on a page that begins beyond int32 cannot be: ids are int32.
+		// A page that begins beyond int32 has no rows: ids are int32.
 		if listing.Page.Offset()+3 <= math.MaxInt32 {
 			for range rapid.IntRange(0, 3).Draw(t, "rows") {
 				x, s := drawTransaction(t)
@@ -149,7 +149,7 @@ func TestEveryAmountIsHeldToInt32(t *testing.T) {
 	}
 }
 
-// setAmount sets a field to an amount, and reports whether it holds one.
+// setAmount sets a field to an amount, and reports whether it is of a type of amounts.
 func setAmount(field any, amount int64) bool {
 	switch at := field.(type) {
 	case *lyceum.USDCents:
@@ -164,7 +164,7 @@ func setAmount(field any, amount int64) bool {
 	return true
 }
 
-// TestUsersByHandAreTheGeneratedType does the same for the list of users.
+// TestUsersByHandAreTheGeneratedType checks the same for the list of users.
 func TestUsersByHandAreTheGeneratedType(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		list := userList{Listing: lyceum.Listing[lyceum.UserSummary]{Total: 300, Page: lyceum.Page{Number: 2, Size: 7}, More: rapid.Bool().Draw(t, "more")}}

@@ -9,8 +9,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/inbound/wire"
 )
 
-// one is an operation that answers with one object under a name, such as
-// {"course":{…}}. Without a name it answers with the object itself.
+// one returns an operation that returns one object under a name, such as {"course":{…}}, or the
+// bare object if the name is empty.
 func one[P, T, W any](
 	id string, verb wire.Verb, path string,
 	bind func(*wire.Input) P, rule wire.Rule[P, T], name string, render func(T) W,
@@ -18,8 +18,8 @@ func one[P, T, W any](
 	return appended(id, verb, path, bind, wire.Answer(rule, wire.As(name, render)))
 }
 
-// many is an operation that answers with a page of a list under a name, and
-// with where the page stands. Per is the size of a page unless it is said.
+// many returns an operation that returns a page of a list under a name, with the pagination
+// meta. Per is the default page size.
 func many[F, T, W any](
 	id, path string, per int32,
 	bind func(*wire.Input) F, rule wire.PageRule[F, T], name string, render func(T) W,
@@ -31,29 +31,29 @@ func many[F, T, W any](
 	return appended(id, wire.Get, path, asked, answer)
 }
 
-// none is an operation that answers without a body.
+// none returns an operation that responds without a body.
 func none[P any](
 	id string, verb wire.Verb, path string, bind func(*wire.Input) P, do func(context.Context, lyceum.By, P) error,
 ) wire.Operation {
 	return wire.NoContent(appended(id, verb, path, bind, wire.Done(do)))
 }
 
-// appended is an operation whose answer appends itself, for lists that are long
-// or asked for often. Members of a body that nobody asks for are ignored.
+// appended returns an operation whose response encodes itself, for lists that are long or often
+// requested. Unknown members of the request body are ignored.
 func appended[P any, A wire.Body](
 	id string, verb wire.Verb, path string, bind func(*wire.Input) P, answer wire.Rule[P, A],
 ) wire.Operation {
 	return wire.New(id, verb, path, wire.ServeLenient(bind, answer))
 }
 
-// The page sizes of v1 (docs/divergences.md, "Page size"): without per a list
-// has its own default, above the maximum per counts as the maximum.
+// The page sizes of v1 (docs/divergences.md, "Page size"): without per, a list uses its
+// own default; a larger per than the maximum counts as the maximum.
 const (
 	defaultPer = 20
 	maxPer     = 100
 )
 
-// bindPage reads which page is asked for; usual is its size without per.
+// bindPage reads the requested page; usual is its size without per.
 func bindPage(in *wire.Input, usual int32) lyceum.Page {
 	number, per := wire.Amount[int32](in.Query("page"), 1), wire.Amount[int32](in.Query("per"), 1)
 	if per.Present {
@@ -62,15 +62,15 @@ func bindPage(in *wire.Input, usual int32) lyceum.Page {
 	return lyceum.Page{Number: number.Else(1), Size: usual}
 }
 
-// meta is the pagination meta, version 1: for per=5 and 50 items, page 2 is
-// from 6 to 10 with 10 pages. An empty page is from 0 to 0.
+// meta is the pagination meta of version 1: with per=5 and 50 items, page 2 is from 6 to
+// 10 of 10 pages. An empty page is from 0 to 0.
 type meta struct {
 	total int64
 	page  lyceum.Page
 	shown int
 }
 
-// bounds are the numbers of the first and the last row.
+// bounds returns the numbers of the first and the last row, from 1.
 func (m meta) bounds() (from, to int64) {
 	if m.shown == 0 {
 		return 0, 0
@@ -91,15 +91,15 @@ func (m meta) AppendJSON(b []byte) ([]byte, error) {
 	return append(b, '}'), nil
 }
 
-// appendMeta appends the meta at the end of an object.
+// appendMeta appends the meta and closes the enclosing object.
 func appendMeta(b []byte, total int64, p lyceum.Page, shown int) []byte {
-	b, _ = meta{total, p, shown}.AppendJSON(append(b, `"meta":`...)) // it does not fail
+	b, _ = meta{total, p, shown}.AppendJSON(append(b, `"meta":`...)) // never fails
 	return append(b, '}')
 }
 
-// Failure implements wire.Face: a message, or an array of them when several
-// things are wrong. Only an API key that is missing or wrong is answered with
-// the request's id, as by the gateway that programs know.
+// Failure implements wire.Face: a message, or an array of messages if there are several
+// errors. Only the response to a missing or wrong API key has the request id, as existing
+// programs know it from the gateway.
 func (f *Face) Failure(e *lyceum.Error, requestID string) (int, wire.Body) {
 	sentences := e.Sentences()
 	body := gen.Error{Message: sentences}

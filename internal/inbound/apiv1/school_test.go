@@ -9,7 +9,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// engines opens an empty store on each engine.
+// engines has a function per engine that opens an empty store.
 var engines = map[string]storetest.Opener{
 	"sqlite": func(t *testing.T) lyceum.Store {
 		t.Helper()
@@ -40,7 +40,7 @@ func on(ids ...lyceum.TransactionID) map[lyceum.TransactionID]bool {
 	return set
 }
 
-// What is special about single transactions of the small school.
+// The transactions of the small school that are special, by what is special about them.
 var (
 	unpaid       = on(9, 29)
 	chargedBack  = on(5, 25, 45)
@@ -50,10 +50,10 @@ var (
 	free         = on(50)
 )
 
-// day is 9 o'clock on the n-th day of 2024.
+// day returns 9 o'clock on the n-th day of 2024.
 func day(n int) time.Time { return time.Date(2024, 1, n, 9, 0, 0, 0, time.UTC) }
 
-// The plans of the small school: 10 transactions each, in this order.
+// plans are the pricing plans of the small school: 10 transactions each, in this order.
 var plans = []lyceum.PricingPlan{
 	{ID: 1, CourseID: lyceum.Some(lyceum.CourseID(1)), Name: "Pottery", Price: 1000, Currency: "USD", Frequency: lyceum.OneTimePayment, CreatedAt: day(1), UpdatedAt: day(1)},
 	{ID: 2, CourseID: lyceum.Some(lyceum.CourseID(2)), Name: "Welding", Price: 2000, Currency: "EUR", Frequency: lyceum.OneTimePayment, CreatedAt: day(1), UpdatedAt: day(1)},
@@ -62,8 +62,8 @@ var plans = []lyceum.PricingPlan{
 	{ID: 5, CourseID: lyceum.Some(lyceum.CourseID(3)), Name: "Glass", Price: 5000, Currency: "USD", Frequency: lyceum.PaymentPlan, CreatedAt: day(1), UpdatedAt: day(1)},
 }
 
-// transaction makes the one with an id. One is created each day, but 44 after
-// 45, and 43 in the same second as 42.
+// transaction returns the transaction with an id. One is created each day, except that 44 comes
+// after 45, and 43 in the same second as 42.
 func transaction(id lyceum.TransactionID) lyceum.Transaction {
 	plan := &plans[(id-1)/10]
 	created := day(int(id))
@@ -120,14 +120,14 @@ func transaction(id lyceum.TransactionID) lyceum.Transaction {
 	return t
 }
 
-// smallSchool keeps the school of 50 transactions, and a second one whose
-// single transaction no answer may show.
+// smallSchool stores the school of 50 transactions, and a second one whose single transaction
+// must not be in any response.
 func smallSchool(t *testing.T, store lyceum.Store) lyceum.SchoolID {
 	t.Helper()
 	school := storetest.MakeSchool(t, store)
 	fill(t, store, school, func() (all []lyceum.Transaction) {
 		for id := range lyceum.TransactionID(50) {
-			all = append(all, transaction(id*7%50+1)) // in no order at all
+			all = append(all, transaction(id*7%50+1)) // in no particular order
 		}
 		return all
 	}()...)

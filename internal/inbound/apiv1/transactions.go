@@ -9,14 +9,15 @@ import (
 	"github.com/lyceum-school/lyceum/internal/inbound/wire"
 )
 
-// transactions are not cached: their index makes a page as fast as the cache finds one.
+// transactions returns the operation that lists transactions. It is not cached: with the sales
+// index, a page is as fast as the lookup of a cached one.
 func (f *Face) transactions() []wire.Operation {
 	return []wire.Operation{
 		appended("ListTransactions", wire.Get, "/v1/transactions", bindTransactions, f.listTransactions),
 	}
 }
 
-// transactions is what ListTransactions is asked.
+// transactions holds the parameters of ListTransactions.
 type transactions struct {
 	filter lyceum.TransactionFilter
 	order  lyceum.Order
@@ -32,8 +33,8 @@ func (f *Face) listTransactions(ctx context.Context, by lyceum.By, q transaction
 	return transactionList(listing), err
 }
 
-// transactionList is gen.TransactionList on its way out. It is appended by
-// hand: reflection costs half the throughput of a page.
+// transactionList is a gen.TransactionList that is encoded by hand: reflection would halve the
+// throughput of a page.
 type transactionList lyceum.TransactionListing
 
 var _ wire.Versioned = transactionList{}
@@ -58,10 +59,10 @@ func (l transactionList) AppendJSON(b []byte) ([]byte, error) {
 	return appendMeta(append(b, "],"...), l.Total, l.Page, shown), nil
 }
 
-// transactionPool has transactions between being read and being appended.
+// transactionPool recycles the transactions that rows are decoded into.
 var transactionPool = sync.Pool{New: func() any { return new(lyceum.Transaction) }}
 
-// fits makes sure that no amount is cut to the contract's int32.
+// fits returns an error if an amount does not fit the contract's int32.
 func fits(t *lyceum.Transaction) error {
 	for _, v := range [...]int64{
 		int64(t.Charge), int64(t.FinalPrice), int64(t.TaxCharge), int64(t.Revenue), int64(t.ChargebackFee.Value),

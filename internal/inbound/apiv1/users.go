@@ -20,7 +20,7 @@ func (f *Face) users() []wire.Operation {
 	}
 }
 
-// users is what ListUsers is asked.
+// users holds the parameters of ListUsers.
 type users struct {
 	filter lyceum.UserFilter
 	page   lyceum.Page
@@ -38,7 +38,7 @@ func (f *Face) listUsers(ctx context.Context, by lyceum.By, q users) (userList, 
 	return userList{listing, q.filter.After}, err
 }
 
-// userList is gen.UserList on its way out, appended by hand.
+// userList is a gen.UserList whose rows are encoded by hand.
 type userList struct {
 	lyceum.Listing[lyceum.UserSummary]
 
@@ -65,7 +65,7 @@ func (l userList) AppendJSON(b []byte) ([]byte, error) {
 	return append(append(append(b, `],"meta":`...), meta...), '}'), err
 }
 
-// userMeta says with search_after where to go on (contract/v1.yaml,
+// userMeta returns the meta, with the search_after of the next page (contract/v1.yaml,
 // UserListMeta).
 func userMeta(l *lyceum.Listing[lyceum.UserSummary], after lyceum.Opt[lyceum.UserID]) gen.UserListMeta {
 	m := meta{l.Total, l.Page, len(l.Rows)}
@@ -108,8 +108,7 @@ func user(d people.Detail) gen.UserDetail {
 	return shown
 }
 
-// bindNewUser leaves the lengths of texts to the rules, which the consent pages
-// share.
+// bindNewUser leaves the lengths of strings to the rules, which the consent pages share.
 func bindNewUser(in *wire.Input) people.NewUser {
 	return people.NewUser{
 		Email:    in.Body("email").Required().Text(1, wire.Unbounded).Value,

@@ -22,7 +22,7 @@ func (f *Face) myVideos() []wire.Operation {
 	}
 }
 
-// bindVideo holds user_id to its form; the answer is the same for everybody.
+// bindVideo validates user_id and ignores it: the response is the same for every user.
 func bindVideo(in *wire.Input) inLecture {
 	q := bindLecture(in)
 	q.attachment = wire.PathID[lyceum.AttachmentID](in, "video_id")

@@ -28,10 +28,11 @@ func (f *Face) attachments() []wire.Operation {
 	}
 }
 
-// maxLong is the largest body with a long text, in bytes: a character takes up to six.
+// maxLong is the maximum size of a body with a long string, in bytes: a character takes up
+// to six.
 const maxLong = 6*maxText + 64<<10
 
-// long lets the body of an operation have a long text.
+// long raises an operation's body limit to maxLong.
 func long(op wire.Operation) wire.Operation {
 	op.MaxBody = maxLong
 	return op
@@ -41,7 +42,7 @@ func byAttachment(in *wire.Input) learning.InLecture {
 	return learning.InLecture{Lecture: byLecture(in), ID: wire.PathID[lyceum.AttachmentID](in, "attachment_id")}
 }
 
-// The lengths of texts, in characters (contract/v2/attachments.yaml).
+// The maximum lengths of strings, in characters (contract/v2/attachments.yaml).
 const (
 	maxText     = 100_000
 	maxSyntax   = 50
@@ -55,7 +56,7 @@ var newKinds = []lyceum.AttachmentKind{
 	lyceum.PDFAttachment, lyceum.FileAttachment,
 }
 
-// bindNewAttachment binds an attachment with what its kind must have.
+// bindNewAttachment binds an attachment and requires what its kind needs.
 func bindNewAttachment(in *wire.Input) learning.AttachmentDetail {
 	of := byLecture(in)
 	a := lyceum.Attachment{
@@ -85,7 +86,7 @@ func bindNewAttachment(in *wire.Input) learning.AttachmentDetail {
 	return learning.AttachmentDetail{Course: of.Course, Attachment: a}
 }
 
-// bindFile binds where a file is. It is kept as a link, and a video is played from
+// bindFile binds a file by its address, which is stored as a link. A video is played from
 // there.
 func bindFile(f wire.Field, a *lyceum.Attachment) {
 	member, given := f.Object()
@@ -106,7 +107,7 @@ func bindFile(f wire.Field, a *lyceum.Attachment) {
 	}
 }
 
-// lastPart returns the last part of an address, which is the name of a file.
+// lastPart returns the last segment of a URL's path as the name of the file.
 func lastPart(link string) lyceum.Opt[string] {
 	u, err := url.Parse(link)
 	if err != nil || strings.Trim(u.Path, "/") == "" {
@@ -115,7 +116,7 @@ func lastPart(link string) lyceum.Opt[string] {
 	return lyceum.Some(path.Base(u.Path))
 }
 
-// openQuestion is what a request says of an open question.
+// openQuestion holds the members of a request about an open question.
 type openQuestion struct {
 	text             lyceum.Opt[string]
 	required, upload lyceum.Opt[bool]
@@ -134,7 +135,7 @@ func (q *openQuestion) apply(a *lyceum.Attachment) {
 	change(&to.ImageAlt, q.alt)
 }
 
-// change changes a field if the request has a value for it.
+// change sets a field if the request has a value for it.
 func change[T comparable](to *lyceum.Opt[T], asked lyceum.Opt[T]) {
 	if asked.Present {
 		*to = asked
@@ -174,7 +175,7 @@ func bindAttachmentOrder(
 	}
 }
 
-// lectureAttachment renders an attachment of a lecture of a course.
+// lectureAttachment renders an attachment of a lecture.
 func lectureAttachment(a learning.AttachmentDetail) gen.LectureAttachment {
 	href := fmt.Sprintf("%s/attachments/%d", lectureHref(a.Course, a.Lecture), a.ID)
 	shown := gen.LectureAttachment{
@@ -202,7 +203,7 @@ func lectureAttachment(a learning.AttachmentDetail) gen.LectureAttachment {
 	return shown
 }
 
-// bindVideo holds user_id to its form; the answer is the same for everybody.
+// bindVideo validates user_id and ignores it: the response is the same for every user.
 func bindVideo(in *wire.Input) learning.InLecture {
 	wire.AnyInt[lyceum.UserID](in.Query("user_id"))
 	return learning.InLecture{Lecture: byLecture(in), ID: wire.PathID[lyceum.AttachmentID](in, "video_id")}

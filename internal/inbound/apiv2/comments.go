@@ -25,7 +25,7 @@ func (f *Face) comments() []wire.Operation {
 	}
 }
 
-// heavy marks lists whose rows have no fixed size.
+// heavy marks a list whose rows have no fixed size.
 func heavy(op wire.Operation) wire.Operation {
 	op.Heavy = true
 	return op
@@ -50,7 +50,7 @@ func bindLectureComments(in *wire.Input) lyceum.CommentFilter {
 	return f
 }
 
-// bindNewComment leaves the length of the text to the rules, which trim it.
+// bindNewComment leaves the length of the text to the rules, which trim it first.
 func bindNewComment(in *wire.Input) learning.NewComment {
 	of := byLecture(in)
 	return learning.NewComment{
@@ -68,7 +68,7 @@ func bindModeration(in *wire.Input) learning.Moderation {
 	}
 }
 
-// comment renders a comment for a school's programs.
+// comment renders a comment for the school's programs.
 func comment(c learning.CommentDetail) gen.Comment {
 	named := sha256.Sum256([]byte(strings.ToLower(strings.TrimSpace(c.Author.Email))))
 	picture := "https://www.gravatar.com/avatar/" + hex.EncodeToString(named[:])

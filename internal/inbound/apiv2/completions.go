@@ -20,7 +20,7 @@ func (f *Face) completions() []wire.Operation {
 	}
 }
 
-// userLecture is what the operations about the completion of a lecture are asked.
+// userLecture holds the parameters of the operations on the completion of a lecture.
 type userLecture struct {
 	inLecture
 

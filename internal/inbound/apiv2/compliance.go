@@ -16,8 +16,7 @@ func (f *Face) compliance() []wire.Operation {
 	}
 }
 
-// maxRetakes is how often a quiz may be answered again at most
-// (contract/v2/compliance.yaml).
+// maxRetakes is the maximum of quiz_maximum_retakes (contract/v2/compliance.yaml).
 const maxRetakes = 1000
 
 func bindCompliance(in *wire.Input) learning.ComplianceChange {

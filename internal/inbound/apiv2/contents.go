@@ -62,7 +62,7 @@ func bindLectureChange(in *wire.Input) learning.Edit[learning.InCourse[lyceum.Le
 	}}
 }
 
-// set changes a field that is usual where it is absent.
+// set changes an optional field, whose absence means usual, if the requested value differs.
 func set(to *lyceum.Opt[bool], asked lyceum.Opt[bool], usual bool) {
 	if asked.Present && asked.Value != to.Else(usual) {
 		*to = asked

@@ -22,7 +22,7 @@ func (f *Face) coupons() []wire.Operation {
 	}
 }
 
-// maxMonths is how long a repeating coupon lasts at most (contract/v2/coupons.yaml).
+// maxMonths is the maximum duration of a repeating coupon (contract/v2/coupons.yaml).
 const maxMonths = 1200
 
 var byCoupon = wire.ByID[lyceum.CouponID]("coupon_id")
@@ -65,7 +65,7 @@ func bindNewCoupon(in *wire.Input) learning.CouponChange {
 	id := wire.ID[int32](b("product_id"))
 	q.Product = lyceum.Some(lyceum.Opt[lyceum.Product]{
 		Value:   lyceum.Product{Kind: lyceum.KindOfCoupon(kind.Value), ID: id.Value},
-		Present: kind.Present || id.Present, // half a product is refused
+		Present: kind.Present || id.Present, // a kind without an id, or the reverse, is rejected
 	})
 	return q
 }
@@ -79,7 +79,7 @@ func bindCouponChange(in *wire.Input) learning.CouponChange {
 	return q
 }
 
-// bindCoupon binds what a coupon can say when it is created and afterwards.
+// bindCoupon binds the members that creating and updating a coupon share.
 func bindCoupon(in *wire.Input) learning.CouponChange {
 	b := in.Body
 	return learning.CouponChange{
@@ -127,7 +127,7 @@ func currency(c lyceum.Opt[lyceum.Currency]) *string {
 	return wire.Optional(lyceum.Opt[string]{Value: string(c.Value), Present: c.Present})
 }
 
-// discount is what a coupon takes off, for people.
+// discount returns the discount of a coupon in human-readable form, or nil if it has none.
 func discount(c *lyceum.Coupon) *string {
 	text := ""
 	switch {

@@ -12,7 +12,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/learning"
 )
 
-// Paths of which others are parts.
+// Path prefixes.
 const (
 	coursePath    = "/v2/products/courses/{course_id}"
 	lecturePath   = coursePath + "/lectures/{lecture_id}"
@@ -52,8 +52,8 @@ func bindCourses(in *wire.Input) lyceum.CourseFilter {
 	return q
 }
 
-// bindOrder binds the order of a list of products: by creation, the newest
-// first, unless the request says otherwise. Keys are those that it may name.
+// bindOrder binds the order of a list of products; the default is the newest first. Keys
+// are the accepted values of sort_by.
 func bindOrder(in *wire.Input, keys ...string) lyceum.CourseOrder {
 	key := wire.OneOf(in.Query("sort_by"), keys...).Else("created_at")
 	return lyceum.CourseOrder{
@@ -70,7 +70,7 @@ func bindMyCourses(in *wire.Input) lyceum.CourseFilter {
 	}
 }
 
-// The lengths of the texts of a course, in characters (contract/v2/courses.yaml).
+// The maximum lengths of a course's strings, in characters (contract/v2/courses.yaml).
 const (
 	maxCourseName = 200
 	maxSubtitle   = 255
@@ -88,7 +88,7 @@ func bindFriendlyURL(in *wire.Input) lyceum.Opt[string] {
 	})
 }
 
-// bindImageURL binds the address of a picture; a blank one is none.
+// bindImageURL binds the URL of an image; a blank one means no image.
 func bindImageURL(in *wire.Input) lyceum.Opt[lyceum.Opt[string]] {
 	image := in.Body("image_url")
 	if blank := image.Text(0, wire.Unbounded); image.Given() && strings.TrimSpace(blank.Value) == "" {
@@ -123,7 +123,7 @@ func bindCourseChange(in *wire.Input) learning.Edit[lyceum.CourseID, lyceum.Cour
 	}}
 }
 
-// productCourse is a course for a program of the school.
+// productCourse renders a course for the school's programs.
 func productCourse(c lyceum.Course) gen.Course {
 	shown := course(c)
 	href := fmt.Sprintf("/v2/products/courses/%d", c.ID)
@@ -196,7 +196,7 @@ func progress(p learning.ProgressDetail) gen.CourseProgress {
 	return shown
 }
 
-// certificate has nulls until it is issued.
+// certificate renders a certificate, whose members are null until it is issued.
 func certificate(p learning.ProgressDetail) (shown gen.Certificate) {
 	if c := p.Certificate.Value; p.Certificate.Present {
 		shown = gen.Certificate{

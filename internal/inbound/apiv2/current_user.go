@@ -26,7 +26,8 @@ func me(m access.Me) gen.CurrentUser {
 	}
 }
 
-// updateMe answers with what the scopes of the app let it see.
+// updateMe changes the learner's profile and returns what the app's scopes allow it to
+// see.
 func (f *Face) updateMe(ctx context.Context, who wire.Principal, r *http.Request) (wire.Body, error) {
 	reads := who.Learner.Scopes.Has("profile:read")
 	change := func(ctx context.Context, by lyceum.By, c people.OwnChange) (changedMe, error) {
@@ -46,7 +47,7 @@ func bindOwnChange(in *wire.Input) people.OwnChange {
 	return c
 }
 
-// changedMe is the fields of a profile that an app may see, in the order of the
+// changedMe are the members of a profile that an app may see, in the order of the
 // contract.
 type changedMe []changedField
 

@@ -8,7 +8,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/inbound/wire"
 )
 
-// customizations shows none: the pages of a school cannot be customized.
+// customizations returns the operation whose data is always null: the pages of a school cannot
+// be customized.
 func customizations() []wire.Operation {
 	none := func(context.Context, lyceum.By, struct{}) (struct{}, error) { return struct{}{}, nil }
 	show := func(struct{}) *gen.Customizations { return nil }

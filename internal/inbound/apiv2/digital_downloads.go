@@ -35,7 +35,7 @@ func bindDigitalDownloads(in *wire.Input) lyceum.DigitalDownloadFilter {
 	}
 }
 
-// The lengths of texts, in characters (contract/v2/digital_downloads.yaml).
+// The maximum lengths of strings, in characters (contract/v2/digital_downloads.yaml).
 const (
 	maxTitle       = 255
 	maxDescription = 20_000

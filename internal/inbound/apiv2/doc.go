@@ -1,6 +1,5 @@
-// Package apiv2 is the v2 interface as contract/v2.yaml has it.
+// Package apiv2 implements the v2 API of contract/v2.yaml.
 //
-// It owns how v2 writes what the rules give it, its statuses and its errors.
-// It decides nothing, and must not know v1: v2 is in beta and may change
-// without v1 noticing.
+// It owns how v2 renders what the rules return, its status codes and its errors. It
+// decides nothing, and must not know v1: v2 is in beta and may change without v1 noticing.
 package apiv2

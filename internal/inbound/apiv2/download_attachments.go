@@ -30,7 +30,7 @@ func byDownloadAttachment(in *wire.Input) learning.InDownload {
 	}
 }
 
-// bindNewDownloadAttachment binds an attachment with what its kind must have.
+// bindNewDownloadAttachment binds an attachment and requires what its kind needs.
 func bindNewDownloadAttachment(in *wire.Input) lyceum.DownloadAttachment {
 	a := lyceum.DownloadAttachment{
 		DigitalDownloadID: byDownload(in),
@@ -49,7 +49,8 @@ func bindNewDownloadAttachment(in *wire.Input) lyceum.DownloadAttachment {
 	return a
 }
 
-// downloadAttachment shows a program a file of this server by a link.
+// downloadAttachment renders an attachment for the school's programs. The URL of a file of
+// this server is a link.
 func (f *Face) downloadAttachment(a learning.LinkedAttachment) gen.DigitalDownloadAttachment {
 	address := wire.FileAddress(f.base, a.URL, a.Link)
 	return gen.DigitalDownloadAttachment{
@@ -59,7 +60,8 @@ func (f *Face) downloadAttachment(a learning.LinkedAttachment) gen.DigitalDownlo
 	}
 }
 
-// linkedAttachment shows a learner the link instead of the permanent address.
+// linkedAttachment renders an attachment for a learner: with a link instead of the
+// permanent address.
 func (f *Face) linkedAttachment(a learning.LinkedAttachment) gen.DigitalDownloadAttachment {
 	shown, link := f.downloadAttachment(a), wire.FileLink(f.base, a.Link)
 	shown.URL = &link

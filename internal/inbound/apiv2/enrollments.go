@@ -55,7 +55,7 @@ func (f *Face) collectionEnrollments() []wire.Operation {
 	}
 }
 
-// byUser binds a user and a product of a kind, whose id has a name in the path.
+// byUser binds a user and a product of the given kind; id names its path parameter.
 func byUser(kind lyceum.ProductKind, id string) func(*wire.Input) learning.UserProduct {
 	return func(in *wire.Input) learning.UserProduct {
 		return learning.UserProduct{
@@ -73,7 +73,7 @@ func bindCourseEnrollments(in *wire.Input) lyceum.HoldingFilter {
 	return f
 }
 
-// bindDownloadEnrollments has a period that includes both ends.
+// bindDownloadEnrollments includes both ends of the period.
 func bindDownloadEnrollments(in *wire.Input) lyceum.HoldingFilter {
 	f := bindEnrollments(in, lyceum.DownloadKind, "digital_download_id",
 		lyceum.HoldingActive, lyceum.HoldingExpired, lyceum.HoldingDisabled)
@@ -84,7 +84,8 @@ func bindDownloadEnrollments(in *wire.Input) lyceum.HoldingFilter {
 	return f
 }
 
-// bindCollectionEnrollments knows two statuses: what has expired is disabled.
+// bindCollectionEnrollments accepts two statuses: an expired enrollment counts as
+// disabled.
 func bindCollectionEnrollments(in *wire.Input) lyceum.HoldingFilter {
 	f := bindEnrollments(in, lyceum.CollectionKind, "product_collection_id",
 		lyceum.HoldingActive, lyceum.HoldingDisabled)
@@ -96,7 +97,7 @@ func bindCollectionEnrollments(in *wire.Input) lyceum.HoldingFilter {
 	return f
 }
 
-// bindEnrollments binds what the lists of enrollments have in common.
+// bindEnrollments binds the parameters that the lists of enrollments share.
 func bindEnrollments(
 	in *wire.Input, kind lyceum.ProductKind, id string, statuses ...lyceum.HoldingStatus,
 ) lyceum.HoldingFilter {

@@ -13,7 +13,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/sales"
 )
 
-// Face answers the requests of contract/v2.yaml.
+// Face serves the operations of contract/v2.yaml.
 type Face struct {
 	learning *learning.Service
 	sales    *sales.Service
@@ -26,8 +26,8 @@ type Face struct {
 
 var _ wire.Face = (*Face)(nil)
 
-// New makes the face over the rules it calls. Tokens are the operations by which apps get access
-// tokens; they are the same in every version.
+// New returns a face that calls the given rules. Tokens are the operations with which apps
+// obtain access tokens; they are the same in every version.
 func New(r Rules, tokens []wire.Operation) *Face {
 	return &Face{
 		learning: r.Learning, sales: r.Sales, people: r.People, doors: r.Doors, accounts: r.Accounts, tokens: tokens,
@@ -35,14 +35,14 @@ func New(r Rules, tokens []wire.Operation) *Face {
 	}
 }
 
-// Rules are what the face calls.
+// Rules are the services that the face calls.
 type Rules struct {
 	Learning *learning.Service
 	Sales    *sales.Service
 	People   *people.Service
 	Doors    people.Doors
 	Accounts *access.Accounts
-	BaseURL  string // of the server, without a slash at its end
+	BaseURL  string // URL of the server, without a trailing slash
 }
 
 func (f *Face) Name() string { return "v2" }
@@ -66,7 +66,7 @@ func (f *Face) Operations() []wire.Operation {
 	)
 }
 
-// withBearerKeys lets programs send their API key in either header.
+// withBearerKeys accepts the API key as a bearer token, too.
 func withBearerKeys(groups ...[]wire.Operation) []wire.Operation {
 	all := slices.Concat(groups...)
 	for i := range all {
@@ -75,13 +75,13 @@ func withBearerKeys(groups ...[]wire.Operation) []wire.Operation {
 	return all
 }
 
-// open refuses programs of a school for which this version is off.
+// open rejects the requests of programs to a school for which v2 is disabled.
 func (f *Face) open(ctx context.Context, by lyceum.By) error {
 	return f.learning.OpenV2(ctx, by)
 }
 
-// Failure answers with 422 to what a rule refuses, and with 400 to what cannot
-// be read.
+// Failure responds with 422 if a rule rejects the request, and with 400 if it cannot be
+// parsed.
 func (f *Face) Failure(e *lyceum.Error, _ string) (int, wire.Body) {
 	if e.Kind == lyceum.Invalid && e.Code != "" {
 		return http.StatusUnprocessableEntity, wire.Coded(e)

@@ -26,7 +26,7 @@ func (f *Face) myLectures() []wire.Operation {
 	}
 }
 
-// inLecture is what the operations about a lecture are asked.
+// inLecture holds the parameters of the operations on a lecture.
 type inLecture struct {
 	course  lyceum.CourseID
 	lecture lyceum.LectureID
@@ -40,7 +40,7 @@ func (f *Face) showLecture(ctx context.Context, by lyceum.By, q inLecture) (lear
 	return f.learning.Lecture(ctx, by, q.course, q.lecture)
 }
 
-// lecture is a lecture for a learner, who does not see the answers of a quiz.
+// lecture renders a lecture for a learner, without the answers of its quizzes.
 func lecture(l learning.LectureDetail) gen.Lecture {
 	shown := gen.Lecture{
 		ID: int32(l.ID), Name: wire.Optional(l.Name), IsPublished: l.IsPublished, Position: l.Position,
@@ -86,7 +86,7 @@ func bindMyVideo(in *wire.Input) learning.InLecture {
 	return learning.InLecture{Lecture: byLecture(in), ID: wire.PathID[lyceum.AttachmentID](in, "video_id")}
 }
 
-// myAttachment is an attachment for a learner.
+// myAttachment renders an attachment for a learner.
 func myAttachment(a learning.AttachmentDetail) gen.LectureAttachment {
 	shown := lectureAttachment(a)
 	href := fmt.Sprintf("/v2/current_user/courses/%d/lectures/%d/attachments/%d", a.Course, a.Lecture, a.ID)

@@ -9,8 +9,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/learning"
 )
 
-// myComments are what learners see and write under lectures, and the certificate
-// that ends a course.
+// myComments returns the operations with which learners read and write comments on lectures,
+// and get the certificate of a course.
 func (f *Face) myComments() []wire.Operation {
 	const of, all = myCoursePath + "/comments", myLecturePath + "/comments"
 	const each = all + "/{comment_id}"
@@ -43,8 +43,7 @@ func bindCommentText(in *wire.Input) learning.CommentText {
 	return learning.CommentText{Comment: byComment(in), Body: in.Body("body").Text(1, lyceum.MaxComment)}
 }
 
-// myComment renders a comment for a learner, who learns no more of its author
-// than the name.
+// myComment renders a comment for a learner, who sees only the name of its author.
 func myComment(c learning.CommentDetail) gen.SeenComment {
 	full := comment(c)
 	return gen.SeenComment{

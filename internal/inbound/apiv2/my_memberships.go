@@ -20,7 +20,7 @@ func (f *Face) myMemberships() []wire.Operation {
 	}
 }
 
-// paidMembership is a membership of a learner, and how it is paid.
+// paidMembership is a learner's membership and the state of its payments.
 type paidMembership struct {
 	learning.MembershipDetail
 
@@ -53,7 +53,7 @@ func (f *Face) showMyMembership(
 	return rows[0], err
 }
 
-// payments completes memberships with how they are paid.
+// payments adds the state of its payments to each membership.
 func (f *Face) payments(ctx context.Context, by lyceum.By, rows []paidMembership) error {
 	var bought []lyceum.SaleID
 	for i := range rows {

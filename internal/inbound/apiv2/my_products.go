@@ -47,7 +47,7 @@ func heldOf(kind lyceum.ProductKind) func(*wire.Input) lyceum.HeldFilter {
 	return func(*wire.Input) lyceum.HeldFilter { return lyceum.HeldFilter{Kind: lyceum.Some(kind)} }
 }
 
-// myPath is where a learner is shown a product; nil for coaching.
+// myPath returns the path at which a learner finds a product, or nil for coaching.
 func myPath(h *lyceum.Held) *string {
 	path, id := "", h.Product.ID
 	switch h.Product.Kind {

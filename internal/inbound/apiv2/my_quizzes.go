@@ -48,7 +48,7 @@ func myQuizReference(a learning.AttachmentDetail) gen.QuizReference {
 	return shown
 }
 
-// myQuiz renders a quiz for a learner, who does not see the right answers.
+// myQuiz renders a quiz for a learner, without the correct answers.
 func myQuiz(a learning.AttachmentDetail) gen.LearnerQuiz {
 	shown := gen.LearnerQuiz{
 		ID: int32(a.ID), Graded: a.Quiz.IsGraded(), InstantFeedback: a.Quiz.GivesFeedback(),

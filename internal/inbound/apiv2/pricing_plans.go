@@ -23,7 +23,7 @@ func (f *Face) pricingPlans() []wire.Operation {
 	}
 }
 
-// The bounds of a pricing plan (contract/v2/pricing_plans.yaml).
+// The limits of a pricing plan (contract/v2/pricing_plans.yaml).
 const (
 	maxInterval = 1000
 	maxDays     = 36_500
@@ -52,10 +52,10 @@ func bindPlans(in *wire.Input) lyceum.PricingPlanFilter {
 	}
 }
 
-// bindPlan binds what a plan can say when it is created and afterwards.
+// bindPlan binds the members that creating and updating a plan share.
 func bindPlan(in *wire.Input) learning.PricingPlanChange {
 	b := in.Body
-	wire.Amount[int32](b("enrollment_cap_fulfillment_count"), 0) // which is counted
+	wire.Amount[int32](b("enrollment_cap_fulfillment_count"), 0) // validated only: the seats in use are counted
 	return learning.PricingPlanChange{
 		Description:         bindText(in, "description", maxDescription),
 		DetailedDescription: bindText(in, "detailed_description", maxDescription),
@@ -83,8 +83,8 @@ func bindNewPlan(in *wire.Input) learning.PricingPlanChange {
 	return q
 }
 
-// bindBilling binds how often a plan is paid. One of a membership tier is paid
-// by the month or by the year.
+// bindBilling binds the billing interval. Plans of a membership tier are billed by the
+// month or by the year.
 func bindBilling(in *wire.Input, q *learning.PricingPlanChange, ofTier bool) {
 	b := in.Body
 	intervals, most := []string{"day", "week", "month", "year"}, int32(maxInterval)
@@ -141,7 +141,7 @@ func bindPlanArchive(in *wire.Input) learning.PricingPlanChange {
 	}
 }
 
-// bindText binds a text that may be null.
+// bindText binds a nullable string.
 func bindText(in *wire.Input, name string, most int) lyceum.Opt[lyceum.Opt[string]] {
 	return wire.Nullable(in.Body(name), in.Body(name).Text(0, most))
 }
@@ -173,7 +173,7 @@ func pricingPlan(p learning.SoldPlan) gen.PricingPlan {
 	}
 }
 
-// planPrice is what a plan costs, for people: "4 × €7.00 every 2 weeks".
+// planPrice returns the price of a plan in human-readable form: "4 × €7.00 every 2 weeks".
 func planPrice(p *lyceum.PricingPlan) string {
 	price := p.Price.Text(p.Currency)
 	if p.Price == 0 {
@@ -188,7 +188,7 @@ func planPrice(p *lyceum.PricingPlan) string {
 	return price
 }
 
-// planPeriod is how often a plan is paid, for people.
+// planPeriod returns the billing interval of a plan in human-readable form.
 func planPeriod(p *lyceum.PricingPlan) lyceum.Opt[string] {
 	unit, n := p.BillingInterval.Value, p.BillingIntervalCount.Else(1)
 	switch {
@@ -200,13 +200,13 @@ func planPeriod(p *lyceum.PricingPlan) lyceum.Opt[string] {
 	return lyceum.Some(fmt.Sprintf("every %d %ss", n, unit))
 }
 
-// shownAt are the paths of the operations that show products. Where version 2 has
-// none, Lyceum's own face has one.
+// shownAt has the paths at which the Lyceum API shows products, for the kinds that v2 has no
+// operation for.
 var shownAt = map[lyceum.ProductKind]string{
 	lyceum.TierKind: "/lyceum/v1/membership_tiers", lyceum.CoachingKind: "/lyceum/v1/coaching",
 }
 
-// hrefOf is the path of the operation that shows a product.
+// hrefOf returns the path of the operation that shows a product.
 func hrefOf(p lyceum.Product) string {
 	return fmt.Sprintf("%s/%d", cmp.Or(shownAt[p.Kind], "/v2/products/"+p.Kind.Path()), p.ID)
 }

@@ -28,7 +28,7 @@ func (f *Face) productCollections() []wire.Operation {
 	}
 }
 
-// maxAdded is how many products are added at once (contract/v2/product_collections.yaml).
+// maxAdded is how many products a request can add (contract/v2/product_collections.yaml).
 const maxAdded = 100
 
 var byCollection = wire.ByID[lyceum.ProductCollectionID]("product_collection_id")
@@ -89,12 +89,13 @@ func bindCollectionProducts(in *wire.Input) wire.Asked[collectionProducts] {
 	}
 }
 
-// inCollections lists the kinds that a collection takes, in the order of the contract.
+// inCollections lists the kinds of products that a collection can contain, in the order of
+// the contract.
 func inCollections() []lyceum.ProductKind {
 	return []lyceum.ProductKind{lyceum.CourseKind, lyceum.CoachingKind, lyceum.DownloadKind}
 }
 
-// bindAddedProducts binds products that are added. What else a product says is
+// bindAddedProducts binds the products to add. Other members of a product are validated and
 // ignored.
 func bindAddedProducts(in *wire.Input) []learning.ProductIn[lyceum.ProductCollectionID] {
 	id, added := byCollection(in), []learning.ProductIn[lyceum.ProductCollectionID]{}

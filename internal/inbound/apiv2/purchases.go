@@ -66,8 +66,8 @@ func purchase(p sales.Purchase) gen.Purchase {
 	return shown
 }
 
-// productPaths are where products are shown, by their kind. What version 2 does not
-// show the Lyceum API does.
+// productPaths are the paths at which products are shown, by kind: those of the Lyceum API for
+// the kinds that v2 does not show.
 var productPaths = map[lyceum.ProductKind]string{
 	lyceum.CourseKind:     "/v2/products/courses",
 	lyceum.DownloadKind:   "/v2/products/digital-downloads",
@@ -76,8 +76,8 @@ var productPaths = map[lyceum.ProductKind]string{
 	lyceum.CoachingKind:   "/lyceum/v1/coaching",
 }
 
-// purchasedProduct refers to what was bought. It is empty for a plan that is known
-// from transactions alone.
+// purchasedProduct refers to the purchased product. It is empty for a plan that is known
+// only from transactions.
 func purchasedProduct(p lyceum.Product) gen.PurchasedProduct {
 	if !p.Kind.Known() {
 		return gen.PurchasedProduct{}

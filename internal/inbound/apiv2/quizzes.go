@@ -75,7 +75,8 @@ func question(q *lyceum.Question) gen.Question {
 	return shown
 }
 
-// questionType is one of the contract; another word is answered by choosing.
+// questionType returns a type of the contract; unknown types are rendered as multiple
+// choice.
 func questionType(word string) gen.QuestionQuestionType {
 	switch word {
 	case lyceum.SingleQuestion, lyceum.FillBlankQuestion, lyceum.MatchingQuestion:
@@ -84,7 +85,7 @@ func questionType(word string) gen.QuestionQuestionType {
 	return gen.QuestionQuestionType(lyceum.MultipleQuestion)
 }
 
-// unlessEmpty leaves out what is empty.
+// unlessEmpty returns nil for an empty string.
 func unlessEmpty(text string) *string {
 	if text == "" {
 		return nil
@@ -92,7 +93,7 @@ func unlessEmpty(text string) *string {
 	return &text
 }
 
-// answeredQuiz is what was answered to a quiz, and which one it is.
+// answeredQuiz is a quiz with the responses to it.
 type answeredQuiz struct {
 	learning.QuizAnswers
 

@@ -9,25 +9,25 @@ import (
 	"github.com/lyceum-school/lyceum/internal/inbound/wire"
 )
 
-// data is the name of what is answered.
+// data is the name of the member that contains the result.
 const data = "data"
 
-// perPage is how many rows a page has unless the request says otherwise.
+// perPage is the default page size.
 const perPage = 25
 
-// one is an operation that answers with one object. Its body may be left out,
-// which is to say nothing: what is required is then missing.
+// one returns an operation that returns one object. An absent body counts as an empty one: the
+// errors list what is required.
 func one[P, T, W any](
 	id string, verb wire.Verb, path string, bind func(*wire.Input) P, rule wire.Rule[P, T], render func(T) W,
 ) wire.Operation {
 	return wire.New(id, verb, path, wire.Serve(wire.OptBody(bind), wire.Answer(refusing(rule), wire.As(data, render))))
 }
 
-// maxWhole is the largest body with a whole list, in bytes: 2,000 places, however they
-// are indented, or 100 products with their names.
+// maxWhole is the maximum size of a body with a whole list, in bytes: 2,000 positions with
+// any indentation, or 100 products with their names.
 const maxWhole = 256 << 10
 
-// whole is an operation that takes a list and answers with one, without pages.
+// whole returns an operation that accepts a list and returns a list without pages.
 func whole[P, T, W any](
 	id string, verb wire.Verb, path string, bind func(*wire.Input) P, rule wire.Rule[P, []T], render func(T) W,
 ) wire.Operation {
@@ -42,19 +42,19 @@ func whole[P, T, W any](
 	return op
 }
 
-// many is an operation that answers with a page of a list, of per rows unless
-// the request says otherwise.
+// many returns an operation that returns a page of a list; per is the default page size.
 func many[F, T, W any](
 	id, path string, per int32, bind func(*wire.Input) F, rule wire.PageRule[F, T], render func(T) W,
 ) wire.Operation {
 	return wire.Many(id, path, per, bind, rule, data, render)
 }
 
-// validationFailed is the code of a request that could be read and is refused
-// for what it says.
+// validationFailed is the error code of a request that could be parsed but was rejected by
+// a rule.
 const validationFailed = "validation_failed"
 
-// refusing gives what a rule refuses a code, unless it has one of its own.
+// refusing adds the code validationFailed to errors of kind Invalid from a rule, unless they
+// have a code.
 func refusing[P, T any](rule wire.Rule[P, T]) wire.Rule[P, T] {
 	return func(ctx context.Context, by lyceum.By, q P) (T, error) {
 		t, err := rule(ctx, by, q)
@@ -67,12 +67,12 @@ func refusing[P, T any](rule wire.Rule[P, T]) wire.Rule[P, T] {
 	}
 }
 
-// reference refers to what is shown under a path.
+// reference refers to an object by its id and its path.
 func reference[ID ~int32](path string, id ID) gen.Reference {
 	return gen.Reference{ID: int32(id), Href: fmt.Sprintf("%s/%d", path, id)}
 }
 
-// optionalReference refers to what is shown under a path; nil if there is nothing.
+// optionalReference is like reference, but returns nil for an absent id.
 func optionalReference[ID ~int32](path string, id lyceum.Opt[ID]) *gen.OptionalReference {
 	if !id.Present {
 		return nil

@@ -20,8 +20,7 @@ func (f *Face) sections() []wire.Operation {
 	}
 }
 
-// maxName is the length of the longest name of a section or a lecture, in
-// characters.
+// maxName is the maximum length of the name of a section or a lecture, in characters.
 const maxName = 300
 
 func bySection(in *wire.Input) learning.InCourse[lyceum.LectureSectionID] {
@@ -41,8 +40,8 @@ var contentsKeys = map[string]lyceum.ContentsKey{
 	"created_at": lyceum.ContentsByCreated, "updated_at": lyceum.ContentsByUpdated,
 }
 
-// bindContentsOrder binds the order of a list of contents: by position, unless the
-// request says otherwise. Keys are those that it may name.
+// bindContentsOrder binds the order of a list of contents; the default is by position.
+// Keys are the accepted values of sort_by.
 func bindContentsOrder(in *wire.Input, keys ...string) lyceum.ContentsOrder {
 	key := wire.OneOf(in.Query("sort_by"), keys...).Else("position")
 	return lyceum.ContentsOrder{
@@ -70,7 +69,7 @@ func bindSectionOrder(in *wire.Input) learning.Reorder[lyceum.CourseID, lyceum.L
 	}
 }
 
-// maxPlaces is the length of the longest list that can be put in order.
+// maxPlaces is the maximum length of a list that can be reordered.
 const maxPlaces = 2000
 
 // bindPlaces binds the order of a whole list.

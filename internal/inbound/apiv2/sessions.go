@@ -43,7 +43,7 @@ func session(s lyceum.Session) gen.Session {
 	}
 }
 
-// filled is null for an empty text.
+// filled returns nil for an empty string.
 func filled(text string) *string {
 	return wire.Optional(lyceum.Opt[string]{Value: text, Present: text != ""})
 }

@@ -59,7 +59,7 @@ func status(paid bool) *string {
 	return &word
 }
 
-// partner refers to an affiliate or author: to the user, if they are one.
+// partner refers to an affiliate or author: to their user if they have one.
 func partner[ID ~int32](id lyceum.Opt[ID], user lyceum.Opt[lyceum.UserID], path string) *gen.OptionalReference {
 	if id.Present && user.Present {
 		return optionalReference("/v2/users", user)
@@ -71,8 +71,8 @@ func couponReference(id lyceum.Opt[lyceum.CouponID]) *gen.OptionalReference {
 	return optionalReference("/v2/products/coupons", id)
 }
 
-// planReference refers to a pricing plan under its product, or in the Lyceum API if
-// that is not known.
+// planReference refers to a pricing plan under its product, or in the Lyceum API if the
+// product is unknown.
 func planReference(p *lyceum.PricingPlan) gen.Reference {
 	product := p.Product()
 	if !product.Present {

@@ -11,7 +11,7 @@ import (
 
 func (f *Face) uploads() []wire.Operation {
 	create := one("createUpload", wire.Create, "/v2/uploads", bindNewUpload, f.learning.CreateUpload, f.upload)
-	create.Secret = true // whoever has the address can send a file
+	create.Secret = true // anyone with the address can upload a file
 	return []wire.Operation{create}
 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/learning"
 )
 
-// perResponses is how many responses a page has unless the request says otherwise.
+// perResponses is the default page size.
 const perResponses = 20
 
 func (f *Face) userQuizResponses() []wire.Operation {
@@ -20,11 +20,11 @@ func (f *Face) userQuizResponses() []wire.Operation {
 	))}
 }
 
-// responsesAsked is which responses of a user are asked for.
+// responsesAsked holds the parameters of the list of a user's responses.
 type responsesAsked struct {
 	lyceum.QuizResponseFilter
 
-	answers bool // with what was answered
+	answers bool // include the answers
 }
 
 func bindUserResponses(in *wire.Input) responsesAsked {

@@ -72,8 +72,7 @@ func bindRole(f wire.Field) lyceum.Opt[lyceum.Role] {
 	return wire.OneOfOrNull(f, lyceum.Student, lyceum.Owner, lyceum.Author, lyceum.Affiliate)
 }
 
-// bindAccount binds what can be said of a user when they are created and
-// afterwards.
+// bindAccount binds the members that creating and updating a user share.
 func bindAccount(in *wire.Input) people.Account {
 	b := in.Body
 	return people.Account{
@@ -92,7 +91,7 @@ func (f *Face) updateUser(ctx context.Context, by lyceum.By, a people.Account) (
 	return f.people.UpdateAccount(ctx, by, a, f.doors)
 }
 
-// erasing makes an operation one that is accepted and finished afterwards.
+// erasing marks an operation that is accepted now and completed later (202).
 func erasing(op wire.Operation) wire.Operation {
 	op.Success = http.StatusAccepted
 	return op

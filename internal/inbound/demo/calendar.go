@@ -7,15 +7,14 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// moment counts seconds since the first day of sales began.
+// moment is a time in seconds since the first day of sales began.
 type moment int32
 
 const (
 	hour moment = 3600
 	day         = 24 * hour
 
-	// salesDays is the number of days from 2023-01-02 to 2026-06-30, both
-	// included.
+	// salesDays is the number of days from 2023-01-02 to 2026-06-30, inclusive.
 	salesDays = 1276
 
 	// closing is the first second after the last day of sales.
@@ -25,7 +24,7 @@ const (
 // opening is the first second of 2023-01-02, a Monday.
 var opening = time.Date(2023, time.January, 2, 0, 0, 0, 0, time.UTC)
 
-// founded is when the school was made.
+// founded is when the school was created.
 var founded = on(2022, time.September, 5) + 9*hour
 
 func on(year int, month time.Month, day int) moment {
@@ -34,16 +33,16 @@ func on(year int, month time.Month, day int) moment {
 
 func momentOf(t time.Time) moment { return usual.moment(t) }
 
-// calendar tells when the moments of a school are.
+// calendar converts moments to times.
 type calendar struct {
 	begin time.Time // of the first day of sales
-	live  bool      // the school ends at a clock, and goes on with it
+	live  bool      // the school ends at a clock, and its sales continue from there
 }
 
 // usual is the calendar of a school without a clock.
 var usual = calendar{begin: opening}
 
-// ending returns the calendar of a school whose sales end at a clock.
+// ending returns the calendar of a school whose sales end at the given time.
 func ending(at time.Time) calendar {
 	return calendar{begin: lyceum.Second(at).AddDate(0, 0, -salesDays), live: true}
 }
@@ -54,8 +53,8 @@ func (cal calendar) time(m moment) time.Time {
 
 func (cal calendar) moment(t time.Time) moment { return moment(t.Unix() - cal.begin.Unix()) }
 
-// monthsLater gives the same day and time of day in a later month, or the
-// month's last day where it is shorter.
+// monthsLater returns the same day and time of day in a later month, or that month's last
+// day if it is shorter.
 func (cal calendar) monthsLater(m moment, months int) moment {
 	t := cal.time(m)
 	year, month, dayOfMonth := t.Date()
@@ -65,12 +64,10 @@ func (cal calendar) monthsLater(m moment, months int) moment {
 	return cal.moment(first) + moment(min(dayOfMonth, last)-1)*day + moment(t.Unix()-midnight.Unix())
 }
 
-// over reports whether a time lies after what a school that ends at a clock has
-// seen.
+// over reports whether a time is past the end of a school that ends at a clock.
 func (cal calendar) over(t time.Time) bool { return cal.live && !t.Before(cal.time(closing)) }
 
-// demand is how busy the school is over time. sums[h] is the demand of the
-// hours 0 to h.
+// demand is how busy the school is over time. sums[h] is the total demand of hours 0 to h.
 type demand struct{ sums []float64 }
 
 var (
@@ -97,7 +94,7 @@ func newDemand(cal calendar) *demand {
 		growth := 1 + 2.5*float64(n)/salesDays
 		busy := growth * weekdayDemand[date.Weekday()] * monthDemand[date.Month()]
 		if date.Month() == time.November && date.Day() >= 22 {
-			busy *= 1.6 // the sales at the end of November
+			busy *= 1.6 // the end of November
 		}
 		for h := range hourDemand {
 			sum += busy * hourDemand[(date.Hour()+h)%len(hourDemand)]
@@ -107,8 +104,8 @@ func newDemand(cal calendar) *demand {
 	return d
 }
 
-// at gives the moment by which a part of all demand, from 0 up to but not
-// including 1, has come. A larger part is never earlier.
+// at returns the moment by which the given fraction of all demand has arrived, from 0 up
+// to but excluding 1. A larger fraction is never earlier.
 func (d *demand) at(part float64) moment {
 	want := part * d.sums[len(d.sums)-1]
 	h := sort.SearchFloat64s(d.sums, want)

@@ -8,8 +8,8 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// rate is a currency with what 10,000 of its smallest unit are worth in US
-// cents, the same on every day.
+// rate is a currency and what 10,000 of its smallest unit are worth in US cents, the same
+// on every day.
 type rate struct {
 	currency lyceum.Currency
 	cents    int64
@@ -27,9 +27,8 @@ func (r rate) usd(amount lyceum.Minor) lyceum.USDCents {
 	return lyceum.USDCents((int64(amount)*r.cents + 5_000) / 10_000)
 }
 
-// course is a course of the catalogue. An author of 0 is none. It is sold
-// from launched, which is the first day of sales unless it says otherwise,
-// until retired, when that is not 0. A draft is not sold.
+// course is a course of the catalogue. Author 0 means none. It is sold from launched, by
+// default the first day of sales, until retired, unless that is 0. A draft is not sold.
 type course struct {
 	name, heading, description string
 	image, draft               bool
@@ -37,7 +36,7 @@ type course struct {
 	made, launched, retired    moment
 }
 
-// courses are in order of their ids.
+// courses are ordered by id.
 var courses = [...]course{
 	{
 		name: "Wheel Throwing for Beginners", heading: "From a lump of clay to your first set of bowls",
@@ -143,15 +142,14 @@ type price struct {
 	amount   lyceum.Minor
 }
 
-// offer is a way of paying for a product, with a pricing plan for every
-// currency it has a price in; the first price is in US dollars. Course 0 stands
-// for the studio.
+// offer is a way to pay for a product, with a pricing plan for every currency that it has
+// a price in. The first price is in US dollars. Course 0 is the studio.
 type offer struct {
 	course    lyceum.CourseID
 	name      string
 	frequency lyceum.Frequency
-	interval  string // of what recurs: month or year
-	payments  int    // in all, of a payment plan
+	interval  string // month or year, if it recurs
+	payments  int    // of a payment plan, in total
 	prices    []price
 }
 
@@ -162,9 +160,8 @@ const (
 	free         = lyceum.Free
 )
 
-// offers are in order of how well they sell, the best first. That one must
-// be sold from the first day to the last and not recur, so that there is
-// always something to buy.
+// offers are ordered by popularity. The most popular one must be sold from the first day
+// to the last and must not recur, so that there is always something to buy.
 var offers = [...]offer{
 	{1, "Full course", once, "", 0, []price{
 		{"USD", 149_00},

@@ -90,7 +90,8 @@ func TestPricingPlans(t *testing.T) {
 	}
 }
 
-// What a currency's plans may cost: from about 10 to 500 US dollars.
+// TestPricesArePlausibleInTheirCurrency checks that the plans of each currency cost roughly
+// 10 to 500 US dollars.
 func TestPricesArePlausibleInTheirCurrency(t *testing.T) {
 	plausible := map[lyceum.Currency]struct{ min, max lyceum.Minor }{
 		"USD": {10_00, 500_00}, "EUR": {10_00, 500_00}, "GBP": {10_00, 400_00}, "CAD": {15_00, 600_00},

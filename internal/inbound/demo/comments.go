@@ -6,7 +6,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// talks are what learners write under lectures, and what the owner replies.
+// talks are comments on lectures, with the owner's replies.
 var talks = [...]struct{ comment, reply string }{
 	{"Which material did you use here?", "The one from the first section; any of the same weight will do."},
 	{"This was easier than I thought. Thank you!", ""},
@@ -16,8 +16,8 @@ var talks = [...]struct{ comment, reply string }{
 	{"Beautiful. I showed it to my whole family.", ""},
 }
 
-// comment lets a learner write under a lecture now and then. Some of it waits for
-// review or was denied, and the owner replies to some.
+// comment makes a learner comment on a lecture now and then. Some comments are awaiting
+// review or were denied, and the owner replies to some of the others.
 func (c *classes) comment(at seat, lecture lyceum.LectureID, when time.Time) {
 	if c.talk.IntN(40) > 0 && (at.user != learnerID || c.comments > 0) {
 		return

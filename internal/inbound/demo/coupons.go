@@ -8,16 +8,15 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// coupon takes a part off a price from one moment until before another; one
-// without an end is taken always.
+// coupon lowers prices within a period. Without an end it always applies.
 type coupon struct {
 	code        string
 	percent     lyceum.Minor
 	from, until moment
 }
 
-// coupons are in order of their ids. The first is always taken, so that there
-// is always one to use.
+// coupons are ordered by id. The first one always applies, so that there is always one to
+// use.
 var coupons = [...]coupon{
 	{code: "WELCOME10", percent: 10},
 	{code: "STUDENT25", percent: 25},
@@ -49,8 +48,8 @@ func (cal calendar) couponRows() []lyceum.Coupon {
 	return rows
 }
 
-// named returns the code of a coupon, which names its year if it is taken for a
-// time.
+// named returns the code of a coupon. If the code of a temporary coupon ends with its year, that
+// is replaced by the year in this calendar.
 func (cal calendar) named(c coupon) string {
 	const year = "06"
 	if name, has := strings.CutSuffix(c.code, usual.time(c.from).Format(year)); has && c.until != 0 {
@@ -59,7 +58,7 @@ func (cal calendar) named(c coupon) string {
 	return c.code
 }
 
-// drawCoupon gives one of the coupons taken at a moment.
+// drawCoupon returns a random coupon that applies at a moment.
 func drawCoupon(rng *rand.Rand, at moment) lyceum.CouponID {
 	for {
 		n := rng.IntN(len(coupons))
@@ -69,8 +68,7 @@ func drawCoupon(rng *rand.Rand, at moment) lyceum.CouponID {
 	}
 }
 
-// discounted gives what is left of a price with a coupon, or all of it
-// without one.
+// discounted returns a price less the coupon, if there is one.
 func discounted(price lyceum.Minor, used lyceum.CouponID) lyceum.Minor {
 	if used == 0 {
 		return price

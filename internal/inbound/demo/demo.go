@@ -1,12 +1,11 @@
-// Package demo makes up a school that looks real: its catalogue, its people
-// and its sales of three and a half years, from 2023-01-02 to 2026-06-30 or until
-// a clock.
+// Package demo generates a realistic school: its catalogue, its people and its sales of
+// three and a half years, from 2023-01-02 to 2026-06-30, or up to a clock.
 //
-// It owns what the made-up school looks like. Everything is a function of a
-// seed, the number of transactions and that clock: the package has no other clock or
-// source of chance. It must not know how a store keeps the rows, and it neither
-// formats nor hashes the credentials it makes up. They are known to whoever
-// knows the seed, so that they protect nothing.
+// It owns what the generated school looks like. Everything is a function of a seed, the
+// number of transactions and that clock: the package has no other clock or source of
+// randomness. It must not know how a store keeps the rows, and it neither formats nor
+// hashes the credentials it generates. Anyone who knows the seed knows them, so they
+// protect nothing.
 package demo
 
 import (
@@ -19,16 +18,16 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// ID is the id of every made-up school.
+// ID is the id of every generated school.
 const ID lyceum.SchoolID = 1
 
-// School is a made-up school: rows ready to be kept, in an order in which
-// every reference points backwards. The transactions come from Batches, which
-// does not look at the fields, so that a caller may change or drop them.
+// School is a generated school: rows ready to be saved, in an order in which every
+// reference points backwards. The transactions come from Batches, which does not read the
+// fields, so that a caller may change or drop them.
 type School struct {
 	School       lyceum.School
-	End          lyceum.Opt[time.Time] // when Ending lets it end
-	Users        []lyceum.User         // by id, from 1 without gaps, in order of CreatedAt
+	End          lyceum.Opt[time.Time] // for a school from Ending
+	Users        []lyceum.User         // by id, from 1 without gaps, ordered by CreatedAt
 	Courses      []lyceum.Course
 	PricingPlans []lyceum.PricingPlan
 	Coupons      []lyceum.Coupon
@@ -45,15 +44,14 @@ type School struct {
 	shop         *shop
 }
 
-// New makes up the school of a seed, with the given number of transactions
-// from 0 to lyceum.MaxID. With another number of transactions the same seed
-// gives the same school, catalogue, partners and secrets. Every user that both
-// have is the same too but for CreatedAt and LastSignInAt, because the users of
-// a school spread over all its time.
+// New generates the school of a seed with the given number of transactions, from 0 to
+// lyceum.MaxID. With a different number, the same seed generates the same school,
+// catalogue, partners and secrets. Users that both schools have differ only in CreatedAt
+// and LastSignInAt, because users are spread over the whole time.
 func New(value uint64, transactions int) *School { return newSchool(usual, value, transactions) }
 
-// Ending makes up the same school at another time: it ends right before a clock
-// shows a moment, and its subscriptions go on from there.
+// Ending generates the same school at another time: it ends just before the given moment,
+// and its subscriptions continue from there.
 func Ending(at time.Time, value uint64, transactions int) *School {
 	s := newSchool(ending(at), value, transactions)
 	s.End = lyceum.Some(at)
@@ -84,11 +82,11 @@ func newSchool(cal calendar, value uint64, transactions int) *School {
 	return s
 }
 
-// seed is where all chance comes from.
+// seed is the source of all randomness.
 type seed uint64
 
-// stream gives a source of chance for one part of the school. Parts do not
-// share a stream, so that a longer part leaves the others as they are.
+// stream returns the random numbers of one part of the school. Parts don't share a stream,
+// so that a longer part leaves the others unchanged.
 func (s seed) stream(part string) *rand.Rand {
 	text := binary.LittleEndian.AppendUint64([]byte("lyceum demo school\x00"), uint64(s))
 	return rand.New(rand.NewChaCha8(sha256.Sum256(append(text, part...))))

@@ -12,8 +12,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// salesOf gives every sale and transaction of a school, asked for in batches of
-// a size.
+// salesOf returns all sales and transactions of a school, generated in batches of a size.
 func salesOf(s *School, size int) (sales []lyceum.Sale, transactions []lyceum.Transaction) {
 	for b := range s.Batches(size) {
 		sales = append(sales, b.Sales...)
@@ -22,7 +21,7 @@ func salesOf(s *School, size int) (sales []lyceum.Sale, transactions []lyceum.Tr
 	return sales, transactions
 }
 
-// studied gives what learners of a school do, by batches of a size.
+// studied returns what the learners of a school do, generated in batches of a size.
 func studied(s *School, size int) (*lessons, studies) {
 	l := s.makeLessons()
 	classes := s.newClasses(l)

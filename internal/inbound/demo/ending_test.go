@@ -7,8 +7,8 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// TestEndsAtTheClock: what a school that ends at a clock has done was done before,
-// and its subscriptions are paid until a day of billing that is still to come.
+// TestEndsAtTheClock checks that everything that happened in a school that ends at the clock
+// happened before it, and that its subscriptions are paid up to their next due date.
 func TestEndsAtTheClock(t *testing.T) {
 	for _, tc := range []struct {
 		clock        string
@@ -44,7 +44,7 @@ func TestEndsAtTheClock(t *testing.T) {
 	}
 }
 
-// pastOf returns the times of a school that are never ahead.
+// pastOf returns the times of a school that must be in the past, keyed by what happened.
 func pastOf(s *School) map[string][]time.Time {
 	past := map[string][]time.Time{"school": {s.School.CreatedAt}}
 	add := func(what string, at lyceum.Opt[time.Time]) {
@@ -97,8 +97,8 @@ func pastOf(s *School) map[string][]time.Time {
 	return past
 }
 
-// checkBilled: the billed sales are paid for, period by period, until the clock, or
-// are overdue for less than the grace of the school.
+// checkBilled checks that the billed sales are paid, period by period, until the clock, or are
+// overdue for less than the school's grace.
 func checkBilled(t *testing.T, s *School, at time.Time) {
 	t.Helper()
 	var billed []Billed

@@ -9,21 +9,21 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// maxLearners is how many of the users learn; beyond them the school has buyers
-// alone, so that a school of ten million sales can still be loaded.
+// maxLearners is how many of the users learn; the others are only buyers, so that a school
+// of ten million sales can still be loaded.
 const maxLearners lyceum.UserID = 20_000
 
-// studies are what learners have done, ready to be kept.
+// studies is what learners did, ready to be saved.
 type studies struct {
 	Enrollments     []lyceum.Enrollment
 	Progress        []lyceum.Progress
 	LectureProgress []lyceum.LectureProgress
 	QuizResponses   []lyceum.QuizResponse
 	Comments        []lyceum.Comment
-	buyers          []lyceum.UserID // of any product, each once
+	buyers          []lyceum.UserID // of any product, without duplicates
 }
 
-// classes enrolls who buys and decides what becomes of them.
+// classes enrolls buyers and simulates their progress.
 type classes struct {
 	school   *School
 	lessons  *lessons
@@ -50,8 +50,8 @@ func (s *School) newClasses(l *lessons) *classes {
 	}
 }
 
-// begin enrolls the learner who has a password: in a course that is begun, one
-// that wants its order and one that is completed.
+// begin enrolls the learner who has a password: in a course in progress, one that enforces
+// its order, and a completed one.
 func (c *classes) begin() studies {
 	c.studies = studies{}
 	since := c.school.Users[learnerID-1].CreatedAt
@@ -64,7 +64,7 @@ func (c *classes) begin() studies {
 	return c.studies
 }
 
-// take gives the studies that follow from a batch of transactions.
+// take returns the studies that result from a batch of transactions.
 func (c *classes) take(b Batch) studies {
 	c.studies = studies{}
 	for i := range b.Transactions {
@@ -84,8 +84,8 @@ func (c *classes) take(b Batch) studies {
 	return c.studies
 }
 
-// share is how much of a course somebody works through: a quarter all of it,
-// some nothing, the others something between.
+// share returns the fraction of a course that a learner works through: a quarter of them
+// complete it, some do nothing, the others something in between.
 func (c *classes) share() float64 {
 	switch n := c.rng.IntN(100); {
 	case n < 25:
@@ -106,11 +106,11 @@ func (c *classes) enroll(at seat, since time.Time, share float64) {
 		fate = 99
 	}
 	switch {
-	case fate < 6: // access for a time, which may be over
+	case fate < 6: // limited access, which may have expired
 		e.ExpiresAt = lyceum.Some(since.AddDate(0, 6+c.rng.IntN(30), 0))
 	case fate < 10: // ended
 		e.EndedAt = lyceum.Some(since.AddDate(0, 0, 3+c.rng.IntN(60)))
-	case fate < 12: // ended, and begun again
+	case fate < 12: // ended, and enrolled again
 		e.EndedAt = lyceum.Some(since.AddDate(0, 0, 3+c.rng.IntN(20)))
 		c.studies.Enrollments = append(c.studies.Enrollments, e)
 		c.enrollments++
@@ -158,8 +158,7 @@ func (c *classes) work(at seat, since time.Time, share float64) {
 	c.studies.Progress = append(c.studies.Progress, p)
 }
 
-// respond answers a quiz a few minutes before its lecture is complete, now and
-// then twice.
+// respond submits a quiz a few minutes before its lecture is completed, sometimes twice.
 func (c *classes) respond(quiz *lyceum.Quiz, user lyceum.UserID, complete time.Time) {
 	for n := range 1 + c.rng.IntN(8)/7 {
 		c.responses++
@@ -172,8 +171,8 @@ func (c *classes) respond(quiz *lyceum.Quiz, user lyceum.UserID, complete time.T
 	}
 }
 
-// answer answers each question, a third of them wrongly and a few not at all. A tenth
-// of the responses is from before answers were kept.
+// answer answers the questions, a third of them wrong and a few not at all. A tenth of the
+// responses has no answers, as if from a time before they were stored.
 func (c *classes) answer(r *lyceum.QuizResponse, quiz *lyceum.Quiz) {
 	given := make([]lyceum.QuestionAnswer, len(quiz.Questions))
 	answers := map[string]lyceum.QuestionAnswer{}
@@ -186,7 +185,7 @@ func (c *classes) answer(r *lyceum.QuizResponse, quiz *lyceum.Quiz) {
 	}
 	counts, err := quiz.Grade(given)
 	if err != nil {
-		panic(err) // what is guessed can be answered
+		panic(err) // guesses are always valid
 	}
 	if quiz.IsGraded() {
 		r.PercentCorrect = lyceum.Some(counts.PercentCorrect())
@@ -196,7 +195,7 @@ func (c *classes) answer(r *lyceum.QuizResponse, quiz *lyceum.Quiz) {
 	}
 }
 
-// guess answers a question, rightly or wrongly.
+// guess answers a question, correctly or not.
 func guess(q *lyceum.Question, right bool) lyceum.QuestionAnswer {
 	switch q.QuestionType {
 	case lyceum.FillBlankQuestion:
@@ -220,7 +219,7 @@ func guess(q *lyceum.Question, right bool) lyceum.QuestionAnswer {
 	return lyceum.QuestionAnswer{Chosen: q.Correct}
 }
 
-// tags of users; the staff has none.
+// tags are those of users; the staff has none.
 var tags = [...]string{"VIP", "newsletter", "spring 2024", "workshop: clay", "asked for an invoice"}
 
 func (s *School) tagsOf(user lyceum.UserID) []string {
@@ -234,8 +233,8 @@ func (s *School) tagsOf(user lyceum.UserID) []string {
 	return own
 }
 
-// webhooks are receivers in every state, with what was sent to them in the last
-// days of the school.
+// webhooks returns receivers in every state, with the events of the last days of the
+// school.
 func (s *School) webhooks() ([]lyceum.Webhook, []lyceum.WebhookEvent) {
 	begin := s.calendar.time(closing - 60*day)
 	hooks := []lyceum.Webhook{

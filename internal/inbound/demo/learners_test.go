@@ -10,8 +10,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// TestEverythingIsThere: the school of the sandbox has what integrators look
-// for.
+// TestEverythingIsThere checks that the sandbox has everything that integrators look for.
 func TestEverythingIsThere(t *testing.T) {
 	s := New(1, 2000)
 	l, all := studied(s, 500)
@@ -78,7 +77,7 @@ func count(yes bool) int {
 	return 0
 }
 
-// TestLoadedTwice: a load that was interrupted can be run again.
+// TestLoadedTwice checks that loading a school again, as after an interruption, changes nothing.
 func TestLoadedTwice(t *testing.T) {
 	store, err := sqlstore.Open(t.Context(), t.TempDir(), sqlstore.Options{})
 	if err != nil {
@@ -107,11 +106,11 @@ func TestLoadedTwice(t *testing.T) {
 	}
 }
 
-// TestVersionsOfTwoSeeds: what a program has kept of one sandbox is not taken
-// for another one's.
+// TestVersionsOfTwoSeeds checks that sandboxes of different seeds have different versions, so
+// that a program cannot mistake a cached response of one for one of another.
 func TestVersionsOfTwoSeeds(t *testing.T) {
 	tags := map[string]uint64{}
-	for _, seed := range []uint64{6, 7, 12, 13} { // two and two have as many entries
+	for _, seed := range []uint64{6, 7, 12, 13} { // two pairs, each with the same number of entries
 		store, err := sqlstore.Open(t.Context(), t.TempDir(), sqlstore.Options{})
 		if err != nil {
 			t.Fatal(err)
@@ -140,7 +139,8 @@ func TestVersionsOfTwoSeeds(t *testing.T) {
 	}
 }
 
-// TestTheSameSchoolOnBothEngines: PostgreSQL runs a change several times, and the school is the same.
+// TestTheSameSchoolOnBothEngines checks that a school is the same on both engines, although
+// PostgreSQL runs a change several times.
 func TestTheSameSchoolOnBothEngines(t *testing.T) {
 	sqlite, err := sqlstore.Open(t.Context(), t.TempDir(), sqlstore.Options{})
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// chapters and steps name the sections and the lectures of a course.
+// chapters and steps are the names of the sections and lectures of a course.
 var (
 	chapters = [...]string{"Getting started", "First practice", "The full technique", "Finishing", "Where to go from here"}
 	steps    = [...]string{
@@ -17,13 +17,13 @@ var (
 	}
 )
 
-// Pages of certificates, by the course that gives one.
+// certificatePages are the pages of certificates, by the course that awards them.
 var certificatePages = map[lyceum.CourseID]int32{1: 9001, 3: 9002, 6: 9003, 13: 9004}
 
 const (
-	orderedCourse  lyceum.CourseID = 6  // wants its lectures in order
-	unlistedCourse lyceum.CourseID = 9  // is not in the school's own list
-	emptyCourse    lyceum.CourseID = 17 // a draft that nobody has filled
+	orderedCourse  lyceum.CourseID = 6  // enforces the order of its lectures
+	unlistedCourse lyceum.CourseID = 9  // hidden from the school's own list
+	emptyCourse    lyceum.CourseID = 17 // a draft without contents
 )
 
 // lessons are the contents of all courses.
@@ -31,13 +31,13 @@ type lessons struct {
 	sections    []lyceum.LectureSection
 	lectures    []lyceum.Lecture
 	attachments []lyceum.Attachment
-	// seen are the lectures of each course that learners see, in order, and
-	// quizzes those of each lecture.
+	// seen are the published lectures of each course, in order, and quizzes those of each
+	// lecture.
 	seen    map[lyceum.CourseID][]lyceum.LectureID
 	quizzes map[lyceum.LectureID]lyceum.Quiz
 }
 
-// makeLessons makes up what is in the courses.
+// makeLessons generates the contents of the courses.
 func (s *School) makeLessons() *lessons {
 	l := &lessons{seen: map[lyceum.CourseID][]lyceum.LectureID{}, quizzes: map[lyceum.LectureID]lyceum.Quiz{}}
 	rng := s.seed.stream("lessons")
@@ -49,8 +49,8 @@ func (s *School) makeLessons() *lessons {
 	return l
 }
 
-// fill makes the sections of a course. The last section of every third course
-// and the last lecture of every other section are drafts.
+// fill generates the sections of a course. The last section of every third course and the
+// last lecture of every other section are drafts.
 func (l *lessons) fill(rng *rand.Rand, course *lyceum.Course) {
 	last := 2 + rng.IntN(len(chapters)-2)
 	for n := range last + 1 {
@@ -77,8 +77,8 @@ func (l *lessons) fill(rng *rand.Rand, course *lyceum.Course) {
 	}
 }
 
-// attach puts something into a lecture: into the first of the school one of
-// every kind, into others a text and a video, and a quiz into a section's last.
+// attach adds attachments to a lecture: one of every kind to the first of the school, a
+// text and a video to others, and a quiz to the last of a section.
 func (l *lessons) attach(rng *rand.Rand, course *lyceum.Course, lecture *lyceum.Lecture, last bool) {
 	kinds := []lyceum.AttachmentKind{lyceum.TextAttachment, lyceum.VideoAttachment}
 	switch {
@@ -133,7 +133,7 @@ func (l *lessons) furnish(rng *rand.Rand, course *lyceum.Course, lecture *lyceum
 	}
 }
 
-// video is ready, but for one in thirty.
+// video returns a video, which is ready except for one in thirty.
 func video(rng *rand.Rand, id lyceum.AttachmentID) lyceum.Video {
 	v := lyceum.Video{
 		URL: fmt.Sprintf("https://video.example.com/%d/playlist.m3u8", id), ContentType: "application/x-mpegURL",

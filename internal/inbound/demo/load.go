@@ -10,15 +10,15 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/sales"
 )
 
-// loadSize is how many transactions share a write.
+// loadSize is the number of transactions per write.
 const loadSize = 5000
 
-// Load keeps a school's rows. What is there already is left as it is, so that
-// a load that was interrupted can be run again. progress is told how many
-// transactions are kept; it may be nil.
+// Load saves a school's rows. Existing rows stay as they are, so that an interrupted load
+// can be repeated. progress is called with the number of transactions saved; it may be
+// nil.
 func (s *School) Load(ctx context.Context, store lyceum.Store, progress func(kept int)) error {
-	// Schools of two seeds are as old as each other, but not two versions of
-	// the same one.
+	// Schools of different seeds are equally old, but must not pass for two versions of
+	// one school: their times differ below the second.
 	at := s.School.CreatedAt.Add(time.Duration(s.seed%1e6) * time.Microsecond)
 	stamp := lyceum.Stamp{School: s.School.ID, At: at, Actor: "sandbox"}
 	lessons := s.makeLessons()
@@ -105,7 +105,7 @@ func (s *School) Load(ctx context.Context, store lyceum.Store, progress func(kep
 	return nil
 }
 
-// goOn lets sales be paid again.
+// goOn schedules the next payments of sales.
 func goOn(tx lyceum.Tx, billed []Billed) error {
 	ids := make([]lyceum.SaleID, len(billed))
 	for i, b := range billed {
@@ -126,7 +126,7 @@ func goOn(tx lyceum.Tx, billed []Billed) error {
 	return err
 }
 
-// save keeps studies.
+// save saves studies.
 func (s studies) save(tx lyceum.Tx, at time.Time) error {
 	if _, err := tx.Enrollments.Save(tx, s.Enrollments...); err != nil {
 		return err
@@ -147,7 +147,7 @@ func (s studies) save(tx lyceum.Tx, at time.Time) error {
 	return nil
 }
 
-// The two people of the school who have a password.
+// The two users who have a password.
 const (
 	OwnerID      = ownerID
 	OwnerEmail   = "owner@example.com"

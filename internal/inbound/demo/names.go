@@ -6,23 +6,23 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// fullName is a name as its bearer writes it, and its two parts in lower-case
-// ASCII for addresses.
+// fullName is a name as its bearer writes it, and its two parts in lowercase ASCII for
+// email addresses.
 type fullName struct{ text, given, family string }
 
-// culture is where a name comes from.
+// culture is the origin of a name.
 type culture struct {
 	home  country
 	names []fullName
 }
 
-// country is what a buyer's country has to do with a payment.
+// country determines a buyer's currency and tax.
 type country struct {
-	currency lyceum.Currency // that its people pay in where a plan has a price in it
-	tax      int16           // on courses, in hundredths of a per cent
+	currency lyceum.Currency // used where a plan has a price in it
+	tax      int16           // on courses, in hundredths of a percent
 }
 
-// order is how a full name is put together.
+// order is how the parts of a full name are put together.
 type order uint8
 
 const (
@@ -31,14 +31,14 @@ const (
 	familyJoined              // 김민준
 )
 
-// nameList is a list of names apart by a comma and a space. A name that is
-// not ASCII is followed by = and how its bearer would write it in an address.
+// nameList is a list of names separated by a comma and a space. A name that is not ASCII
+// is followed by = and its spelling in an email address.
 type nameList string
 
-// nameTable has the names of one culture, which is as common as share tells,
-// or as 1. A woman's family name is from
-// daughters where a culture tells the two apart; an Icelandic or Ethiopian
-// second name is the father's, and stands here among the family names.
+// nameTable has the names of one culture; share is its relative frequency, by default 1.
+// Women's family names come from daughters where a culture distinguishes them. An
+// Icelandic or Ethiopian second name is a patronymic, and is listed among the family
+// names.
 type nameTable struct {
 	culture              string
 	share                int
@@ -48,8 +48,8 @@ type nameTable struct {
 	families, daughterOf nameList
 }
 
-// cultures gives every full name that the tables can make. A culture stands in
-// it as often as its share tells, so that a draw finds it that much more often.
+// cultures returns every full name that the tables can make. A culture is listed share
+// times, so that a draw finds it that much more often.
 func cultures() []culture {
 	var made []culture
 	for _, table := range nameTables {
@@ -86,7 +86,7 @@ func fullNames(o order, given, families nameList) []fullName {
 	return made
 }
 
-// each gives every name with its form for addresses.
+// each yields every name with its spelling in email addresses.
 func (l nameList) each(yield func(name, latin string) bool) {
 	for entry := range strings.SplitSeq(string(l), ", ") {
 		name, latin, found := strings.Cut(entry, "=")

@@ -14,11 +14,11 @@ const (
 	// The authors are the owner and the users up to lastAuthorID.
 	lastAuthorID lyceum.UserID = 6
 
-	// Affiliate n, counted from 1, is the user 4n+4.
+	// Affiliate n, counted from 1, is user 4n+4.
 	numAffiliates  = 12
 	affiliateEvery = 4
 
-	minUsers = 60 // leaves room for all of the above
+	minUsers = 60 // enough for all of the above
 )
 
 func affiliateUser(id lyceum.AffiliateID) lyceum.UserID {
@@ -42,8 +42,8 @@ func roleOf(id lyceum.UserID) lyceum.Role {
 	return lyceum.Student
 }
 
-// roster knows every user of the school by id. Each user has a stream of
-// chance of their own, so that no list of them is needed.
+// roster computes any user of the school from their id. Each user has a random stream of
+// their own, so that no list of them is needed.
 type roster struct {
 	cultures []culture
 	key      uint64
@@ -58,8 +58,7 @@ func (s *School) newRoster() *roster {
 
 var americanTaxes = [...]int16{0, 0, 0, 0, 600, 700, 825}
 
-// meet begins the stream of a user and draws first what every question about
-// a user needs.
+// meet starts the stream of a user, and first draws what every method needs.
 func (r *roster) meet(id lyceum.UserID) (*culture, country) {
 	r.source.Seed(r.key, uint64(id))
 	c := &r.cultures[r.rng.IntN(len(r.cultures))]
@@ -69,7 +68,7 @@ func (r *roster) meet(id lyceum.UserID) (*culture, country) {
 	return c, country{unitedStates.currency, americanTaxes[r.rng.IntN(len(americanTaxes))]}
 }
 
-// home gives the country a user lives in.
+// home returns the country a user lives in.
 func (r *roster) home(id lyceum.UserID) country {
 	_, home := r.meet(id)
 	return home
@@ -80,7 +79,7 @@ var sources = [...]string{
 	"youtube", "pinterest", "podcast", "a friend", "craft-fair-2022",
 }
 
-// user gives everything about a user but the time they came.
+// user returns everything about a user except CreatedAt.
 func (r *roster) user(id lyceum.UserID) lyceum.User {
 	c, _ := r.meet(id)
 	name := c.names[r.rng.IntN(len(c.names))]
@@ -100,8 +99,8 @@ func (r *roster) user(id lyceum.UserID) lyceum.User {
 	return u
 }
 
-// address makes an e-mail address that is unique because letters and then the
-// id stand before the @.
+// address returns an email address that is unique because its local part ends with the id, after
+// letters.
 func (r *roster) address(name fullName, id lyceum.UserID) string {
 	given, family, domain := name.given, name.family, "@example.com"
 	switch n := r.rng.IntN(100); {
@@ -130,14 +129,14 @@ func (r *roster) address(name fullName, id lyceum.UserID) string {
 
 func capital(latin string) string { return string(latin[0]-'a'+'A') + latin[1:] }
 
-// people gives every user of the school.
+// people returns every user of the school.
 func (s *School) people() []lyceum.User {
 	users := make([]lyceum.User, s.users)
 	roster, arrivals := s.newRoster(), s.newArrivals()
 	for i := range users {
 		users[i] = roster.user(lyceum.UserID(i + 1))
 		users[i].CreatedAt = s.calendar.time(arrivals.next())
-		if i%5 > 1 { // the others never signed in
+		if i%5 > 1 { // the others have never signed in
 			signedIn := users[i].CreatedAt.AddDate(0, 0, i%300+1)
 			if s.calendar.over(signedIn) {
 				signedIn = users[i].CreatedAt
@@ -149,15 +148,14 @@ func (s *School) people() []lyceum.User {
 	return users
 }
 
-// arrivals gives the moments at which the users came, by ascending id. The
-// staff and the learner come first, then those who signed up for news of the
-// opening, and after it the others as demand brings them. After the last user
-// it gives closing.
+// arrivals yields the moments at which users signed up, by ascending id: the staff and the
+// learner first, then those who wanted to be told of the opening, and the others as demand
+// brings them. After the last user it returns closing.
 type arrivals struct {
 	rng    *rand.Rand
 	demand *demand
 	users  int
-	id     int // who came last
+	id     int // the latest user
 }
 
 func (s *School) newArrivals() *arrivals {
@@ -185,7 +183,7 @@ func (a *arrivals) next() moment {
 	return a.demand.at((part - earlyPart) / (1 - earlyPart))
 }
 
-// authors gives the profiles of the owner and the authors.
+// authors returns the profiles of the owner and the authors.
 func authors(users []lyceum.User) []lyceum.AuthorProfile {
 	made := make([]lyceum.AuthorProfile, lastAuthorID)
 	for i := range made {
@@ -203,7 +201,7 @@ func authors(users []lyceum.User) []lyceum.AuthorProfile {
 	return made
 }
 
-// affiliates gives the partners, each of whom is a user too.
+// affiliates returns the partners, each of whom is also a user.
 func affiliates(users []lyceum.User) []lyceum.AffiliatePartner {
 	made := make([]lyceum.AffiliatePartner, numAffiliates)
 	for i := range made {

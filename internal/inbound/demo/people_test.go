@@ -52,8 +52,8 @@ func TestUsersAreWellFormed(t *testing.T) {
 	}
 }
 
-// notPlain tells whether r is not a letter, digit or sign of a plain ASCII
-// address.
+// notPlain reports whether r is not allowed in a plain email address: ASCII letters, digits,
+// dots and @.
 func notPlain(r rune) bool {
 	return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.@", r)
 }

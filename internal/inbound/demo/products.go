@@ -6,10 +6,10 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// studio is the tier that is sold by the plans of no course.
+// studio is the tier that the plans without a course sell.
 var studio = lyceum.Product{Kind: lyceum.TierKind, ID: 1}
 
-// saveProducts saves what the school sells.
+// saveProducts saves the products of the school.
 func (s *School) saveProducts(tx lyceum.Tx) (saved lyceum.Saved, err error) {
 	for _, save := range []func() (lyceum.Saved, error){
 		func() (lyceum.Saved, error) { return tx.Courses.Save(tx, s.Courses...) },
@@ -33,7 +33,7 @@ func (s *School) saveProducts(tx lyceum.Tx) (saved lyceum.Saved, err error) {
 	return saved, nil
 }
 
-// digitalDownloads are the files that the school sells. The last is a draft.
+// digitalDownloads returns the school's digital downloads. The last one is a draft.
 func (cal calendar) digitalDownloads() []lyceum.DigitalDownload {
 	rows := []lyceum.DigitalDownload{{
 		Name: "Lace shawl pattern", Category: text("Knitting"), Description: text("Charted and written out, in three sizes."),
@@ -52,7 +52,7 @@ func (cal calendar) digitalDownloads() []lyceum.DigitalDownload {
 	return rows
 }
 
-// downloadAttachments are what the digital downloads consist of.
+// downloadAttachments returns the contents of the digital downloads.
 func (cal calendar) downloadAttachments() []lyceum.DownloadAttachment {
 	file := func(download lyceum.DigitalDownloadID, name string, size int64, at moment) lyceum.DownloadAttachment {
 		return lyceum.DownloadAttachment{
@@ -74,7 +74,7 @@ func (cal calendar) downloadAttachments() []lyceum.DownloadAttachment {
 	return rows
 }
 
-// coachingRows are the coaching that the school sells. The last is not listed.
+// coachingRows returns the school's coaching. The last one is not listed.
 func (cal calendar) coachingRows() []lyceum.Coaching {
 	rows := []lyceum.Coaching{{
 		Name: "Portfolio review", Description: text("Two hours with your sketchbooks, one to one."),
@@ -89,7 +89,7 @@ func (cal calendar) coachingRows() []lyceum.Coaching {
 	return rows
 }
 
-// collections are the bundles that the school sells.
+// collections returns the school's product collections.
 func (cal calendar) collections() []lyceum.ProductCollection {
 	rows := []lyceum.ProductCollection{{
 		Name: "The home potter", Description: text("From the wheel to the shelf, with a pattern for the evenings."),
@@ -116,7 +116,7 @@ func (cal calendar) inCollections() []lyceum.CollectionProduct {
 	})
 }
 
-// memberships are those of the school, which the tiers of the same numbers are of.
+// memberships returns the school's memberships, to which the tiers belong.
 func (cal calendar) memberships() []lyceum.Membership {
 	at := cal.time(on(2022, time.December, 19))
 	return []lyceum.Membership{{
@@ -127,7 +127,7 @@ func (cal calendar) memberships() []lyceum.Membership {
 	}}
 }
 
-// tiers are what members buy. The last is a draft.
+// tiers returns the membership tiers. The last one is a draft.
 func (cal calendar) tiers() []lyceum.MembershipTier {
 	rows := []lyceum.MembershipTier{
 		{MembershipID: 1, Name: "Studio", Position: 1, Description: text("Two courses and a bundle, as long as you stay.")},
@@ -160,7 +160,7 @@ func (cal calendar) inTiers() []lyceum.TierProduct {
 	})
 }
 
-// products are put into what in names at one moment.
+// products are the products that are added to the product in at one moment.
 type products[In ~int32] struct {
 	in    In
 	added moment
@@ -178,8 +178,7 @@ func included[ID, In ~int32](cal calendar, all []products[In]) (rows []lyceum.In
 	return rows
 }
 
-// otherPlans sell what no transaction has bought. Their ids come after those of
-// the others.
+// otherPlans returns plans without transactions. Their ids follow those of the others.
 func (cal calendar) otherPlans(last lyceum.PricingPlanID) []lyceum.PricingPlan {
 	rows := []lyceum.PricingPlan{
 		{Name: "Pattern", Price: 12_00, Other: product(lyceum.DownloadKind, 1), CreatedAt: cal.time(on(2024, time.March, 4))},

@@ -7,8 +7,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
 )
 
-// TestProducts: of every noun of the catalogue there are two, and what plans,
-// collections and tiers name is there.
+// TestProducts checks that the catalogue has two of every noun, except for one archived course,
+// and that the products of its plans, collections and tiers exist.
 func TestProducts(t *testing.T) {
 	store, err := sqlstore.Open(t.Context(), t.TempDir(), sqlstore.Options{})
 	if err != nil {

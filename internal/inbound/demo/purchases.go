@@ -8,24 +8,23 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Batch is a part of the school's transactions, with the sales that are new
-// in it. A sale comes with its first transaction; the next may be in a later
-// batch.
+// Batch is a part of the school's transactions, with their new sales. A sale comes with
+// its first transaction; its later ones may be in later batches.
 type Batch struct {
 	Sales        []lyceum.Sale
 	Transactions []lyceum.Transaction
-	// Billed is in the last batch of a school that ends at a clock.
+	// Billed is only in the last batch of a school that ends at a clock.
 	Billed []Billed
 }
 
-// Billed is a sale that is to be paid again when it is due.
+// Billed is a sale that has to be paid again when it is due.
 type Billed struct {
 	Sale        lyceum.SaleID
 	Anchor, Due time.Time
 }
 
-// Batches yields all transactions, with ids from 1 in order of CreatedAt, in
-// slices of at most size. The slices of a batch are used again for the next.
+// Batches yields all transactions, with ids from 1 ordered by CreatedAt, in slices of at
+// most size. Each batch reuses the slices of the one before.
 func (s *School) Batches(size int) iter.Seq[Batch] {
 	return func(yield func(Batch) bool) {
 		t := s.newTill()
@@ -48,20 +47,20 @@ func (s *School) Batches(size int) iter.Seq[Batch] {
 type purchase struct {
 	sale      lyceum.SaleID
 	user      lyceum.UserID
-	plan      int16 // place in shop.plans
+	plan      int16 // index in shop.plans
 	tax       int16 // as in country
 	affiliate uint8 // an AffiliateID, or 0
 	coupon    uint8 // a CouponID, or 0
 }
 
-// till takes one payment after another.
+// till generates one payment after another.
 type till struct {
 	shop         *shop
-	transactions int // in all
-	users        int // in all
+	transactions int // in total
+	users        int // in total
 	taken        int
 	sales        lyceum.SaleID
-	listed       lyceum.SaleID // the last that is in a batch
+	listed       lyceum.SaleID // the last one yielded in a batch
 	batch        Batch
 
 	calendar calendar
@@ -72,13 +71,13 @@ type till struct {
 	roster   *roster
 
 	arrivals *arrivals
-	next     moment // when the next user comes
-	known    int    // users who have come
+	next     moment // when the next user signs up
+	known    int    // users who have signed up
 
 	renewals     *diary
 	billed       []Billed
-	second       purchase // the rest of an order for two, or without a sale
-	now          moment   // of the payment taken last
+	second       purchase // the rest of an order of two products; no sale: none
+	now          moment   // of the latest payment
 	learnerSales int
 }
 
@@ -101,8 +100,8 @@ func (s *School) newTill() *till {
 	return t
 }
 
-// take takes the next payment. New sales follow demand; a renewal takes the
-// place of one as soon as it is due, at the very moment it is due.
+// take generates the next payment. New sales follow demand; a renewal takes the place of a
+// new sale as soon as it is due, and at exactly that moment.
 func (t *till) take() {
 	part := (float64(t.taken) + t.rng.Float64()) / float64(t.transactions)
 	now := t.demand.at(part)
@@ -124,15 +123,15 @@ func (t *till) take() {
 	}
 }
 
-// learnerIsDue tells whether it is time for one of the three sales that the
-// learner makes in every school of 20 transactions or more.
+// learnerIsDue reports whether it is time for one of the three sales to the learner with a
+// password, which every school of at least 20 transactions has.
 func (t *till) learnerIsDue() bool {
 	return t.transactions >= 20 && t.learnerSales < 3 &&
 		t.taken >= t.transactions/10*(1+4*t.learnerSales)
 }
 
-// buyer gives one of the users after the learner who came before a moment: now
-// and then one of the newest, otherwise anyone, but some far more often than
+// buyer returns a user who signed up before the given moment, other than the staff and the
+// learner: sometimes one of the newest, otherwise anyone, but some far more often than
 // others.
 func (t *till) buyer(now moment) lyceum.UserID {
 	for t.next < now {
@@ -144,12 +143,12 @@ func (t *till) buyer(now moment) lyceum.UserID {
 	if t.rng.IntN(10) < 3 {
 		return lyceum.UserID(t.known - t.rng.IntN(1+buyers/40))
 	}
-	const scatter = 7_368_787 // a prime, so that frequent buyers come at all times
+	const scatter = 7_368_787 // a prime, so that frequent buyers are spread over all times
 	place := int(t.frequent.Uint64() * scatter % uint64(t.users-staff))
 	return lyceum.UserID(staff + 1 + place%buyers)
 }
 
-// sell begins a sale.
+// sell starts a sale.
 func (t *till) sell(now moment, user lyceum.UserID) {
 	t.sales++
 	home := t.roster.home(user)
@@ -167,8 +166,8 @@ func (t *till) sell(now moment, user lyceum.UserID) {
 	}
 }
 
-// affiliate gives the partner who brought a buyer, or 0. The first partners
-// bring the most.
+// affiliate returns the partner who referred a buyer, or 0. The first partners refer the
+// most.
 func (t *till) affiliate(user lyceum.UserID) uint8 {
 	among := affiliatesAmong(t.known)
 	if among < 1 || t.rng.IntN(1000) >= 205 {
@@ -182,8 +181,8 @@ func (t *till) affiliate(user lyceum.UserID) uint8 {
 	return uint8(id)
 }
 
-// addSecond puts another thing into an order, if one is drawn that is paid
-// once and in the same currency. It is the next transaction, if there is one.
+// addSecond adds a second product to an order, if the one drawn is paid once and in the
+// same currency. It becomes the next transaction, if there is one.
 func (t *till) addSecond(first purchase, now moment, currency int) {
 	offer := t.shop.draw(t.popular, now, true)
 	second := first
@@ -194,8 +193,8 @@ func (t *till) addSecond(first purchase, now moment, currency int) {
 	}
 }
 
-// book notes the renewals of a sale. A coupon lowers every payment of a
-// payment plan, but of a subscription the first alone.
+// book schedules the renewals of a sale. A coupon lowers every payment of a payment plan,
+// but only the first one of a subscription.
 func (t *till) book(p purchase, now moment, terms terms) {
 	left := terms.payments - 1
 	if terms.payments == 0 {
@@ -209,9 +208,9 @@ func (t *till) book(p purchase, now moment, terms terms) {
 	t.schedule(renewal{purchase: p, start: now, made: 1, left: uint8(left)})
 }
 
-// schedule notes the next renewal. One that comes after the time of a school that
-// ends at a clock comes with the clock, whether it was to be the last or not; and
-// where none came to the end, it is overdue.
+// schedule schedules the next renewal. In a school that ends at a clock, a payment that is due
+// after the end is left to the clock, even if the subscription was to stop before. If it stopped
+// less than grace before the end, its next payment is left to the clock, too, as overdue.
 func (t *till) schedule(r renewal) {
 	terms := t.shop.terms[r.plan]
 	next, ok := r.next(t.calendar, terms.months)
@@ -224,17 +223,17 @@ func (t *till) schedule(r renewal) {
 	}
 }
 
-// grace is less than a sale of the school can be overdue before it lapses.
+// grace is less than how long a sale of the school can be overdue before it lapses.
 const grace = 14 * day
 
-// renew takes a renewal when it is due; its money comes within three days.
+// renew generates a renewal when it is due; it is paid within three days.
 func (t *till) renew(r renewal) {
 	purchased := r.due + hour + moment(t.rng.IntN(int(3*day-hour)))
 	t.pay(r.purchase, r.due, min(purchased, closing-1))
 	t.schedule(r)
 }
 
-// pay writes one transaction.
+// pay generates one transaction.
 func (t *till) pay(p purchase, created, purchased moment) {
 	t.now = created
 	plan, terms := &t.shop.plans[p.plan], &t.shop.terms[p.plan]
@@ -255,14 +254,14 @@ func (t *till) pay(p purchase, created, purchased moment) {
 	t.batch.Transactions = append(t.batch.Transactions, tx)
 }
 
-// some gives an id, or nothing for 0.
+// some returns an id, or nothing for 0.
 func some[ID ~int32](id ID) lyceum.Opt[ID] { return lyceum.Opt[ID]{Value: id, Present: id != 0} }
 
-// settle decides what became of a bill. What is free is paid, and of what is
-// unpaid nothing is collected or handed on; a bank has no say in either. What recurs
-// in a school that goes on is paid, and keeps some of its price.
+// settle decides the outcome of a bill. A free one is paid, and nothing of an unpaid one
+// is collected or shared; neither is disputed. In a school with a clock, recurring
+// payments are paid and not fully refunded.
 func (t *till) settle(tx *lyceum.Transaction, terms *terms, purchased moment) {
-	const unpaid, chargedBack, refunded = 33, 5, 36 // of a thousand that are not free
+	const unpaid, chargedBack, refunded = 33, 5, 36 // per thousand that are not free
 	fate := t.rng.IntN(1000)
 	tx.Paid = tx.FinalPrice == 0 || fate >= unpaid
 	goesOn := t.calendar.live && terms.months > 0
@@ -283,8 +282,8 @@ func (t *till) settle(tx *lyceum.Transaction, terms *terms, purchased moment) {
 	}
 }
 
-// share divides what the buyer paid among the tax office, the partner, the
-// author and the school.
+// share divides what the buyer paid between the tax office, the partner, the author and
+// the school.
 func share(tx *lyceum.Transaction, r rate) {
 	if tx.AffiliateID.Present {
 		tx.AffiliateFees = tx.FinalPrice * affiliateShare(tx.AffiliateID.Value) / 100
@@ -296,11 +295,11 @@ func share(tx *lyceum.Transaction, r rate) {
 	tx.Revenue = tx.Charge - r.usd(tx.TaxCharge) - r.usd(tx.AffiliateFees) - r.usd(tx.AuthorFees)
 }
 
-// affiliateShare and authorShare are hundredths of a price.
+// affiliateShare and authorShare are percentages of a price.
 func affiliateShare(id lyceum.AffiliateID) lyceum.Minor { return lyceum.Minor(20 + 5*(id%3)) }
 func authorShare(id lyceum.AuthorID) lyceum.Minor       { return lyceum.Minor(25 + 5*(id%4)) }
 
-// refund gives back all of the price, or a part, within 30 days.
+// refund refunds the price, in full or in part, within 30 days.
 func (t *till) refund(tx *lyceum.Transaction, purchased moment) {
 	at := purchased + hour + moment(t.rng.IntN(int(30*day-hour)))
 	if at >= closing {

@@ -11,7 +11,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// counts are the numbers of transactions at which every rule is looked at.
+// counts are the numbers of transactions with which every rule is checked.
 var counts = []int{0, 1, 2, 3, 19, 20, 21, 300, 2000, 50_000}
 
 func TestOrderAndReferences(t *testing.T) {
@@ -181,14 +181,14 @@ func TestEveryTransaction(t *testing.T) {
 	}
 }
 
-// line is a sale and one of the plans in it.
+// line is a sale and one of its plans.
 type line struct {
 	sale lyceum.SaleID
 	plan lyceum.PricingPlanID
 }
 
-// A sale of a recurring plan is renewed at the same time of the same day of
-// every month or year, for the same buyer; any other sale is not.
+// TestRenewalsKeepTheirRhythm checks that a sale of a recurring plan is renewed at the same time
+// of the same day of every month or year, for the same buyer, and that no other sale is renewed.
 func TestRenewalsKeepTheirRhythm(t *testing.T) {
 	for _, n := range counts {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
@@ -299,7 +299,7 @@ func TestLearnerAlwaysHasTransactions(t *testing.T) {
 	}
 }
 
-// tally is what TestShares counts.
+// tally holds the counts of TestShares.
 type tally struct {
 	transactions, sales, ties, unpaid, refunded, full, chargedBack, unknown, free, renewed float64
 	affiliate, author, coupon, dollars, pairs                                              float64
@@ -348,7 +348,7 @@ func take(s *School) *tally {
 	return c
 }
 
-// top gives the part that the largest of counts have of all.
+// top returns the share of the total that the largest counts make up together.
 func top(counts map[int]float64, largest int) float64 {
 	var all []float64
 	sum := 0.0
@@ -373,8 +373,8 @@ func TestShares(t *testing.T) {
 	for _, tc := range []struct {
 		name     string
 		of       func(c *tally) float64
-		min, max float64 // at 50,000
-		loose    float64 // more either way at 2,000
+		min, max float64 // with 50,000 transactions
+		loose    float64 // additional tolerance either way with 2,000
 	}{
 		{"unpaid", func(c *tally) float64 { return c.unpaid / c.transactions }, 0.025, 0.035, 0.01},
 		{"refunded", func(c *tally) float64 { return c.refunded / c.transactions }, 0.025, 0.035, 0.01},

@@ -6,7 +6,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// seller is who sells in the school, from its beginning.
+// seller returns the seller of the school from its beginning.
 func (s *School) seller() lyceum.Seller {
 	return lyceum.Seller{
 		ID: 1, Name: s.School.Name + " Ltd", Address: "4 Fern Lane\nBridport DT6 3QJ\nUnited Kingdom",
@@ -14,7 +14,7 @@ func (s *School) seller() lyceum.Seller {
 	}
 }
 
-// receipts gives the learner who has a password receipts of their payments. Those of
+// receipts issues receipts for the payments of the learner who has a password. Those of
 // others were issued elsewhere.
 func (s *School) receipts(tx lyceum.Tx, paid []lyceum.Transaction) error {
 	for i := range paid {

@@ -10,8 +10,8 @@ import (
 // refunds are the sales so far whose payments are, or may be, refunded in full.
 type refunds map[lyceum.SaleID]bool
 
-// mark marks the new sales of a batch whose payments are refunded in full, and
-// returns the older ones that may be so now, or no longer.
+// mark records the new sales of a batch whose payments are refunded in full, and returns
+// the older ones that may now be, or no longer are.
 func (r refunds) mark(batch Batch) []lyceum.SaleID {
 	doubtful, paid := map[lyceum.SaleID]bool{}, map[lyceum.SaleID]bool{}
 	for i := range batch.Transactions {

@@ -2,16 +2,15 @@ package demo
 
 import "slices"
 
-// renewal is a payment to come of a sale that recurs.
+// renewal is a future payment of a recurring sale.
 type renewal struct {
 	purchase
 	start, due moment
-	made, left uint8 // payments made, the first included, and payments to come
+	made, left uint8 // payments made, including the first, and payments to come
 }
 
-// next gives the payment after this one, and false when it would be too late
-// for its money, which takes an hour at least, to come while there are sales.
-// In a school that goes on it comes at once.
+// next returns the payment after this one, and false if it could not be paid, which takes
+// at least an hour, before sales end. In a school with a clock it is paid immediately.
 func (r renewal) next(cal calendar, months int) (renewal, bool) {
 	r.due = cal.monthsLater(r.start, months*int(r.made))
 	r.made++
@@ -19,22 +18,22 @@ func (r renewal) next(cal calendar, months int) (renewal, bool) {
 	return r, r.due < closing-hour || cal.live && r.due < closing
 }
 
-// diary keeps the renewals to come by day. It sorts a day when the day
-// begins, which works because a renewal is at least 28 days ahead when it is
-// added. Its memory is bounded by the limit of renewals and used again.
+// diary keeps the future renewals by day. It sorts a day when the day begins, which works
+// because a renewal is added at least 28 days ahead. Its memory is bounded by the limit of
+// renewals and reused.
 type diary struct {
 	pages []page
-	spare int32            // a page to use again
+	spare int32            // first reusable page
 	days  [salesDays]int32 // the first page of each day
 	today int
-	due   []renewal // of today, sorted
-	taken int       // of due
+	due   []renewal // today's, sorted
+	taken int       // how many of due were taken
 	limit int
 	count int
 }
 
-// page has one renewal and the number of another page of the same day, or of
-// another spare page. Pages are numbered from 1; 0 is none.
+// page has one renewal and the number of the next page of the same day, or of the next
+// spare page. Pages are numbered from 1; 0 means none.
 type page struct {
 	renewal
 	next int32
@@ -57,8 +56,8 @@ func (d *diary) add(r renewal) {
 	d.days[day] = n
 }
 
-// first gives the earliest renewal that is due by now, or nil. It holds until
-// the next is asked for.
+// first returns the earliest renewal that is due by now, or nil. It is valid until the
+// next call.
 func (d *diary) first(now moment) *renewal {
 	for d.taken == len(d.due) && d.today < int(now/day) {
 		d.today++
@@ -86,7 +85,7 @@ func (d *diary) begin() {
 	})
 }
 
-// take removes what first gave.
+// take removes the renewal that first returned.
 func (d *diary) take() renewal {
 	r := d.due[d.taken]
 	d.taken++

@@ -6,13 +6,13 @@ import (
 	"math/rand/v2"
 )
 
-// Secrets are the credentials of the made-up school as raw bytes, a function
-// of the seed alone. The caller formats and hashes them.
+// Secrets are the raw credentials of the generated school, a function of the seed only.
+// The caller formats and hashes them.
 type Secrets struct {
 	APIKey, V1ClientSecret, V2ClientSecret, V1ClientID, V2ClientID [32]byte
 
-	// The passwords are three words and four digits: quick to type, and not
-	// on any list of common ones.
+	// The passwords are three words and four digits: quick to type, and not on any list of
+	// common passwords.
 	OwnerPassword, LearnerPassword string
 	OwnerSalt, LearnerSalt         [16]byte
 

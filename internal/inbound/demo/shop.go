@@ -8,29 +8,28 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// shop is the catalogue as the till uses it.
+// shop is the catalogue in the form that the till uses.
 type shop struct {
 	plans  []lyceum.PricingPlan // by id
 	terms  []terms              // of the same plans
-	offers []onSale             // as the table has them
+	offers []onSale             // in the order of the table
 }
 
-// terms are what a payment needs to know of a pricing plan besides its price.
+// terms are what a payment needs from a pricing plan besides its price.
 type terms struct {
 	rate   rate
 	author lyceum.AuthorID // 0: none
-	months int             // from one payment to the next; 0 when it does not recur
-	// payments is the number of a payment plan's in all; 0 for a subscription,
-	// which has no such number.
+	months int             // between payments; 0 if it does not recur
+	// payments is the total number of payments of a payment plan; 0 for a subscription.
 	payments int
 }
 
-// onSale is an offer with its plans, by place in rates. Where it has no price
-// in a currency it is the plan in US dollars.
+// onSale is an offer with its plans, by index in rates. Currencies without a price have
+// the plan in US dollars.
 type onSale struct {
 	opens, closes moment
 	frequency     lyceum.Frequency
-	plans         [len(rates)]int16 // places in shop.plans
+	plans         [len(rates)]int16 // indexes in shop.plans
 }
 
 func newShop(cal calendar) *shop {
@@ -53,7 +52,7 @@ func newShop(cal calendar) *shop {
 		currency := rateIndex(e.price.currency)
 		onSale := &s.offers[e.offer]
 		onSale.plans[currency] = int16(place)
-		if currency == 0 { // US dollars, always an offer's first price
+		if currency == 0 { // US dollars, always the first price
 			for i := range onSale.plans {
 				onSale.plans[i] = int16(place)
 			}
@@ -64,8 +63,7 @@ func newShop(cal calendar) *shop {
 	return s
 }
 
-// opens gives the moment from which an offer is sold, which is never for a
-// draft's.
+// opens returns the moment from which an offer is sold; closing for a draft.
 func (o *offer) opens() moment {
 	switch {
 	case o.course == 0:
@@ -76,7 +74,7 @@ func (o *offer) opens() moment {
 	return courses[o.course-1].launched
 }
 
-// closes gives the moment from which an offer is not sold any more.
+// closes returns the moment from which an offer is no longer sold.
 func (o *offer) closes() moment {
 	if o.course == 0 || courses[o.course-1].retired == 0 {
 		return closing
@@ -84,8 +82,8 @@ func (o *offer) closes() moment {
 	return courses[o.course-1].retired
 }
 
-// made gives the moment at which an offer's plans were entered: in the week
-// before it is sold, or soon after the course for a draft.
+// made returns the moment at which an offer's plans were created: in the week before it is
+// sold, or soon after the course for a draft.
 func (o *offer) made() moment {
 	if o.opens() == closing {
 		return courses[o.course-1].made + 3*day
@@ -120,14 +118,14 @@ func (o *offer) plan(cal calendar, id lyceum.PricingPlanID, p price, made moment
 		plan.Payments = lyceum.Some(int32(o.payments))
 		plan.AccessLimitDate = lyceum.Some(cal.time(closing + 365*day))
 	}
-	// The prices in other currencies were looked over in January 2025.
+	// The prices in other currencies were revised in January 2025.
 	if looked := on(2025, time.January, 13) + 11*hour; p.currency != rates[0].currency && made < looked {
 		plan.UpdatedAt = cal.time(looked)
 	}
 	return plan
 }
 
-// trialOf gives every other subscription two weeks for nothing.
+// trialOf gives every other subscription a free trial of two weeks.
 func trialOf(id lyceum.PricingPlanID) lyceum.Opt[int32] {
 	if id%2 == 0 {
 		return lyceum.None[int32]()
@@ -149,8 +147,8 @@ func (o *offer) terms(r rate) terms {
 	return t
 }
 
-// draw gives an offer that is sold at a moment, the better sellers more often
-// than the others, and none that recurs when once is asked for.
+// draw returns a random offer that is sold at a moment, popular ones more often. With
+// onlyOnce it does not recur.
 func (s *shop) draw(popular *rand.Zipf, at moment, onlyOnce bool) *onSale {
 	for {
 		o := &s.offers[popular.Uint64()]

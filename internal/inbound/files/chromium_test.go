@@ -13,7 +13,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/inbound/web/webtest"
 )
 
-// stealingPDF opens a page of the school when it is shown.
+// stealingPDF sends requests to the school when it is displayed.
 const stealingPDF = `%PDF-1.7
 1 0 obj <</Type/Catalog /Pages 2 0 R /OpenAction 4 0 R /AA <</WC 4 0 R>>>> endobj
 2 0 obj <</Type/Pages /Kids[3 0 R] /Count 1>> endobj
@@ -22,8 +22,8 @@ const stealingPDF = `%PDF-1.7
 trailer <</Root 1 0 R>>
 %%EOF`
 
-// In a browser nothing in a file runs in the name of the school, and the page of
-// another origin can send a file in parts and as a form.
+// TestFilesInABrowser checks that no script in a file runs with the school's origin, and that a
+// page of another origin can send a file in parts and as a form.
 func TestFilesInABrowser(t *testing.T) {
 	tab := webtest.Browser(t)
 	s, ours, _ := newClassroom(t)
@@ -45,7 +45,7 @@ func TestFilesInABrowser(t *testing.T) {
 		}
 		address := strings.TrimPrefix(s.addresses(t, ours, made.ID)["one"], base)
 		err = chromedp.Do(tab, chromedp.Navigate(school.URL+address))
-		if err != nil && extension == "svg" { // the others are saved
+		if err != nil && extension == "svg" { // the others are downloaded, which ends the navigation with an error
 			t.Error(extension, err)
 		}
 		if n := stolen.Load(); n > 0 {

@@ -2,15 +2,15 @@ package files
 
 import "net/http"
 
-// Headers of other origins' pages. An address says itself who may use it, and no
-// cookie counts.
+// CORS headers for all origins: the URL itself says who may use it, and cookies are
+// ignored.
 const (
 	allowedHeaders = "Content-Range, Content-Type, If-None-Match, If-Range, Range, Repr-Digest, X-Request-Id"
 	exposedHeaders = "Accept-Ranges, Content-Disposition, Content-Length, Content-Range, ETag, Range, Retry-After, " +
 		"Upload-Complete, Upload-Offset, X-Request-Id"
 )
 
-// shared lets the pages of every origin read an answer.
+// shared allows pages of every origin to read a response.
 func shared(answer http.HandlerFunc) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		header := w.Header()
@@ -22,7 +22,7 @@ func shared(answer http.HandlerFunc) http.Handler {
 	})
 }
 
-// preflight answers a browser that asks what a page of another origin may send.
+// preflight answers CORS preflight requests.
 func preflight(methods string) http.Handler {
 	return shared(func(w http.ResponseWriter, _ *http.Request) {
 		header := w.Header()

@@ -5,7 +5,7 @@ import (
 	"net/http"
 )
 
-// NewBody returns the body of a request as it is read for a file.
+// NewBody returns a reader of a request's body as the handler reads it for a file.
 func NewBody(from io.Reader, w http.ResponseWriter) io.Reader {
 	return &body{from: from, moving: http.NewResponseController(w)}
 }

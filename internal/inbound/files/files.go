@@ -1,4 +1,4 @@
-// Package files takes and sends files: it answers the permanent addresses of uploads,
+// Package files receives and serves files: it handles the permanent addresses of uploads,
 // and the links that apps and programs get instead of them.
 //
 // It must not decide who has access to a file.
@@ -24,14 +24,14 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/learning"
 )
 
-// Options are what the handlers of files are made of.
+// Options are what the handlers need.
 type Options struct {
 	Learning *learning.Service
 	Log      *slog.Logger
 }
 
-// Handlers returns the handlers by the patterns of their paths. They take as long as a
-// file takes, and cut off who does not go on.
+// Handlers returns the handlers by their path patterns. A transfer may take as long as the
+// file needs, but a client that stalls is disconnected.
 func Handlers(o Options) map[string]http.Handler {
 	return map[string]http.Handler{
 		"GET " + wire.FileLinkPath:     shared(o.link),
@@ -44,7 +44,7 @@ func Handlers(o Options) map[string]http.Handler {
 	}
 }
 
-// file sends a picture by its permanent address.
+// file serves an image at its permanent address.
 func (o Options) file(w http.ResponseWriter, r *http.Request) {
 	a, is := lyceum.ParseUploadAddress(r.URL.Path)
 	if !is {
@@ -61,7 +61,7 @@ func (o Options) file(w http.ResponseWriter, r *http.Request) {
 	o.send(w, r, &kept, "inline")
 }
 
-// open opens a picture, in the width that is asked for.
+// open opens an image, in the requested width if there is one.
 func (o Options) open(r *http.Request, a lyceum.UploadAddress) (learning.KeptFile, error) {
 	asked, is := r.URL.Query()["width"]
 	if !is {
@@ -76,7 +76,7 @@ func (o Options) open(r *http.Request, a lyceum.UploadAddress) (learning.KeptFil
 	return learning.KeptFile{}, lyceum.Invalidf("width must be one of %s", widths)
 }
 
-// link sends the file that a link leads to, or leads on to where it is.
+// link serves the file behind a link, or redirects to where it is hosted.
 func (o Options) link(w http.ResponseWriter, r *http.Request) {
 	header := w.Header()
 	header.Set("Cache-Control", "no-store")
@@ -99,7 +99,7 @@ func (o Options) link(w http.ResponseWriter, r *http.Request) {
 	o.send(w, r, &kept, disposition(&file))
 }
 
-// lead leads to a file that somebody else has.
+// lead redirects to a file on another server.
 func (o Options) lead(w http.ResponseWriter, r *http.Request, address string) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" {
@@ -109,8 +109,8 @@ func (o Options) lead(w http.ResponseWriter, r *http.Request, address string) {
 	http.Redirect(w, r, address, http.StatusFound)
 }
 
-// send sends a file, or the ranges of it that are asked for. Nothing in it runs in
-// the name of the school.
+// send serves a file or the requested ranges of it, with headers that keep it from running
+// in the school's origin.
 func (o Options) send(w http.ResponseWriter, r *http.Request, kept *learning.KeptFile, disposition string) {
 	size, err := kept.Content.Seek(0, io.SeekEnd)
 	if err == nil {
@@ -125,13 +125,13 @@ func (o Options) send(w http.ResponseWriter, r *http.Request, kept *learning.Kep
 	header.Set("X-Content-Type-Options", "nosniff")
 	tag := etag(&kept.Upload, kept.Width)
 	if had := r.Header.Get("If-Range"); had != "" && had != tag {
-		r.Header.Del("Range") // it is of another file
+		r.Header.Del("Range") // the range was meant for another version of the file
 	}
 	if !canonical(r, size) {
 		refuseRange(w, size)
 		return
 	}
-	if kept.Width == 0 { // the format of a thumbnail is seen from its begin
+	if kept.Width == 0 { // a thumbnail's format is detected from its first bytes
 		header.Set("Content-Type", lyceum.MediaType(kept.Extension))
 	}
 	header.Set("Content-Disposition", disposition)
@@ -140,29 +140,28 @@ func (o Options) send(w http.ResponseWriter, r *http.Request, kept *learning.Kep
 	http.ServeContent(paced, r, "", kept.ReceivedAt.Value, kept.Content)
 }
 
-// sendStep is how many bytes a client has to take within a pause, so that it is not
-// cut off.
+// sendStep is how many bytes a client must accept within a pause to stay connected.
 const sendStep = 256 << 10
 
-// paced is an answer that may be sent for as long as the client reads.
+// paced is a response that may take as long as the client keeps reading.
 type paced struct {
 	http.ResponseWriter
 
-	ctx    context.Context //nolint:containedctx // that of the request
+	ctx    context.Context //nolint:containedctx // of the request
 	moving *http.ResponseController
 }
 
-// ReadFrom leaves files to the system, which sends them without copying.
+// ReadFrom leaves the copying of files to the kernel (sendfile).
 func (p *paced) ReadFrom(from io.Reader) (sent int64, err error) {
 	rest := &io.LimitedReader{R: from, N: math.MaxInt64}
 	if limited, is := from.(*io.LimitedReader); is {
-		rest = limited // the system does not look into two of them
+		rest = limited // the kernel's copy is only used for one LimitedReader, not for two nested ones
 	}
 	for rest.N > 0 {
 		if err := p.ctx.Err(); err != nil {
 			return sent, err
 		}
-		_ = p.moving.SetWriteDeadline(time.Now().Add(pause)) // where it cannot be set there is none
+		_ = p.moving.SetWriteDeadline(time.Now().Add(pause)) // without support there is no deadline
 		step := &io.LimitedReader{R: rest.R, N: min(rest.N, sendStep)}
 		n, err := io.Copy(p.ResponseWriter, step)
 		sent, rest.N = sent+n, rest.N-n
@@ -173,7 +172,7 @@ func (p *paced) ReadFrom(from io.Reader) (sent int64, err error) {
 	return sent, nil
 }
 
-// etag is that of a file, or of a thumbnail of it in a width.
+// etag returns the ETag of a file, or of its thumbnail in a width.
 func etag(u *lyceum.Upload, width int) string {
 	if width == 0 {
 		return `"` + u.Checksum.Value + `"`
@@ -181,7 +180,8 @@ func etag(u *lyceum.Upload, width int) string {
 	return fmt.Sprintf(`"%s-%d"`, u.Checksum.Value, width)
 }
 
-// disposition says under which name a file is saved, and whether a browser shows it.
+// disposition returns the Content-Disposition of a file: its name, and whether a browser
+// displays it or saves it.
 func disposition(file *learning.LinkedFile) string {
 	how := "attachment"
 	if file.Shown && showable(lyceum.MediaType(file.Kept.Value.Extension)) {
@@ -194,14 +194,14 @@ func disposition(file *learning.LinkedFile) string {
 	return mime.FormatMediaType(how, map[string]string{"filename": name})
 }
 
-// showable reports whether browsers show a media type by themselves.
+// showable reports whether browsers display a media type themselves.
 func showable(kind string) bool {
 	of, _, _ := strings.Cut(kind, "/")
 	return of == "image" || of == "video" || of == "audio" || kind == "application/pdf"
 }
 
-// cleanName is the last part of the name of a file, without what could lead
-// somewhere or could not be seen.
+// cleanName returns the last segment of a file name, without path separators and invisible
+// characters.
 func cleanName(name string) string {
 	name = path.Base("/" + strings.ReplaceAll(name, `\`, "/"))
 	name = strings.Map(func(r rune) rune {
@@ -213,11 +213,11 @@ func cleanName(name string) string {
 	return strings.Trim(name, "./ ")
 }
 
-// refuse says why there is no file. Whoever follows a link is a person with a
-// browser, or a program that shows the text.
+// refuse says why there is no file, as plain text: whoever follows a link is a person with
+// a browser, or a program that shows the text.
 func (o Options) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	e := lyceum.Public(err)
-	if e.Kind == lyceum.Internal || e.Kind == lyceum.Unavailable && e.Err != nil && !wire.Gone(r) { // else it is only busy
+	if e.Kind == lyceum.Internal || e.Kind == lyceum.Unavailable && e.Err != nil && !wire.Gone(r) { // else only busy
 		o.Log.ErrorContext(r.Context(), "a file was neither taken nor sent", "err", err)
 	}
 	if e.Kind == lyceum.Unavailable || e.Code == learning.BusyUpload {

@@ -19,14 +19,14 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// shelf is a school in which learner 7 has digital download 1, whose attachment
-// has id 1, and another school with the same ids.
+// shelf is a server with two schools of the same ids: in each, learner 7 has access to digital
+// download 1, whose attachment has id 1.
 type shelf struct {
 	http.Handler
 	store        lyceum.Store
 	clock        *storetest.Clock
 	learning     *learning.Service
-	dir          string // of the files
+	dir          string // where the files are stored
 	ours, theirs lyceum.SchoolID
 }
 
@@ -68,7 +68,7 @@ func fill(tx lyceum.Tx) error {
 	return errors.Join(userErr, downloadErr, fileErr, accessErr, keyErr)
 }
 
-// link is a link that a learner, or an API key, gets.
+// link returns the link to the attachment that a learner or an API key gets.
 func (s *shelf) link(t *testing.T, by lyceum.By) string {
 	t.Helper()
 	by.School = s.ours
@@ -89,7 +89,7 @@ func (s *shelf) answer(r *http.Request) *httptest.ResponseRecorder {
 	return w
 }
 
-// request makes a request with the headers given, as "Name: value".
+// request returns a request with headers, given as "Name: value".
 func request(method, address string, headers ...string) *http.Request {
 	r := httptest.NewRequest(method, address, nil)
 	for _, line := range headers {
@@ -117,7 +117,8 @@ var (
 
 const invalid = "this link is not valid; ask for a new one"
 
-// A link leads a learner to the file for ten minutes, and a program for a day.
+// TestLinksWorkForTheirTime checks that a learner's link works for ten minutes, and a program's
+// for a day.
 func TestLinksWorkForTheirTime(t *testing.T) {
 	for name, tc := range map[string]struct {
 		by    lyceum.By
@@ -142,7 +143,7 @@ func TestLinksWorkForTheirTime(t *testing.T) {
 	}
 }
 
-// Whatever is changed of a link, it is not one that somebody signed.
+// TestLinksAreSigned checks that a link is rejected after any change to it.
 func TestLinksAreSigned(t *testing.T) {
 	s := newShelf(t)
 	address := s.link(t, learner)
@@ -175,7 +176,7 @@ func TestLinksAreSigned(t *testing.T) {
 	}
 }
 
-// Access is checked again when a link is used.
+// TestLinksEndWithAccess checks that access is checked again when a link is used.
 func TestLinksEndWithAccess(t *testing.T) {
 	at := lyceum.Some(storetest.Day(9))
 	for name, tc := range map[string]struct {
@@ -234,7 +235,7 @@ func TestLinksEndWithAccess(t *testing.T) {
 	}
 }
 
-// madeBy makes a user the one who made the API key.
+// madeBy stores u as user 8, and as the creator of the API key.
 func madeBy(tx lyceum.Tx, u lyceum.User) error {
 	u.ID, u.Email, u.Role, u.CreatedAt = 8, "sam@example.com", lyceum.Student, storetest.Day(1)
 	_, userErr := tx.Users.Save(tx, u)
@@ -243,14 +244,14 @@ func madeBy(tx lyceum.Tx, u lyceum.User) error {
 	return errors.Join(userErr, err, tx.APIKeys.Update(tx, k))
 }
 
-// hire lets that user work for the school.
+// hire gives user 8 a role of staff.
 func hire(tx lyceum.Tx) error {
 	_, err := tx.StaffMembers.Save(tx, lyceum.StaffMember{User: 8, Role: lyceum.SupportRole, UpdatedAt: storetest.Day(1)})
 	return err
 }
 
-// A link signed with an older key works as long as the server has the key; without
-// any key nothing does.
+// TestKeysOfLinks checks that a link signed with an older key works as long as the server has that
+// key, and that a server without keys accepts only the links that it signed itself.
 func TestKeysOfLinks(t *testing.T) {
 	s := newShelf(t)
 	address := s.link(t, learner)

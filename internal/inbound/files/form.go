@@ -11,17 +11,16 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// maxFields are the bytes of a form before its file, and those behind it.
+// maxFields is the maximum number of bytes before the file in a form, and after it.
 const maxFields = 64 << 10
 
-// wrongType is the code of an error about a body that is neither a file nor a form
-// with one.
+// wrongType is the error code for a body that is neither a file nor a form with a file.
 const wrongType = "upload_body"
 
-// formBoundary returns what stands between the parts of a form; a body without one is
+// formBoundary returns the boundary between the parts of a form, or nothing if the body is
 // the file itself.
 func formBoundary(r *http.Request) (boundary string, err error) {
-	kind, parameters, _ := mime.ParseMediaType(r.Header.Get("Content-Type")) // an unreadable one counts as that of a file
+	kind, parameters, _ := mime.ParseMediaType(r.Header.Get("Content-Type")) // an invalid type counts as that of a file
 	switch {
 	case kind == "multipart/form-data" && parameters["boundary"] != "":
 		return parameters["boundary"], nil
@@ -35,14 +34,14 @@ func formBoundary(r *http.Request) (boundary string, err error) {
 	return "", nil
 }
 
-// form is the file in a form, which ends without an error if the form does, and has no
-// other file.
+// form reads the file in a form. It ends without an error only if the form is complete and
+// has no second file.
 type form struct {
-	from  io.Reader // the body of the request
-	left  int       // bytes that may be read of it; negative: as many as come
+	from  io.Reader // the request's body
+	left  int       // remaining bytes that may be read from it; negative: no limit
 	parts *multipart.Reader
 	file  *multipart.Part
-	ended error // nil: the file goes on
+	ended error // nil: the file continues
 }
 
 var (
@@ -52,20 +51,20 @@ var (
 	errFormCut    = lyceum.Invalidf("the form ends too early, or is not one")
 )
 
-// openForm reads a form as far as its file.
+// openForm reads a form up to the start of its file.
 func openForm(body io.Reader, boundary string) (*form, error) {
 	f := &form{from: body, left: maxFields}
 	f.parts = multipart.NewReader(bounded{f}, boundary)
 	err := f.next()
-	if err == io.EOF { // a form that is cut fails with an error that wraps it
+	if err == io.EOF { // a truncated form fails with an error that wraps io.EOF
 		err = errNoFormFile
 	}
 	f.left = -1
 	return f, err
 }
 
-// next goes to the next file, past the fields before it. It fails with io.EOF itself
-// at the end of the form.
+// next skips fields up to the next file. At the end of the form it returns io.EOF itself,
+// not wrapped.
 func (f *form) next() error {
 	for {
 		part, err := f.parts.NextPart()
@@ -79,7 +78,7 @@ func (f *form) next() error {
 	}
 }
 
-// formError says what an error of a form means for who sent it.
+// formError translates a form's error for the client.
 func formError(err error) error {
 	if _, own := errors.AsType[*lyceum.Error](err); own || err == io.EOF {
 		return err
@@ -87,7 +86,7 @@ func formError(err error) error {
 	return errors.Join(errFormCut, err)
 }
 
-// Read reads the file.
+// Read reads from the file.
 func (f *form) Read(p []byte) (int, error) {
 	if f.ended != nil {
 		return 0, f.ended
@@ -105,7 +104,7 @@ func (f *form) Read(p []byte) (int, error) {
 	return n, f.ended
 }
 
-// bounded reads the body of a form.
+// bounded reads the body of a form, up to its limits.
 type bounded struct{ form *form }
 
 func (b bounded) Read(p []byte) (int, error) {

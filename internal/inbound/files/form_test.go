@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// asForm is a request that sends a body as a form with the boundary "b".
+// asForm returns a request that sends a body as a form with the boundary "b".
 func asForm(method, address, body string, headers ...string) *http.Request {
 	r := request(method, address, append([]string{"Content-Type: multipart/form-data; boundary=b"}, headers...)...)
 	sent := httptest.NewRequest(method, address, strings.NewReader(strings.ReplaceAll(body, "\n", "\r\n")))
@@ -18,7 +18,7 @@ func asForm(method, address, body string, headers ...string) *http.Request {
 	return sent
 }
 
-// part is one part of a form; without a filename it is a field.
+// part returns one part of a form; without a filename it is a field.
 func part(filename, content string) string {
 	said := `form-data; name="file"`
 	if filename != "" {
@@ -29,7 +29,8 @@ func part(filename, content string) string {
 
 const formEnd = "--b--\n"
 
-// A form's file is taken like a body, whatever else the form has.
+// TestUploadsAsForms checks that the file of a form is accepted like a body, whatever small fields
+// surround it, and that other forms are rejected.
 func TestUploadsAsForms(t *testing.T) {
 	s := newShelf(t)
 	sum := sha256.Sum256([]byte("%PDF-form"))
@@ -82,7 +83,8 @@ func TestUploadsAsForms(t *testing.T) {
 	}
 }
 
-// The page of another origin may send a file and read what is said of it.
+// TestPagesOfOtherOrigins checks that a page of another origin can send a file and read the
+// response.
 func TestPagesOfOtherOrigins(t *testing.T) {
 	s := newShelf(t)
 	to, permanent := s.slot(t, picture)

@@ -11,7 +11,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// mira is enrolled in course 1 of a classroom, in which lecture 11 is.
+// mira is enrolled in course 1 of the classroom, which contains lecture 11.
 const mira lyceum.UserID = 2
 
 var (
@@ -19,7 +19,8 @@ var (
 	handout = learning.NewUpload{Target: lyceum.LectureUpload, ID: 11, Purpose: lyceum.AttachmentUpload, Extension: "PDF"}
 )
 
-// newClassroom is a shelf with a classroom in our school.
+// newClassroom returns a shelf with a classroom in our school, and who an API key and mira are
+// there.
 func newClassroom(t *testing.T) (s *shelf, ours, hers lyceum.By) {
 	t.Helper()
 	s = newShelf(t)
@@ -27,7 +28,7 @@ func newClassroom(t *testing.T) (s *shelf, ours, hers lyceum.By) {
 	return s, lyceum.By{School: s.ours, Actor: "api_key:1", Key: 1}, lyceum.By{School: s.ours, Actor: "grant:1", Learner: lyceum.Some(mira)}
 }
 
-// attach makes an attachment of lecture 11 of a file that was sent.
+// attach creates an attachment of lecture 11 from a file that was sent.
 func (s *shelf) attach(t *testing.T, by lyceum.By, kind lyceum.AttachmentKind, address string) (learning.AttachmentDetail, error) {
 	t.Helper()
 	a := lyceum.Attachment{
@@ -39,8 +40,9 @@ func (s *shelf) attach(t *testing.T, by lyceum.By, kind lyceum.AttachmentKind, a
 	return s.learning.CreateAttachment(t.Context(), by, learning.AttachmentDetail{Course: 1, Attachment: a})
 }
 
-// What is known of a file of a lecture is true, and it is reached by links, which are
-// nowhere stored.
+// TestFilesOfLectures checks that size, extension and type of a lecture's file are the real ones
+// rather than what the request says, that the file is shown as a link, and that the link is never
+// stored.
 func TestFilesOfLectures(t *testing.T) {
 	s, ours, hers := newClassroom(t)
 	permanent := base + s.sent(t, handout, "%PDF-1.7 clay")
@@ -77,7 +79,7 @@ func TestFilesOfLectures(t *testing.T) {
 	}
 }
 
-// addresses are those of an attachment wherever it is shown.
+// addresses returns the addresses that an attachment has wherever it is shown.
 func (s *shelf) addresses(t *testing.T, by lyceum.By, id lyceum.AttachmentID) map[string]string {
 	t.Helper()
 	all, err := s.learning.Attachments(t.Context(), by, wheel, lyceum.Page{Number: 1, Size: 100})
@@ -119,10 +121,11 @@ func TestVideosOfLectures(t *testing.T) {
 	}
 }
 
-// How long a file plays is shown where a video or a sound of it is.
+// TestDurationsOfLectures checks that audio and video attachments have the duration of their
+// file, and that other attachments have none.
 func TestDurationsOfLectures(t *testing.T) {
 	s, ours, _ := newClassroom(t)
-	second := "\x44\xac\x00\x00" // bytes, of which a second has as many
+	second := "\x44\xac\x00\x00" // 44,100: the bytes per second
 	sound := "RIFF????WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00" + second + second + "\x01\x00\x08\x00data" + second + strings.Repeat("x", 44100)
 	film := "\x00\x00\x00\x08ftyp\x00\x00\x00\x74moov\x00\x00\x00\x6cmvhd" + strings.Repeat("\x00", 15) + "\x01\x00\x00\x02\xf2" + strings.Repeat("\x00", 80)
 	for kind, tc := range map[lyceum.AttachmentKind]struct {
@@ -140,7 +143,8 @@ func TestDurationsOfLectures(t *testing.T) {
 	}
 }
 
-// A link to a file of a lecture ends with what the learner sees of the lecture.
+// TestLinksOfLecturesEndWithAccess checks that a learner's link to a lecture's file works only
+// while the learner can see the attachment, and a program's until the attachment is deleted.
 func TestLinksOfLecturesEndWithAccess(t *testing.T) {
 	s, ours, hers := newClassroom(t)
 	made, err := s.attach(t, ours, lyceum.FileAttachment, base+s.sent(t, handout, "%PDF-clay"))
@@ -206,7 +210,8 @@ func endEntitlements(tx lyceum.Tx) error {
 	return err
 }
 
-// A file is for the lecture that it was sent for, and a link is nowhere stored.
+// TestFilesThatAreNotOfTheLecture checks that an attachment can have neither a file that was sent
+// for something else nor a link, and that addresses of other servers are stored as they are.
 func TestFilesThatAreNotOfTheLecture(t *testing.T) {
 	s, ours, _ := newClassroom(t)
 	q := handout

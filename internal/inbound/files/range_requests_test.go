@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// A file is sent in the ranges that are asked for; those that cannot be are refused, and
-// what is no range of bytes is ignored.
+// TestRangesOfFiles checks that requested ranges of a file are sent, that ranges that cannot be
+// satisfied are rejected, and that a header other than of byte ranges is ignored.
 func TestRangesOfFiles(t *testing.T) {
 	s := newShelf(t)
 	permanent := s.sent(t, picture, png)
@@ -25,7 +25,7 @@ func TestRangesOfFiles(t *testing.T) {
 	for _, tc := range []struct {
 		ranges, ifRange string
 		status          int
-		gives           string // Content-Range; of several ranges the last one
+		gives           string // the Content-Range; of several ranges that of the last
 	}{
 		{"bytes=0-3", "", http.StatusPartialContent, "bytes 0-3/SIZE"},
 		{"Bytes=0-3", "", http.StatusPartialContent, "bytes 0-3/SIZE"},

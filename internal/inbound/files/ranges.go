@@ -9,21 +9,20 @@ import (
 	"strings"
 )
 
-// mostRanges is how many ranges one request may ask for.
+// mostRanges is how many ranges a request may have.
 const mostRanges = 16
 
-// byteRange is a part of a file, as its first byte and the one behind its last.
+// byteRange is a part of a file: from its first byte up to, but excluding, to.
 type byteRange struct{ from, to int64 }
 
-// canonical replaces the Range of a request with one that net/http understands as RFC
-// 9110 does: without a unit that is unknown, without ranges behind the end of the file,
-// and with numbers that are not too large. It reports whether the Range can be
-// satisfied: not if it cannot be read, has too many ranges, some that overlap, or none
-// that is in the file.
+// canonical rewrites the Range header of a request so that net/http interprets it as RFC
+// 9110 says: it drops unknown units and ranges beyond the end of the file, and clamps
+// large numbers. It reports whether the ranges can be satisfied; they cannot if the header
+// is malformed, or if it has too many ranges, overlapping ones, or none within the file.
 func canonical(r *http.Request, size int64) bool {
 	unit, set, found := strings.Cut(r.Header.Get("Range"), "=")
 	if !found || !strings.EqualFold(strings.TrimSpace(unit), "bytes") || r.Method != http.MethodGet {
-		r.Header.Del("Range") // of units that are unknown, and of HEAD, a server ignores it
+		r.Header.Del("Range") // ignored for unknown units and for HEAD
 		return true
 	}
 	var ranges []byteRange
@@ -52,8 +51,8 @@ func canonical(r *http.Request, size int64) bool {
 	return true
 }
 
-// parseRange reads 0-99, 100- or -100 of a file of a size. A range that is not in the
-// file is empty.
+// parseRange parses 0-99, 100- or -100 for a file of the given size. A range outside of
+// the file is empty.
 func parseRange(text string, size int64) (b byteRange, ok bool) {
 	first, last, found := strings.Cut(text, "-")
 	if !found {
@@ -74,12 +73,12 @@ func parseRange(text string, size int64) (b byteRange, ok bool) {
 	return byteRange{from, min(to, size-1) + 1}, true
 }
 
-// parseByte reads a number of digits; one that is too large counts as behind every file.
+// parseByte parses digits; a number that is too large means beyond the end of any file.
 func parseByte(text string) (n int64, ok bool) {
 	if text == "" || strings.Trim(text, "0123456789") != "" {
 		return 0, false
 	}
-	n, _ = strconv.ParseInt(text, 10, 64) // what is too large becomes the largest
+	n, _ = strconv.ParseInt(text, 10, 64) // a number that is too large becomes the maximum
 	return n, true
 }
 
@@ -93,7 +92,7 @@ func overlap(ranges []byteRange) bool {
 	return false
 }
 
-// refuseRange says what can be asked for of a file of a size.
+// refuseRange responds with 416 and the size of the file.
 func refuseRange(w http.ResponseWriter, size int64) {
 	header := w.Header()
 	header.Set("Cache-Control", "no-store")

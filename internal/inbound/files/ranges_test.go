@@ -36,14 +36,14 @@ func (s *shelf) wantRange(t *testing.T, what string, w *httptest.ResponseRecorde
 
 const long = "%PDF-1.7 a pattern in three parts"
 
-// An upload goes on with what has come, also in another process and after its address
-// expired.
+// TestUploadsInParts checks that an upload resumes after what was received, even in another
+// process and after its address expired.
 func TestUploadsInParts(t *testing.T) {
 	s := newShelf(t)
 	to, permanent := s.slot(t, pattern)
 	s.wantRange(t, "asked before", s.answer(request(http.MethodHead, to)), http.StatusOK, "0", "")
 	s.wantRange(t, "the first", s.sendRange(to, "bytes 0-8/33", strings.NewReader(long[:9])), http.StatusPermanentRedirect, "9", "")
-	s.learning.KeepFiles(kept.NewFolder(s.dir)) // as a server that starts again
+	s.learning.KeepFiles(kept.NewFolder(s.dir)) // as after a restart of the server
 	s.clock.Pass(2 * time.Hour)
 	asked := s.answer(request(http.MethodHead, to))
 	s.wantRange(t, "asked", asked, http.StatusOK, "9", "")
@@ -72,7 +72,8 @@ func TestUploadsInParts(t *testing.T) {
 	}
 }
 
-// Ranges that cannot be are refused, and nothing is kept of them.
+// TestRangesThatCannotBe checks that invalid ranges are rejected and that nothing of them is
+// stored.
 func TestRangesThatCannotBe(t *testing.T) {
 	s := newShelf(t)
 	to, _ := s.slot(t, pattern)
@@ -91,7 +92,8 @@ func TestRangesThatCannotBe(t *testing.T) {
 	s.wantRange(t, "a forged question", s.answer(request(http.MethodHead, to+"x")), http.StatusForbidden, "", "")
 }
 
-// A file that is not what its type or its SHA-256 says is dropped, however it came.
+// TestFilesThatAreNotWhatTheyShouldBe checks that a file that does not match its type or SHA-256
+// is dropped, whether it was sent in parts or in one go.
 func TestFilesThatAreNotWhatTheyShouldBe(t *testing.T) {
 	s := newShelf(t)
 	digest := func(text string) string {
@@ -143,14 +145,15 @@ func withBody(r *http.Request, body string) *http.Request {
 	return r
 }
 
-// While one request sends a file, others are refused, and asked to come back.
+// TestOneAtATime checks that while one request sends a file, others are rejected and told to
+// retry.
 func TestOneAtATime(t *testing.T) {
 	s := newShelf(t)
 	to, _ := s.slot(t, pattern)
 	out, in := io.Pipe()
 	done := make(chan *httptest.ResponseRecorder)
 	go func() { done <- s.sendRange(to, "bytes 0-32/33", out) }()
-	if _, err := io.WriteString(in, long[:9]); err != nil { // it has the address in hand
+	if _, err := io.WriteString(in, long[:9]); err != nil { // the request has claimed the address
 		t.Fatal(err)
 	}
 	s.wantRange(t, "another", s.sendRange(to, "bytes 0-32/33", strings.NewReader(long)), http.StatusConflict, "", "another request is sending the file of this address")
@@ -159,7 +162,7 @@ func TestOneAtATime(t *testing.T) {
 		t.Errorf("asked: %d %v", w.Code, w.Header())
 	}
 	s.clock.Pass(48 * time.Hour)
-	s.sweep(t) // leaves alone what is coming
+	s.sweep(t) // leaves alone what is being received
 	if _, err := io.WriteString(in, long[9:]); err != nil {
 		t.Fatal(err)
 	}
@@ -167,14 +170,15 @@ func TestOneAtATime(t *testing.T) {
 	s.wantRange(t, "the first", <-done, http.StatusOK, "33", "")
 }
 
-// What was sent in part is removed a day after the address expired.
+// TestAbandonedPartsAreRemoved checks that a partial upload is removed a day after its address
+// expired.
 func TestAbandonedPartsAreRemoved(t *testing.T) {
 	s := newShelf(t)
 	to, _ := s.slot(t, pattern)
 	s.wantRange(t, "begun", s.sendRange(to, "bytes 0-8/33", strings.NewReader(long[:9])), http.StatusPermanentRedirect, "9", "")
 	s.clock.Pass(25*time.Hour - time.Second)
 	s.sweep(t)
-	if n := len(s.kept(t)); n != 2 { // and its state
+	if n := len(s.kept(t)); n != 2 { // the parts and their state
 		t.Errorf("%d files are kept", n)
 	}
 	s.wantRange(t, "just in time", s.sendRange(to, "bytes 9-9/33", strings.NewReader(long[9:10])), http.StatusPermanentRedirect, "10", "")

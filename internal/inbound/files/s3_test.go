@@ -13,8 +13,9 @@ import (
 	kept "github.com/lyceum-school/lyceum/internal/storage/files"
 )
 
-// In an S3-compatible store files are taken in parts, sent with ranges, checked and
-// removed as in a folder; while the store is down a client is asked to come back.
+// TestFilesInAnS3Store checks that with an S3-compatible store files are received in parts, sent
+// in ranges, checked and removed as with a folder, and that clients are told to retry while the
+// store is down.
 func TestFilesInAnS3Store(t *testing.T) {
 	s := newShelf(t)
 	inside := s3mem.New()
@@ -41,7 +42,7 @@ func TestFilesInAnS3Store(t *testing.T) {
 	begin()
 	to, permanent := s.slot(t, picture)
 	s.wantRange(t, "the first", s.sendRange(to, "bytes 0-8/51", strings.NewReader(png[:9])), http.StatusPermanentRedirect, "9", "")
-	begin() // as a server that starts again
+	begin() // as after a restart of the server
 	down.Store(true)
 	refused := s.sendRange(to, "bytes 9-50/51", strings.NewReader(png[9:]))
 	if refused.Code != http.StatusServiceUnavailable || refused.Header().Get("Retry-After") == "" {

@@ -12,13 +12,13 @@ import (
 	"github.com/lyceum-school/lyceum/internal/inbound/files"
 )
 
-// client sends a few bytes at a time, as far as the server waits for it.
+// client sends a few bytes at a time, until the server's read deadline passes.
 type client struct {
 	http.ResponseWriter
 
 	every    time.Duration
-	step     int // bytes
-	left     int // bytes
+	step     int // bytes per read
+	left     int // bytes still to send
 	deadline time.Time
 }
 
@@ -37,15 +37,15 @@ func (c *client) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// Who sends too little in a minute is cut off; who sends slowly, or to a server that is
-// slow itself, is not.
+// TestSlowClients checks that a client that sends too little in a minute is cut off, but not one
+// that is merely slow or whose server is slow.
 func TestSlowClients(t *testing.T) {
 	for name, tc := range map[string]struct {
 		every time.Duration
 		step  int
-		busy  time.Duration // that the server takes for each piece
+		busy  time.Duration // how long the server takes for each piece
 		left  int
-		after time.Duration // 0: all comes
+		after time.Duration // when the client is cut off; 0 if everything is received
 	}{
 		"silent":          {every: time.Hour, step: 1, left: 1 << 20, after: time.Minute},
 		"a byte at times": {every: 50 * time.Second, step: 1, left: 1 << 20, after: time.Minute},

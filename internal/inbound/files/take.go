@@ -16,15 +16,15 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/learning"
 )
 
-// pause is how long a client may take to send takeStep bytes, or to read sendStep.
+// pause is how long a client may take to send takeStep bytes, or to accept sendStep bytes.
 const pause = time.Minute
 
-// takeStep is how many bytes a client has to send within a pause, so that it is not cut
-// off and others have its place.
+// takeStep is how many bytes a client must send within a pause to stay connected; a stalled
+// upload would occupy one of the few places that a school has for uploads.
 const takeStep = 64 << 10
 
-// take keeps what a request sends of the file of an upload, and says how much of it
-// has come.
+// take stores the part of a file that a request sends, and responds with how much has been
+// received.
 func (o Options) take(w http.ResponseWriter, r *http.Request) {
 	moving := http.NewResponseController(w)
 	body := &body{from: r.Body, moving: moving}
@@ -33,7 +33,7 @@ func (o Options) take(w http.ResponseWriter, r *http.Request) {
 	if err == nil {
 		received, err = o.Learning.Receive(r.Context(), wire.ReadUploadURL(r), sent, content)
 	}
-	_ = moving.SetWriteDeadline(time.Now().Add(pause)) // where it cannot be set there is none
+	_ = moving.SetWriteDeadline(time.Now().Add(pause)) // without support there is no deadline
 	if body.err != nil && (lyceum.KindOf(err) != lyceum.Unavailable || errors.Is(err, context.Canceled)) {
 		err = lyceum.Invalidf("the request did not come whole; %d bytes of the file have come, continue with byte %[1]d",
 			received.Size)
@@ -41,8 +41,8 @@ func (o Options) take(w http.ResponseWriter, r *http.Request) {
 	o.tell(w, r, &received, err)
 }
 
-// readBody returns the file that a request sends as its body or in a form, and what is
-// said of it.
+// readBody returns the file that a request sends as its body or in a form, and what its
+// headers say about it.
 func readBody(r *http.Request, body io.Reader) (content io.Reader, sent learning.SentFile, err error) {
 	if coding := r.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
 		return nil, sent, errCoded
@@ -75,7 +75,7 @@ var errCoded = &lyceum.Error{
 
 var errTooLarge = lyceum.Errorf(lyceum.TooLarge, "the file has more than %d bytes", int64(lyceum.MaxUpload))
 
-// head answers HEAD: for the address that takes a file, with how much of it has come.
+// head answers HEAD; at an address that receives a file, with how much has been received.
 func (o Options) head(w http.ResponseWriter, r *http.Request) {
 	if !r.URL.Query().Has("signature") {
 		o.file(w, r)
@@ -90,7 +90,7 @@ func (o Options) head(w http.ResponseWriter, r *http.Request) {
 	showSize(w.Header(), &received)
 }
 
-// tell says what has come of a file.
+// tell responds with what has been received of a file.
 func (o Options) tell(w http.ResponseWriter, r *http.Request, received *learning.ReceivedFile, err error) {
 	header := w.Header()
 	header.Set("Cache-Control", "no-store")
@@ -108,11 +108,12 @@ func (o Options) tell(w http.ResponseWriter, r *http.Request, received *learning
 		header.Set("ETag", etag(&received.Upload, 0))
 		w.WriteHeader(http.StatusOK)
 	default:
-		w.WriteHeader(http.StatusPermanentRedirect) // which means, without Location, that the file is not complete
+		w.WriteHeader(http.StatusPermanentRedirect) // without Location this means that the file is incomplete
 	}
 }
 
-// showSize says how many bytes of a file have come, and whether it is complete.
+// showSize sets the headers that say how many bytes have been received, and whether the
+// file is complete.
 func showSize(header http.Header, received *learning.ReceivedFile) {
 	header.Set("Upload-Offset", strconv.FormatInt(received.Size, 10))
 	header.Set("Upload-Complete", "?0")
@@ -124,11 +125,12 @@ func showSize(header http.Header, received *learning.ReceivedFile) {
 	}
 }
 
-// readSent reads which part of a file a request sends, and what is said of the file.
+// readSent reads which part of a file a request sends, and what its headers say about the
+// file.
 func readSent(r *http.Request) (sent learning.SentFile, err error) {
 	sent.Length = r.ContentLength
 	if sent.Length == 0 {
-		sent.Length = -1 // all of a file that is empty, which is refused
+		sent.Length = -1 // all of an empty file, which is rejected
 	}
 	if text := r.Header.Get("Content-Range"); text != "" {
 		if sent, err = readRange(text); err != nil {
@@ -169,8 +171,8 @@ func readRange(text string) (sent learning.SentFile, err error) {
 	return sent, nil
 }
 
-// readDigest reads the SHA-256 in a Repr-Digest (RFC 9530); there may be others, which
-// do not matter.
+// readDigest reads the SHA-256 of a Repr-Digest header (RFC 9530); other digests are
+// ignored.
 func readDigest(headers []string) (sum lyceum.Opt[[32]byte], err error) {
 	for entry := range strings.SplitSeq(strings.Join(headers, ","), ",") {
 		text, is := strings.CutPrefix(strings.TrimSpace(entry), "sha-256=:")
@@ -186,22 +188,22 @@ func readDigest(headers []string) (sum lyceum.Opt[[32]byte], err error) {
 	return sum, nil
 }
 
-// body is the body of a request that may come for as long as it goes on.
+// body is a request body that may take as long as the client keeps sending.
 type body struct {
 	from   io.Reader
 	moving *http.ResponseController
-	came   int           // bytes of a step
-	waited time.Duration // for them
+	came   int           // bytes of the current step
+	waited time.Duration // time spent waiting for them
 	err    error
 }
 
-// Read counts only the time that it waits for the client.
+// Read counts only the time spent waiting for the client.
 func (b *body) Read(p []byte) (int, error) {
 	if b.came >= takeStep {
 		b.came, b.waited = 0, 0
 	}
 	asked := time.Now()
-	_ = b.moving.SetReadDeadline(asked.Add(pause - b.waited)) // where it cannot be set there is none
+	_ = b.moving.SetReadDeadline(asked.Add(pause - b.waited)) // without support there is no deadline
 	n, err := b.from.Read(p)
 	b.came, b.waited = b.came+n, b.waited+time.Since(asked)
 	if err != nil && !errors.Is(err, io.EOF) {

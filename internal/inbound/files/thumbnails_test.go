@@ -22,7 +22,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// halves is a picture whose left half is red and whose right half is a color.
+// halves returns a picture whose left half is red and whose right half is of another color.
 func halves(w, h int, right color.Color) *image.NRGBA {
 	p := image.NewNRGBA(image.Rect(0, 0, w, h))
 	for y := range h {
@@ -51,7 +51,7 @@ func asPNG(t *testing.T, p image.Image) string {
 	return encoded(t, func(b *bytes.Buffer) error { return stdpng.Encode(b, p) })
 }
 
-// turnedJPEG is a JPEG that says how it is to be turned.
+// turnedJPEG returns a JPEG with an Exif orientation.
 func turnedJPEG(t *testing.T, p image.Image, orientation byte) string {
 	t.Helper()
 	plain := encoded(t, func(b *bytes.Buffer) error { return jpeg.Encode(b, p, nil) })
@@ -72,15 +72,15 @@ var (
 	clear      = color.NRGBA{}
 )
 
-// near reports whether a pixel is of a color, but for what a JPEG does to it.
+// near reports whether a pixel has a color, within the tolerance that JPEG needs.
 func near(p image.Image, x, y int, want color.NRGBA) bool {
 	got := color.NRGBAModel.Convert(p.At(x, y)).(color.NRGBA)
 	far := func(a, b uint8) bool { return max(a, b)-min(a, b) > 40 }
 	return !far(got.A, want.A) && (want.A == 0 || !far(got.R, want.R) && !far(got.G, want.G) && !far(got.B, want.B))
 }
 
-// A picture can be had in some widths, turned as it is shown, in a format that shows
-// all of it.
+// TestThumbnails checks that a picture is available in certain widths, rotated as its orientation
+// says, as a JPEG, or as a PNG if it is transparent.
 func TestThumbnails(t *testing.T) {
 	s := newShelf(t)
 	opaque, holed := halves(700, 500, green), halves(700, 500, clear)
@@ -89,7 +89,7 @@ func TestThumbnails(t *testing.T) {
 		extension, content string
 		kind               string
 		width, height      int
-		left, right        color.NRGBA // of the middle row
+		left, right        color.NRGBA // of a row a quarter of the way down
 	}{
 		"a PNG":                    {"png", asPNG(t, opaque), "image/jpeg", 320, 229, red, green},
 		"one that is seen through": {"png", asPNG(t, holed), "image/png", 320, 229, red, clear},
@@ -131,7 +131,7 @@ func TestThumbnails(t *testing.T) {
 	s.want(t, "of an attachment", s.sent(t, pattern, "%PDF-1")+"?width=160", http.StatusForbidden, "this file needs a link")
 }
 
-// pngHeader begins a PNG of a size, with whatever pixels follow.
+// pngHeader returns the beginning of a PNG of a size, without the pixels.
 func pngHeader(width, height uint32, depth, kind byte) string {
 	chunk := append([]byte("IHDR"), 0, 0, 0, 0, 0, 0, 0, 0, depth, kind, 0, 0, 0)
 	binary.BigEndian.PutUint32(chunk[4:], width)
@@ -139,8 +139,8 @@ func pngHeader(width, height uint32, depth, kind byte) string {
 	return png[:12] + string(binary.BigEndian.AppendUint32(chunk, crc32.ChecksumIEEE(chunk)))
 }
 
-// Of a picture that cannot be decoded the answer says so, and one that would take too
-// much memory is sent as it is.
+// TestPicturesWithoutThumbnails checks that the response says so if a picture cannot be decoded,
+// and that a picture that would need too much memory is sent as it is.
 func TestPicturesWithoutThumbnails(t *testing.T) {
 	s := newShelf(t)
 	whole := asPNG(t, halves(700, 500, green))
@@ -157,7 +157,8 @@ func TestPicturesWithoutThumbnails(t *testing.T) {
 	s.want(t, "512 MB of pixels", s.pictureOf(t, "png", huge)+"?width=160", http.StatusOK, huge[1:4])
 }
 
-// A thumbnail is made once, also for many at once, and goes with its picture.
+// TestThumbnailsAreKept checks that a thumbnail is made once, even for concurrent requests, and
+// that it is removed along with its picture.
 func TestThumbnailsAreKept(t *testing.T) {
 	s := newShelf(t)
 	permanent := s.pictureOf(t, "png", asPNG(t, halves(1500, 1000, green)))
@@ -167,7 +168,7 @@ func TestThumbnailsAreKept(t *testing.T) {
 			width := learningWidths[n%len(learningWidths)]
 			address := fmt.Sprintf("%s?width=%d", permanent, width)
 			w := s.follow(http.MethodGet, address)
-			for tries := 0; w.Code == http.StatusServiceUnavailable && tries < 20; tries++ { // the others take longer than it waits
+			for tries := 0; w.Code == http.StatusServiceUnavailable && tries < 20; tries++ { // it gave up waiting for the others
 				w = s.follow(http.MethodGet, address)
 			}
 			if w.Code != http.StatusOK {
@@ -200,8 +201,8 @@ func TestThumbnailsAreKept(t *testing.T) {
 
 var learningWidths = lyceum.ThumbnailWidths()
 
-// What a product shows is an address of what is in its picture: the same for the same
-// picture, which stays as long as one product shows it.
+// TestPicturesByContent checks that a product shows its picture at an address that depends only on
+// the content: the same picture has the same address, and stays as long as a product shows it.
 func TestPicturesByContent(t *testing.T) {
 	s := newShelf(t)
 	content := asPNG(t, halves(200, 100, green))
@@ -265,7 +266,7 @@ func TestPicturesByContent(t *testing.T) {
 	s.want(t, "and then", path, http.StatusNotFound, "there is no such file")
 }
 
-// checksum is that of the file with an extension that came last.
+// checksum returns the checksum of the last file with an extension.
 func (s *shelf) checksum(t *testing.T, extension string) (sum string) {
 	t.Helper()
 	v := s.store.In(t.Context(), s.ours)

@@ -15,7 +15,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// sweep removes what is unused in both schools, as the server does every hour.
+// sweep removes the unused files of both schools, as the server does every hour.
 func (s *shelf) sweep(t *testing.T) {
 	t.Helper()
 	if err := errors.Join(s.learning.SweepFiles(t.Context(), s.ours), s.learning.SweepFiles(t.Context(), s.theirs)); err != nil {
@@ -33,12 +33,13 @@ func (s *shelf) uploads(t *testing.T) int {
 	return len(all)
 }
 
-// What anything in the school mentions stays; the rest goes a day after it came.
+// TestUnusedFilesAreRemoved checks that files that something in the school mentions stay, and that
+// the others are removed a day after they were received.
 func TestUnusedFilesAreRemoved(t *testing.T) {
 	s := newShelf(t)
 	shown, inText, alone, sold := s.sent(t, picture, png), s.sent(t, picture, png), s.sent(t, picture, png), s.sent(t, pattern, "%PDF-1")
 	inEmail, onPages := s.sent(t, picture, png), s.sent(t, picture, png)
-	s.slot(t, pattern) // and nothing sent to it
+	s.slot(t, pattern) // and no file is sent to it
 	var attached lyceum.DownloadAttachment
 	storetest.Write(t, s.store, s.ours, func(tx lyceum.Tx) error {
 		d, err := tx.DigitalDownloads.Get(tx, 1)
@@ -76,8 +77,9 @@ func TestUnusedFilesAreRemoved(t *testing.T) {
 	}
 }
 
-// Whether rows of a table can refer to a file is decided for each: files that only those
-// of a table refer to which is not searched would be removed.
+// TestTablesThatReferToFiles checks that for every table somebody decided whether its rows can
+// refer to files. If SweepFiles did not search a table, it would remove the files that only rows
+// of that table refer to.
 func TestTablesThatReferToFiles(t *testing.T) {
 	searched := []string{
 		"Attachments", "Authors", "Coaching", "Comments", "Courses", "DigitalDownloads", "DownloadAttachments", "EmailTemplates", "Memberships", "MembershipTiers",
@@ -102,7 +104,8 @@ func TestTablesThatReferToFiles(t *testing.T) {
 	}
 }
 
-// A removal that the server did not end, such as when it was killed, is ended later.
+// TestRemovalsAreEnded checks that a removal that was interrupted, such as by a kill of the
+// server, is completed later.
 func TestRemovalsAreEnded(t *testing.T) {
 	s := newShelf(t)
 	address := s.sent(t, picture, png)
@@ -119,7 +122,8 @@ func TestRemovalsAreEnded(t *testing.T) {
 	}
 }
 
-// Missing, cut, changed and foreign files are found, and what is in order is not named.
+// TestFilesAreChecked checks that missing, truncated, changed and foreign files are found, and
+// that intact ones are not reported.
 func TestFilesAreChecked(t *testing.T) {
 	s := newShelf(t)
 	for range 5 {
@@ -135,7 +139,7 @@ func TestFilesAreChecked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.clock.Set(time.Now()) // as the files have
+	s.clock.Set(time.Now()) // the files have real times
 	for _, deep := range []bool{false, true} {
 		found, err := s.learning.CheckFiles(t.Context(), deep, func(int64) {})
 		if err != nil {

@@ -27,7 +27,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/learning"
 )
 
-// png begins as a picture of one pixel.
+// png begins like a picture of one pixel.
 const png = "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00\x01\x08\x02\x00\x00\x00\x90wS\xde and what is in it"
 
 var (
@@ -35,7 +35,7 @@ var (
 	pattern = learning.NewUpload{Target: lyceum.DownloadUpload, ID: 1, Purpose: lyceum.AttachmentUpload, Extension: "pdf"}
 )
 
-// slot asks for the address of a file, as a path, and returns the permanent one.
+// slot requests an address to send a file to, and returns its path and the permanent one.
 func (s *shelf) slot(t *testing.T, q learning.NewUpload) (to, permanent string) {
 	t.Helper()
 	ticket, err := s.learning.CreateUpload(t.Context(), lyceum.By{School: s.ours, Actor: "api_key:1", Key: 1}, q)
@@ -51,7 +51,7 @@ func (s *shelf) send(address, body string) *httptest.ResponseRecorder {
 	return w
 }
 
-// sent is the permanent path of a file that was sent.
+// sent sends a file and returns its permanent path.
 func (s *shelf) sent(t *testing.T, q learning.NewUpload, content string) string {
 	t.Helper()
 	to, permanent := s.slot(t, q)
@@ -68,7 +68,8 @@ func (s *shelf) wantSent(t *testing.T, what, address, body string, status int, s
 	}
 }
 
-// A picture is there for everybody, with ranges and validators, and nothing in it runs.
+// TestPicturesArePublic checks that a picture is served to everybody, with ranges and validators,
+// and with headers that keep its content from running.
 func TestPicturesArePublic(t *testing.T) {
 	s := newShelf(t)
 	address := s.sent(t, picture, png)
@@ -112,7 +113,8 @@ func TestPicturesArePublic(t *testing.T) {
 	}
 }
 
-// An attachment is reached by a link alone, by whom it is for, under its name.
+// TestAttachmentsNeedALink checks that an attachment is served only through a link of a learner or
+// a program, until the link expires, and as a download with its filename.
 func TestAttachmentsNeedALink(t *testing.T) {
 	s := newShelf(t)
 	permanent := s.sent(t, pattern, "%PDF-1.7 knit, purl")
@@ -150,7 +152,8 @@ func TestAttachmentsNeedALink(t *testing.T) {
 	s.want(t, "expired", address, http.StatusForbidden, "this link has expired")
 }
 
-// A file is taken once, within an hour, at the address that was signed for it.
+// TestUploadsAreTakenOnce checks that a file is accepted once, within an hour, and only at the
+// address that was signed for it.
 func TestUploadsAreTakenOnce(t *testing.T) {
 	s := newShelf(t)
 	to, permanent := s.slot(t, pattern)
@@ -182,7 +185,7 @@ func TestUploadsAreTakenOnce(t *testing.T) {
 	}
 }
 
-// Of two that come to one address at once, one is kept.
+// TestTwoAtOnce checks that of several files sent to one address concurrently, one is stored.
 func TestTwoAtOnce(t *testing.T) {
 	s := newShelf(t)
 	to, permanent := s.slot(t, picture)
@@ -230,8 +233,8 @@ func TestPicturesThatAreNone(t *testing.T) {
 	}
 }
 
-// A picture that would take much memory is refused before it does, and so is one whose
-// size cannot be read.
+// TestPicturesThatAreTooLarge checks that a picture that would need too much memory is rejected
+// before it does, and so is one whose size cannot be read.
 func TestPicturesThatAreTooLarge(t *testing.T) {
 	s := newShelf(t)
 	header := func(width, height uint32) string {
@@ -261,7 +264,8 @@ func TestPicturesThatAreTooLarge(t *testing.T) {
 	}
 }
 
-// What came of a file that was cut off is said, and it can also be sent again.
+// TestUploadsThatDoNotEndWell checks that after an interruption the response says how much of the
+// file was received, and that the file can also be sent again.
 func TestUploadsThatDoNotEndWell(t *testing.T) {
 	s := newShelf(t)
 	served := httptest.NewServer(s)
@@ -297,7 +301,8 @@ func TestUploadsThatDoNotEndWell(t *testing.T) {
 	}
 }
 
-// Files of one thing cannot be attached to another, nor before they have come.
+// TestFilesAreForWhatTheyWereSentFor checks that a file that was sent for one thing cannot be
+// attached to another, nor before it was received.
 func TestFilesAreForWhatTheyWereSentFor(t *testing.T) {
 	s := newShelf(t)
 	by := lyceum.By{School: s.ours, Actor: "api_key:1", Key: 1}
@@ -329,7 +334,7 @@ func TestFilesAreForWhatTheyWereSentFor(t *testing.T) {
 	}
 }
 
-// Without a place for files the server says so.
+// TestNoPlaceForFiles checks the errors of a server without storage for files.
 func TestNoPlaceForFiles(t *testing.T) {
 	s := newShelf(t)
 	to, _ := s.slot(t, pattern)
@@ -340,7 +345,7 @@ func TestNoPlaceForFiles(t *testing.T) {
 	s.wantSent(t, "none", to, "x", http.StatusServiceUnavailable, "this server keeps no files")
 }
 
-// kept lists the files in the folder of files.
+// kept lists the stored files.
 func (s *shelf) kept(t *testing.T) (names []string) {
 	t.Helper()
 	err := filepath.WalkDir(s.dir, func(path string, d os.DirEntry, err error) error {

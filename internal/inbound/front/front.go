@@ -1,5 +1,5 @@
-// Package front answers the addresses that belong to nothing else: the first
-// page, addresses at which there is nothing, the icon, and what crawlers ask.
+// Package front serves the addresses that belong to no other package: the first page,
+// unknown addresses, the icon and robots.txt.
 //
 // It must not know who is signed in, nor any school.
 package front
@@ -17,15 +17,14 @@ import (
 //go:embed templates favicon.ico
 var files embed.FS
 
-// welcome is what a program is told at the first address.
+// welcome is the response for programs at the root.
 const welcome = `{"message":"Lyceum answers programs under /v1, /v2 and /lyceum/v1","docs":"/docs",` +
 	`"openapi":["/openapi/v1.yaml","/openapi/v2.yaml","/openapi/lyceum.yaml"]}`
 
-// robots asks crawlers to stay away: nothing here is for a search engine.
+// robots asks crawlers to stay away: there is nothing here for a search engine.
 const robots = "User-agent: *\nDisallow: /\n"
 
-// Pages returns the pages by the patterns of their paths, and the page for
-// addresses at which there is nothing.
+// Pages returns the pages by their path patterns, and the page for unknown addresses.
 func Pages() (pages map[string]http.Handler, nothing http.Handler, err error) {
 	parsed, err := web.Pages(files, nil, "templates/*.gohtml")
 	if err != nil {
@@ -42,7 +41,7 @@ func Pages() (pages map[string]http.Handler, nothing http.Handler, err error) {
 	}, show(http.StatusNotFound, parsed["nothing.gohtml"]), nil
 }
 
-// first is a page for people, and says to programs where they find what.
+// first serves a page for people, and tells programs where the APIs are.
 func first(page *template.Template) http.Handler {
 	people, programs := show(http.StatusOK, page), file("application/json; charset=utf-8", "no-cache", []byte(welcome))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

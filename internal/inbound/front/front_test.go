@@ -13,9 +13,9 @@ import (
 	"github.com/lyceum-school/lyceum/internal/inbound/web/webtest"
 )
 
-// The first page, and the one for addresses at which there is nothing, hold at
-// any width, light and dark, what every page promises. With a folder to put
-// them in it makes the pictures of docs/pages on its way:
+// TestFrontInABrowser checks that the front page and the page for unknown addresses meet the
+// requirements of every page, at any width, light and dark. Given a folder, it also writes the
+// pictures of docs/pages:
 //
 //	LYCEUM_PICTURES=$PWD/docs/pages go test ./internal/inbound/front
 func TestFrontInABrowser(t *testing.T) {
@@ -54,7 +54,7 @@ func TestFrontInABrowser(t *testing.T) {
 	}
 }
 
-// pictureName names a picture as docs/pages does.
+// pictureName returns the name of a picture in docs/pages.
 func pictureName(page string, width int64, dark bool) string {
 	if width == webtest.Phone {
 		page += "-phone"

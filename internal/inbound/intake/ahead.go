@@ -3,37 +3,37 @@ package intake
 const (
 	// aheadRows is how many rows are handed over at a time.
 	aheadRows = 256
-	// aheadParts is how often rows are read before those of before are asked for: together
-	// they are the next batch of an import.
+	// aheadParts is how many parts are read ahead: together they are the next batch of an
+	// import.
 	aheadParts = 40
 )
 
-// rowSource gives the rows of a file one after the other.
+// rowSource returns the rows of a file one after another.
 type rowSource[T any] interface {
 	Next() (Row[T], error)
 	Offset() int64
 	place() section
 }
 
-// ahead reads rows while those before them are checked or stored.
+// ahead reads rows while earlier ones are checked or saved.
 type ahead[T any] struct {
 	parts chan part[T]
-	used  chan []Row[T] // to be filled again
+	used  chan []Row[T] // for reuse
 	stop  chan struct{}
 
 	part part[T]
-	next int // row of the part
+	next int // index in the part
 }
 
-// part is some rows of a file, one after the other.
+// part is a run of consecutive rows of a file.
 type part[T any] struct {
 	rows   []Row[T]
-	at     section // that begins with them
-	offset int64   // of the source behind the rows
-	err    error   // ends the file behind the rows
+	at     section // that begins with the rows
+	offset int64   // of the source, after the rows
+	err    error   // ends the file after the rows
 }
 
-// readAhead begins to read. The source belongs to it until close returns.
+// readAhead starts reading. The caller must not use the source until close has returned.
 func readAhead[T any](r rowSource[T]) *ahead[T] {
 	a := &ahead[T]{
 		parts: make(chan part[T], aheadParts), used: make(chan []Row[T], aheadParts+2), stop: make(chan struct{}),
@@ -72,7 +72,7 @@ func (a *ahead[T]) read(r rowSource[T]) (next part[T]) {
 	return next
 }
 
-// row gives the next row as Reader.Next does. It is valid until the next call.
+// row returns the next row like Reader.Next. It is valid until the next call.
 func (a *ahead[T]) row() (*Row[T], error) {
 	for a.next == len(a.part.rows) {
 		if a.part.err != nil {
@@ -87,12 +87,12 @@ func (a *ahead[T]) row() (*Row[T], error) {
 	return &a.part.rows[a.next-1], nil
 }
 
-// offset is Reader.Offset, at most as far as the rows that were handed over.
+// offset is like Reader.Offset, up to the rows that were handed over.
 func (a *ahead[T]) offset() int64 { return a.part.offset }
 
-// close ends reading, at the latest with the row that is being read.
+// close stops reading, at the latest after the row that is being read.
 func (a *ahead[T]) close() {
 	close(a.stop)
-	for range a.parts { // closed when the reader has let go
+	for range a.parts { // closed when the reader has stopped
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/inbound/intake"
 )
 
-// guarded fails a test that reads after the file was closed.
+// guarded is a file that fails the test if it is read after it was closed.
 type guarded struct {
 	io.Reader
 
@@ -30,8 +30,8 @@ func (g *guarded) Close() error {
 	return nil
 }
 
-// TestReadAhead breaks imports off in every part of a file: nobody reads it afterwards,
-// and the rows are those of the file, in order.
+// TestReadAhead checks that after a failure anywhere in a file an import no longer reads it, and
+// that the rows saved before are those of the file.
 func TestReadAhead(t *testing.T) {
 	var file strings.Builder
 	file.WriteString("id,email\n")

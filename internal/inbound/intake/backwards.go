@@ -10,33 +10,33 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// sectionRows is how many rows of a file a section has at least, unless it is the last one.
+// sectionRows is the minimum number of rows in a section, except for the last one.
 const sectionRows = 2048
 
-// section is some rows of a file, which can be read without those before them.
+// section is a run of rows that can be read without those before them.
 type section struct {
-	offset int64 // at which they begin
-	line   int   // physical line, from 1
+	offset int64 // of the first row
+	line   int   // physical line of the first row, from 1
 	rows   int
 }
 
-// sections are all rows of a file that was read once.
+// sections are all rows of a file that has been read once.
 type sections struct {
 	all     []section
 	rows    int
 	size    int64 // bytes of the file
-	falling int   // rows whose id is lower than that of the row before
+	falling int   // rows with a lower id than the row before
 	last    int32
 }
 
-// begin begins a section at the next row, unless the last one is too short.
+// begin starts a section at the next row, unless the last one is still too short.
 func (s *sections) begin(at section) {
 	if n := len(s.all); n == 0 || s.all[n-1].rows >= sectionRows {
 		s.all = append(s.all, at)
 	}
 }
 
-// row counts a row with an id.
+// row counts a row by its id.
 func (s *sections) row(id int32) {
 	s.rows++
 	s.all[len(s.all)-1].rows++
@@ -46,28 +46,27 @@ func (s *sections) row(id int32) {
 	s.last = id
 }
 
-// newestFirst reports whether most rows have a lower id than the one before.
+// newestFirst reports whether most rows have a lower id than the row before.
 func (s *sections) newestFirst() bool {
 	return s.falling > s.rows/2
 }
 
-// backwards reads the sections of a file from the last to the first one, and returns the
-// rows of each from the last to the first. Where the newest rows come first, they so come in
-// the order in which they came into being: a sale with the first of its payments, and each
-// page of an index after the ones before it.
+// backwards reads the sections of a file from the last to the first, and returns the rows
+// of each in reverse. A file with the newest rows first is thus read in the order in which
+// they were created: a sale with its first payment, and index pages in ascending order.
 type backwards[T any] struct {
 	kind    Kind[T]
 	file    io.ReaderAt
-	head    []byte // what comes before the rows
+	head    []byte // everything before the rows
 	rewrite func([]byte) ([]byte, error)
 
-	sections []section // not read yet
+	sections []section // unread ones
 	size     int64     // of the file
-	rows     []Row[T]  // of the section that was read last, without those that were returned
-	read     int64     // bytes of the sections that were read
+	rows     []Row[T]  // of the latest section, without those already returned
+	read     int64     // bytes of the sections read so far
 }
 
-// readBackwards reads the rows of sections, of which there is one.
+// readBackwards reads the rows of sections; there must be at least one.
 func readBackwards[T any](
 	kind Kind[T], file io.ReaderAt, of *sections, rewrite func([]byte) ([]byte, error),
 ) (*backwards[T], error) {
@@ -78,7 +77,7 @@ func readBackwards[T any](
 	return &backwards[T]{kind: kind, file: file, head: head, rewrite: rewrite, sections: of.all, size: of.size}, nil
 }
 
-// Next does as Reader.Next.
+// Next is like Reader.Next.
 func (b *backwards[T]) Next() (row Row[T], err error) {
 	for len(b.rows) == 0 {
 		if len(b.sections) == 0 {
@@ -94,7 +93,7 @@ func (b *backwards[T]) Next() (row Row[T], err error) {
 	return row, nil
 }
 
-// load reads the last section.
+// load reads the last unread section.
 func (b *backwards[T]) load() error {
 	last := b.sections[len(b.sections)-1]
 	b.read = b.size - last.offset
@@ -125,5 +124,5 @@ func (b *backwards[T]) load() error {
 
 func (b *backwards[T]) place() section { return section{} }
 
-// Offset does as Reader.Offset, a section at a time.
+// Offset is like Reader.Offset, in steps of a section.
 func (b *backwards[T]) Offset() int64 { return b.read }

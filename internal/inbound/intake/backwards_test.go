@@ -18,7 +18,7 @@ type randomAccess struct{ *bytes.Reader }
 
 func (randomAccess) Close() error { return nil }
 
-// newestFirst is a file of sales whose highest id comes first, with a blank line in it.
+// newestFirst returns a file of sales with the highest id first and a blank line in it.
 func newestFirst(t *testing.T, rows int, format intake.Format) []byte {
 	t.Helper()
 	var file bytes.Buffer
@@ -41,8 +41,8 @@ func newestFirst(t *testing.T, rows int, format intake.Format) []byte {
 	return file.Bytes()
 }
 
-// TestNewestFirst: the rows of a file whose newest come first are stored from its end, and
-// are the same rows, on the same lines.
+// TestNewestFirst checks that a file with the newest rows first is stored from its end, with the
+// same rows, and with problems on the same lines.
 func TestNewestFirst(t *testing.T) {
 	const rows = 20000
 	for format, header := range map[intake.Format]int{intake.CSV: 1, intake.JSONLines: 0} {
@@ -89,7 +89,7 @@ func TestNewestFirst(t *testing.T) {
 			var told []string
 			o.Problem = func(p intake.Problem) { told = append(told, fmt.Sprint(p.Line)) }
 			_, err = intake.Import(t.Context(), open, intake.Transactions(), sink, o)
-			want := fmt.Sprintf("%d %d", header+1+rows-4+1, header+1+rows-3+1) // the blank line, too
+			want := fmt.Sprintf("%d %d", header+1+rows-4+1, header+1+rows-3+1) // plus one for the blank line
 			if lyceum.KindOf(err) != lyceum.Conflict || strings.Join(told, " ") != want {
 				t.Errorf("%v: lines %v, want %s: %v", format, told, want, err)
 			}
@@ -97,8 +97,8 @@ func TestNewestFirst(t *testing.T) {
 	}
 }
 
-// TestNewestFirstCutOff: a file that became shorter after it was checked is not imported
-// as if it had always been so.
+// TestNewestFirstCutOff checks that importing a file that became shorter after it was checked is
+// an error.
 func TestNewestFirstCutOff(t *testing.T) {
 	file := newestFirst(t, 20000, intake.CSV)
 	for _, left := range []int{len(file) * 9 / 10, len(file) / 2, 300, 10, 0} {
@@ -118,7 +118,8 @@ func TestNewestFirstCutOff(t *testing.T) {
 	}
 }
 
-// TestNewestFirstInOrder: what cannot be read from its end is read from its begin.
+// TestNewestFirstInOrder checks that files that cannot be read from the end, and those of kinds
+// other than transactions, are read from the beginning.
 func TestNewestFirstInOrder(t *testing.T) {
 	const rows = 20000
 	plain := newestFirst(t, rows, intake.CSV)

@@ -13,8 +13,8 @@ import (
 
 const benchRows = 10_000
 
-// sale is the n-th of a school's sales, with every nullable field both absent
-// and present among them.
+// sale returns the n-th sale of a school, in which every nullable field is absent from some sales
+// and present in others.
 func sale(n int) lyceum.Transaction {
 	at := time.Unix(1_700_000_000+int64(n)*61, 0).UTC()
 	t := lyceum.Transaction{

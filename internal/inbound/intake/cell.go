@@ -11,13 +11,13 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// maxCell is the size in bytes of the longest cell that is read.
+// maxCell is the maximum size of a cell, in bytes.
 const maxCell = 64 << 10
 
-// maxLong is the same for the texts of lectures and the questions of quizzes.
+// maxLong is the same for long cells, such as the texts of lectures and the questions of quizzes.
 const maxLong = 512 << 10
 
-// form is what a cell looked like in the file.
+// form is the syntactic form of a cell in the file.
 type form uint8
 
 const (
@@ -28,14 +28,13 @@ const (
 	formComposite             // a JSON object or array
 )
 
-// cell is one value of a row as the file gives it. Its text is valid until
-// the next cell is read.
+// cell is a raw value of a row. Its text is valid until the next cell is read.
 type cell struct {
 	text []byte
 	form form
 }
 
-// What cells take, worded to follow the column's name.
+// What cells accept, phrased to follow the column's name.
 const (
 	idTaken        = "must be an integer from 1 to 2147483647, digits only"
 	amountTaken    = "must be an integer from -2147483648 to 2147483647, digits only"
@@ -53,8 +52,8 @@ const (
 	nulRefused  = "must not contain a NUL character"
 )
 
-// integer reads decimal digits with an optional minus sign; no other sign, no
-// space, no point, no exponent.
+// integer parses decimal digits with an optional minus sign: no plus sign, space, decimal
+// point or exponent.
 func (c cell) integer() (n int32, ok bool) {
 	digits := c.text
 	negative := len(digits) > 0 && digits[0] == '-'
@@ -77,13 +76,13 @@ func (c cell) integer() (n int32, ok bool) {
 	return int32(sum), len(digits) > 0 && sum <= math.MaxInt32
 }
 
-// positive reads an integer that is at least 1, as ids are.
+// positive parses an integer of at least 1, such as an id.
 func (c cell) positive() (n int32, ok bool) {
 	n, ok = c.integer()
 	return n, ok && n >= 1
 }
 
-// fraction reads a number from 0 to most.
+// fraction parses a number from 0 to most.
 func (c cell) fraction(most float64) (n float64, ok bool) {
 	if c.form != formText && c.form != formNumber || bytes.ContainsAny(c.text, "xXpP_iInN") {
 		return 0, false
@@ -102,7 +101,7 @@ func (c cell) boolean() (b, ok bool) {
 	return false, false
 }
 
-// string reads free text.
+// string returns free text.
 func (c cell) string() (s, problem string) {
 	switch {
 	case c.form != formText:
@@ -115,8 +114,8 @@ func (c cell) string() (s, problem string) {
 	return string(c.text), ""
 }
 
-// email reads text that looks like an address. Whether anybody reads mail
-// there is not asked.
+// email returns text that looks like an email address. It does not check whether the
+// address exists.
 func (c cell) email() (s, problem string) {
 	s, problem = c.string()
 	if problem != "" {
@@ -130,7 +129,8 @@ func (c cell) email() (s, problem string) {
 	return s, ""
 }
 
-// currency reads a currency code; the one of the row before costs no memory.
+// currency parses a currency code. If it repeats that of the previous row, it allocates
+// nothing.
 func (c cell) currency(m *memo) (lyceum.Currency, string) {
 	if string(c.text) == string(m.currency) {
 		return m.currency, ""

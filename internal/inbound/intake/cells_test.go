@@ -13,7 +13,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/inbound/intake"
 )
 
-// goodSale is a transaction's cells as a file has them.
+// goodSale has the cells of a valid transaction.
 var goodSale = map[string]string{
 	"id": "7", "user_id": "8", "pricing_plan_id": "9", "sale_id": "10",
 	"created_at": "2024-01-31T15:04:05Z", "purchased_at": "2024-02-01",
@@ -22,8 +22,7 @@ var goodSale = map[string]string{
 	"status": "", "has_chargeback": "", "chargeback_fee": "", "affiliate_id": "", "author_id": "", "coupon_id": "", "refunded_at": "",
 }
 
-// csvOf and jsonOf write one row with a cell put in, or a column left out when
-// its cell is "-absent-".
+// csvOf and jsonOf return a file of one row, with one of its cells replaced.
 func csvOf(cells map[string]string, column, text string) string {
 	cells = maps.Clone(cells)
 	cells[column] = text
@@ -48,8 +47,8 @@ func jsonOf(cells map[string]string, column, literal string) string {
 	return "{" + strings.Join(members, ",") + "}\n"
 }
 
-// TestR14Cells puts every kind of value into every kind of column, in CSV, as
-// a JSON string and, where it is one, as a JSON number or word.
+// TestR14Cells checks every kind of value in every kind of column: in CSV, as a JSON string, and,
+// where it is one, as a JSON number or word.
 func TestR14Cells(t *testing.T) {
 	const (
 		id      = "must be an integer from 1 to 2147483647, digits only"
@@ -197,7 +196,7 @@ func TestJSONText(t *testing.T) {
 	}
 }
 
-// JSON that stands in a cell is UTF-8 like everything else.
+// TestJSONCells checks that JSON in a cell must be valid UTF-8, like everything else.
 func TestJSONCells(t *testing.T) {
 	for _, file := range []string{"user_id,tags\n1,\"[\"\"a\xff\"\"]\"\n", "{\"user_id\":1,\"tags\":[\"a\xff\"]}\n"} {
 		rows := mustRead(t, intake.Tags(), file)

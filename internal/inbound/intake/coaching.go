@@ -6,9 +6,9 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Coaching are products whose learners are coached in person. A file must have
-// id, name, is_published and is_listed; description, image_url and
-// author_bio_id may be null.
+// Coaching returns the kind of products whose learners are coached in person. A file must have
+// id, name, is_published and is_listed; description, image_url and author_bio_id may be
+// null.
 func Coaching() Kind[lyceum.Coaching] {
 	type row = lyceum.Coaching
 	return Kind[row]{

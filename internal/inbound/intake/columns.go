@@ -6,7 +6,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// idColumn is an id that every row has.
+// idColumn returns a column of required ids.
 func idColumn[T any, I ~int32](name string, at func(*T) *I) column[T] {
 	return column[T]{
 		name: name, required: true,
@@ -22,7 +22,7 @@ func idColumn[T any, I ~int32](name string, at func(*T) *I) column[T] {
 	}
 }
 
-// optIDColumn is an id, or another integer from 1, that may be null.
+// optIDColumn returns a column of ids, or of other integers from 1, that may be null.
 func optIDColumn[T any, I ~int32](name string, at func(*T) *lyceum.Opt[I]) column[T] {
 	return column[T]{
 		name: name, nullable: true,
@@ -44,7 +44,7 @@ func optIDColumn[T any, I ~int32](name string, at func(*T) *lyceum.Opt[I]) colum
 	}
 }
 
-// amountColumn is an amount of money of the contract's int32.
+// amountColumn returns a column of required amounts of money within int32.
 func amountColumn[T any, A ~int64](name string, at func(*T) *A) column[T] {
 	return column[T]{
 		name: name, required: true,
@@ -60,7 +60,7 @@ func amountColumn[T any, A ~int64](name string, at func(*T) *A) column[T] {
 	}
 }
 
-// optAmountColumn is an amount that may be null.
+// optAmountColumn returns a column of amounts of money that may be null.
 func optAmountColumn[T any, A ~int64](name string, at func(*T) *lyceum.Opt[A]) column[T] {
 	return column[T]{
 		name: name, nullable: true,
@@ -154,7 +154,7 @@ func optBooleanColumn[T any](name string, at func(*T) *lyceum.Opt[bool]) column[
 	}
 }
 
-// textColumn is free text that every row has; it may be the empty text.
+// textColumn returns a column of required free text, which may be empty.
 func textColumn[T any](name string, at func(*T) *string) column[T] {
 	return column[T]{
 		name: name, required: true, text: true,

@@ -7,7 +7,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Comments are what users wrote under lectures. A file must have id, lecture_id,
+// Comments returns the kind of users' comments on lectures. A file must have id, lecture_id,
 // user_id and body, which is empty for a comment that was removed with its text.
 func Comments() Kind[lyceum.Comment] {
 	type row = lyceum.Comment
@@ -31,8 +31,8 @@ func Comments() Kind[lyceum.Comment] {
 	}
 }
 
-// parentColumn is the comment that one replies to. The rules complete what is
-// above that.
+// parentColumn returns the column of the comment that a reply refers to. The rules complete
+// the hierarchy above it.
 func parentColumn() column[lyceum.Comment] {
 	return column[lyceum.Comment]{
 		name: "parent_id", nullable: true,
@@ -54,7 +54,8 @@ func parentColumn() column[lyceum.Comment] {
 	}
 }
 
-// filesColumn is JSON. Null says nothing: a known comment keeps its files.
+// filesColumn returns the column of a comment's files, which is JSON. Null means unchanged: an
+// existing comment keeps its files.
 func filesColumn() column[lyceum.Comment] {
 	return column[lyceum.Comment]{
 		name: "attachments", nullable: true, json: true, limit: maxLong,

@@ -12,13 +12,13 @@ import (
 	"github.com/lyceum-school/lyceum/internal/inbound/intake"
 )
 
-// TestR12CSV gives files of users with what may be wrong in them. Whatever it
-// is, each good row is read and each bad one is named by its line.
+// TestR12CSV checks that whatever is wrong in a file of users, each good row is read and each bad
+// one is reported with its line.
 func TestR12CSV(t *testing.T) {
 	long := strings.Repeat("x", 3<<20)
 	const good = "1,a@x,Ann\n"
 	for _, tc := range []struct {
-		name, rows string // after the header id,email,name
+		name, rows string // following the header id,email,name
 		want       string
 	}{
 		{"no rows", "", ""},
@@ -66,7 +66,7 @@ func TestR12CSV(t *testing.T) {
 	}
 }
 
-// checkLinesLost wants every physical line bad but the last.
+// checkLinesLost checks that every physical line except the last is a bad row.
 func checkLinesLost(t *testing.T, rows []intake.Row[lyceum.User]) {
 	t.Helper()
 	for i, row := range rows {
@@ -125,8 +125,8 @@ func TestColumnsInAnyOrder(t *testing.T) {
 	}
 }
 
-// What a file leaves out is left zero for the sink, which knows the row that is
-// there already.
+// TestAbsentColumns checks that the fields of columns that a file lacks are left zero, for the
+// sink to fill in from the existing row.
 func TestAbsentColumns(t *testing.T) {
 	user := mustRead(t, intake.Users(), "id,email\n1,a@x\n")
 	if want := (lyceum.User{ID: 1, Email: "a@x"}); user[0].Value != want {
@@ -156,7 +156,8 @@ func TestNullAndEmpty(t *testing.T) {
 	}
 }
 
-// What puts other texts in the place of those in a file ends it when it fails.
+// TestRewriteFails checks that an error of the function that replaces text in a file ends the
+// reading.
 func TestRewriteFails(t *testing.T) {
 	failed := errors.New("no answer")
 	for name, file := range map[string]string{

@@ -11,7 +11,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/inbound/wire"
 )
 
-// maxColumns is how many columns a header may name.
+// maxColumns is the maximum number of columns in a header.
 const maxColumns = 1000
 
 var errEmpty = lyceum.Invalidf("the file is empty; a CSV file begins with a line that names its columns")
@@ -19,8 +19,8 @@ var errEmpty = lyceum.Invalidf("the file is empty; a CSV file begins with a line
 // csvRows reads the records of a CSV file.
 type csvRows[T any] struct {
 	scan    csvScanner
-	line    int          // physical line at the window's start, from 1
-	columns []*column[T] // as in the file; nil for one that is ignored
+	line    int          // physical line at the start of the window, from 1
+	columns []*column[T] // in the order of the file; nil for an ignored one
 	names   []string
 	unknown []string
 	memo    memo
@@ -53,7 +53,7 @@ func newCSVRows[T any](kind Kind[T], src *source) (*csvRows[T], error) {
 	return c, nil
 }
 
-// header takes the record scanned last for the names of the columns.
+// header reads the column names from the latest record.
 func (c *csvRows[T]) header(kind Kind[T]) error {
 	if len(c.scan.fields) > maxColumns {
 		return lyceum.Invalidf("line %d names more than %d columns", c.line, maxColumns)
@@ -88,7 +88,7 @@ func (c *csvRows[T]) header(kind Kind[T]) error {
 	return nil
 }
 
-// complete refuses a header that lacks columns.
+// complete rejects a header that lacks required columns.
 func (c *csvRows[T]) complete(kind Kind[T]) error {
 	var missing []string
 	for i := range kind.columns {
@@ -109,7 +109,7 @@ func (c *csvRows[T]) complete(kind Kind[T]) error {
 
 func (c *csvRows[T]) ignored() []string { return c.unknown }
 
-// skipBlank passes over empty lines. It gives false at the end of the input.
+// skipBlank skips empty lines. It returns false at the end of the input.
 func (c *csvRows[T]) skipBlank() bool {
 	for {
 		if _, ok := c.scan.src.at(0); !ok {
@@ -124,7 +124,7 @@ func (c *csvRows[T]) skipBlank() bool {
 	}
 }
 
-// failure is why the input broke off in the record scanned last, or nil.
+// failure returns why the input ended within the latest record, or nil.
 func (c *csvRows[T]) failure() error {
 	if !c.scan.ended {
 		return nil
@@ -162,9 +162,8 @@ func (c *csvRows[T]) next() (Row[T], error) {
 	return row, nil
 }
 
-// refuseLine gives the first physical line of the record as a bad row and
-// leaves what follows it to be read again, so that a quote that was opened by
-// mistake costs no other row.
+// refuseLine returns the first physical line of the record as a bad row and rewinds to the
+// next line, so that a stray quote costs no other row.
 func (c *csvRows[T]) refuseLine(column, problem string) Row[T] {
 	row := Row[T]{Line: c.line, Problems: []Problem{{Line: c.line, Column: column, Message: problem}}}
 	c.scan.src.skipLine()
@@ -172,8 +171,7 @@ func (c *csvRows[T]) refuseLine(column, problem string) Row[T] {
 	return row
 }
 
-// nameOf gives the name of the column at i, or nothing when the header has
-// fewer.
+// nameOf returns the name of column i, or nothing if the header is shorter.
 func (c *csvRows[T]) nameOf(i int) string {
 	if i < len(c.names) {
 		return c.names[i]
@@ -181,7 +179,7 @@ func (c *csvRows[T]) nameOf(i int) string {
 	return ""
 }
 
-// row reads the cells of the record scanned last.
+// row parses the cells of the latest record.
 func (c *csvRows[T]) row() Row[T] {
 	row := Row[T]{Line: c.line}
 	c.value = *new(T)

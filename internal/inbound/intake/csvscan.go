@@ -2,8 +2,7 @@ package intake
 
 import "bytes"
 
-// What is wrong with a record, worded to follow the column's name or "the
-// row".
+// What is wrong with a record, phrased to follow the column's name or "the row".
 const (
 	tooLong        = "is longer than 1 MiB"
 	openQuote      = "has an unclosed quote, which does not end within 1 MiB or by the end of the file"
@@ -11,25 +10,25 @@ const (
 	textAfterQuote = "has an unclosed quote, or text after the closing quote; double the quotes inside a cell"
 )
 
-// csvScanner cuts the input into records and those into fields. It keeps line
-// ends inside quotes as they are.
+// csvScanner splits the input into records and fields. Line ends within quotes are
+// preserved.
 type csvScanner struct {
 	src     *source
 	fields  []csvField
-	size    int // bytes of the record, with its line end
-	lines   int // physical lines it takes
+	size    int // bytes of the record, including its line end
+	lines   int // physical lines of the record
 	ended   bool
 	scratch []byte
 }
 
-// csvField is where a cell stands in the record, without its quotes.
+// csvField is the position of a cell in the record, without its quotes.
 type csvField struct {
 	start, end      int
-	quoted, doubled bool // doubled: "" stands in it for "
+	quoted, doubled bool // doubled: it contains "" for "
 }
 
-// scan finds the record at the window's start. When it is broken, problem says
-// why. Ended tells whether the input ended with it or inside it.
+// scan finds the record at the start of the window. problem is why it is malformed, if it
+// is. ended reports whether the input ended with or within it.
 func (c *csvScanner) scan() (problem string) {
 	c.fields, c.lines = c.fields[:0], 1
 	for at := 0; ; at++ {
@@ -49,10 +48,10 @@ func (c *csvScanner) scan() (problem string) {
 	}
 }
 
-// pass passes over the record scanned last.
+// pass advances past the latest record.
 func (c *csvScanner) pass() { c.src.advance(c.size) }
 
-// field finds the field at i and gives the index after it.
+// field finds the field at i and returns the index after it.
 func (c *csvScanner) field(i int) (end int, problem string) {
 	if b, _ := c.src.at(i); b == '"' {
 		return c.quoted(i + 1)
@@ -117,8 +116,7 @@ func (c *csvScanner) quoted(start int) (end int, problem string) {
 	}
 }
 
-// text gives what stands in a field of the record scanned last. It is valid
-// until the next call.
+// text returns the text of a field of the latest record. It is valid until the next call.
 func (c *csvScanner) text(f csvField) []byte {
 	raw := c.src.unread()[f.start:f.end]
 	if !f.doubled {
@@ -135,8 +133,7 @@ func (c *csvScanner) text(f csvField) []byte {
 	}
 }
 
-// cell gives a field as a cell: null when nothing stands there, not even
-// quotes.
+// cell returns a field as a cell, which is null if it is empty without quotes.
 func (c *csvScanner) cell(f csvField) cell {
 	if f.start == f.end && !f.quoted {
 		return cell{form: formNull}

@@ -6,8 +6,8 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// DigitalDownloads are products of files. A file must have id, name,
-// is_published and is_listed; the other fields may be null.
+// DigitalDownloads returns the kind of products that consist of files. A file must have id,
+// name, is_published and is_listed; the other fields may be null.
 func DigitalDownloads() Kind[lyceum.DigitalDownload] {
 	type row = lyceum.DigitalDownload
 	return Kind[row]{

@@ -7,8 +7,8 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// DownloadAttachments are what digital downloads consist of. A file must have id,
-// digital_download_id, kind and url; filename, size_in_bytes and button_text may be
+// DownloadAttachments returns the kind of the contents of digital downloads. A file must have
+// id, digital_download_id, kind and url; filename, size_in_bytes and button_text may be
 // null.
 func DownloadAttachments() Kind[lyceum.DownloadAttachment] {
 	type row = lyceum.DownloadAttachment
@@ -29,7 +29,7 @@ func DownloadAttachments() Kind[lyceum.DownloadAttachment] {
 	}
 }
 
-// optSizeColumn is the size of a file in bytes, or null.
+// optSizeColumn returns a column of file sizes in bytes that may be null.
 func optSizeColumn[T any](name string, at func(*T) *lyceum.Opt[int64]) column[T] {
 	taken := "must be an integer from 1 to " + strconv.FormatInt(lyceum.MaxFileBytes, 10) + ", digits only"
 	return nullable(at, func(at func(*T) *int64) column[T] {

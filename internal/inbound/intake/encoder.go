@@ -21,9 +21,9 @@ func (e *encoder) boolean(b bool)  { e.buf = strconv.AppendBool(e.buf, b) }
 
 func (e *encoder) number(f float64) { e.buf = strconv.AppendFloat(e.buf, f, 'g', -1, 64) }
 
-// json writes a value that JSON has, in CSV inside a cell.
+// json appends a value as JSON, which in CSV is the text of a cell.
 func (e *encoder) json(v any) {
-	text, _ := json.Marshal(v) //nolint:errchkjson // lists of strings and of structs of texts: nothing that could fail
+	text, _ := json.Marshal(v) //nolint:errchkjson // lists of strings and structs of strings never fail
 	if e.format == JSONLines {
 		e.raw(string(text))
 	} else {
@@ -37,21 +37,21 @@ func (e *encoder) time(t time.Time) {
 	e.quote()
 }
 
-// word writes a text that holds nothing to be escaped in either format.
+// word appends a string that needs no escaping in either format.
 func (e *encoder) word(s string) {
 	e.quote()
 	e.raw(s)
 	e.quote()
 }
 
-// quote stands around words and times.
+// quote appends the quote before or after words and times in JSON.
 func (e *encoder) quote() {
 	if e.format == JSONLines {
 		e.buf = append(e.buf, '"')
 	}
 }
 
-// null is nothing at all in CSV; the empty text is a pair of quotes there.
+// null appends null, which is nothing in CSV; the empty string is a pair of quotes there.
 func (e *encoder) null() {
 	if e.format == JSONLines {
 		e.raw("null")

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// FuzzJSONText holds the reader of JSON to encoding/json: it takes the same
-// texts, nesting aside, and reads strings as the same.
+// FuzzJSONText checks the JSON reader against encoding/json: it must accept the same text, except
+// for deep nesting, and decode strings to the same values.
 func FuzzJSONText(f *testing.F) {
 	for _, seed := range []string{`{"a":[1,-0.5e+7,true,false,null,"\u00e9\ud83d\ude00\n"],"b":{}}`, `"\ud800x"`, ` [ ] `, `01`, `{"a":1,}`, `"\u00zz"`, "\"\x1f\"", `-`, `[1 2]`} {
 		f.Add([]byte(seed))
@@ -37,8 +37,8 @@ func FuzzJSONText(f *testing.F) {
 	})
 }
 
-// checkString compares a string that was read; where encoding/json puts U+FFFD
-// for what is no text, the reader gives bytes that are not UTF-8.
+// checkString compares a decoded string with that of encoding/json. Where encoding/json puts
+// U+FFFD for invalid text, the reader returns bytes that are not valid UTF-8.
 func checkString(t *testing.T, literal, got []byte) {
 	t.Helper()
 	var want string
@@ -53,8 +53,8 @@ func checkString(t *testing.T, literal, got []byte) {
 	}
 }
 
-// FuzzCSVText holds the scanner of records to encoding/csv, which takes no \r
-// and stops at the first mistake.
+// FuzzCSVText checks the scanner of records against encoding/csv, on input without \r, and until
+// the first error, where encoding/csv stops.
 func FuzzCSVText(f *testing.F) {
 	f.Add([]byte("a,b\n\"c\"\"d\",\"e\nf\"\n\n,\n\"\"\nx\"y\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {

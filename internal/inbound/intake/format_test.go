@@ -31,8 +31,8 @@ func TestGzip(t *testing.T) {
 	}
 }
 
-// TestDamagedGzip cuts a file at every byte and changes every byte: the error
-// says so, and no row is made of half a line.
+// TestDamagedGzip checks that when a file is cut at any byte, the error says so and no row is made
+// of half a line, and that when any byte is changed, an error blames the file.
 func TestDamagedGzip(t *testing.T) {
 	for _, text := range []string{
 		"id,email\n1,a@x\n2,b@example.com\n3,\"c\n@y\"\n",
@@ -125,7 +125,7 @@ func TestOffset(t *testing.T) {
 	}
 }
 
-// TestGzipBomb: 16 MiB of one line from 16 kB of file are one bad row.
+// TestGzipBomb checks that one line of 16 MiB, from 16 kB of file, is one bad row.
 func TestGzipBomb(t *testing.T) {
 	var file bytes.Buffer
 	w := gzip.NewWriter(&file)

@@ -12,10 +12,10 @@ import (
 	"github.com/lyceum-school/lyceum/internal/inbound/intake"
 )
 
-// checkAny holds for every input: the reader ends without a panic; each row has
-// either a value or problems; lines rise and there are no more rows than the
-// input has bytes; how the input comes in makes no difference; and a good row
-// written and read again is the same.
+// checkAny checks what is true of every input: the reader ends without a panic, and an error
+// blames the file; each problem has a message and a line; line numbers never decrease, and there
+// are no more rows than the input has bytes; reading byte by byte makes no difference; and good
+// rows are the same after being written and read again.
 func checkAny[T comparable](t *testing.T, kind intake.Kind[T], input []byte) {
 	t.Helper()
 	rows, ignored, err := readAll(kind, bytes.NewReader(input))
@@ -61,7 +61,7 @@ func checkAny[T comparable](t *testing.T, kind intake.Kind[T], input []byte) {
 	}
 }
 
-// completed gives a row what a school would give it: a role and a frequency.
+// completed returns a row with the defaults that a school would fill in: a role or a frequency.
 func completed[T any](row T) T {
 	switch v := any(&row).(type) {
 	case *lyceum.User:

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// TestHashes: numbers that share a half are kept apart, whatever comes and goes.
+// TestHashes checks that numbers with the same upper or lower half are distinguished, in whatever
+// order they are added and removed.
 func TestHashes(t *testing.T) {
 	set, want := newHashes(), map[uint64]bool{}
 	random := rand.New(rand.NewPCG(1, 2))

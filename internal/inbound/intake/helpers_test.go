@@ -13,8 +13,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/inbound/intake"
 )
 
-// readAll reads r to its end and gives the error that ended it, nil at the
-// end of the file.
+// readAll reads r until its end or an error, and returns the error, nil at the end of the file.
 func readAll[T any](kind intake.Kind[T], r io.Reader) (rows []intake.Row[T], ignored []string, err error) {
 	reader, err := intake.NewReader(kind, r)
 	if err != nil {
@@ -41,8 +40,8 @@ func mustRead[T any](t testing.TB, kind intake.Kind[T], text string) []intake.Ro
 	return rows
 }
 
-// outline gives each row as "line: ok", or one "line column: message" for each
-// problem, messages cut to their first words.
+// outline returns a line for each row: "line ok", or "line column: message" for each of its
+// problems, with the first four words of the message.
 func outline[T any](rows []intake.Row[T]) string {
 	var out []string
 	for _, row := range rows {
@@ -61,7 +60,7 @@ func cut(message string) string {
 	return strings.Join(words[:min(4, len(words))], " ")
 }
 
-// wantInvalid checks that err is of the file's making and names every part.
+// wantInvalid checks that err blames the file and contains every part.
 func wantInvalid(t *testing.T, err error, parts ...string) {
 	t.Helper()
 	if err == nil || lyceum.KindOf(err) != lyceum.Invalid {
@@ -87,7 +86,7 @@ func zipped(t testing.TB, text string) []byte {
 	return b.Bytes()
 }
 
-// written gives rows as a file.
+// written returns rows as a file.
 func written[T any](t testing.TB, kind intake.Kind[T], format intake.Format, rows []T) string {
 	t.Helper()
 	var b strings.Builder

@@ -10,21 +10,21 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Sink is the rule that keeps rows. Within one import no two rows that it is
-// given have the same id or another key of the kind in common, unless it
-// refused the one before.
+// Sink is the rule that saves rows. Within one import, it never receives two rows with the
+// same id or another key of the kind, unless it rejected the first one.
 type Sink[T any] interface {
-	// Check says which rows of the batch Save would refuse. It changes nothing.
+	// Check returns the problems for which Save would reject rows of the batch. It changes
+	// nothing.
 	Check(ctx context.Context, batch []T) ([]lyceum.RowProblem, error)
-	// Save keeps all rows of the batch that have no problem, in one write.
+	// Save saves all rows of the batch that have no problems, in one write.
 	Save(ctx context.Context, batch []T) (lyceum.Saved, []lyceum.RowProblem, error)
 }
 
-// Policy is what an import does about bad rows.
+// Policy says what an import does about bad rows.
 type Policy uint8
 
-// The policies. With Stop nothing is imported unless every row is good, and
-// the file is read twice; with Skip the good rows are.
+// The policies. Stop imports nothing unless every row is valid, and reads the file twice;
+// Skip imports the valid rows.
 const (
 	Stop Policy = iota
 	Skip
@@ -39,43 +39,43 @@ const (
 	Importing Phase = "importing"
 )
 
-// Progress is how far an import has come in its phase.
+// Progress is the progress of an import in its phase.
 type Progress struct {
 	Phase Phase
-	Rows  int   // read so far, good and bad
-	Bytes int64 // of the file fetched so far, before unzipping
+	Rows  int   // read so far, including bad ones
+	Bytes int64 // of the file read so far, before decompression
 }
 
-// Options say how an import goes about its work. The zero value stops at bad
-// rows, imports, and tells nothing.
+// Options are the settings of an import. The zero value imports, stops at bad rows, and
+// reports nothing.
 type Options struct {
 	OnError   Policy
-	DryRun    bool                              // check only
-	LastIDs   bool                              // take ids above lyceum.MaxImportedID, too
-	JSON      bool                              // the file is known to be JSON: of no rows if it is empty
-	Rewrite   func(text []byte) ([]byte, error) // puts other texts in the place of those in the file; nil: none
-	BatchSize int                               // rows given to the sink at once; 0 is 1000
+	DryRun    bool                              // only check
+	LastIDs   bool                              // also accept ids above lyceum.MaxImportedID
+	JSON      bool                              // the file is known to be JSON: without rows if it is empty
+	Rewrite   func(text []byte) ([]byte, error) // replaces texts of the file; nil: unchanged
+	BatchSize int                               // rows per call of the sink; 0 is 1000
 	Progress  func(Progress)                    // called after each batch
 	Problem   func(Problem)                     // called for each problem of each bad row, in the order of the file
 }
 
 // Result is what an import did.
 type Result struct {
-	Rows    int          // read, good and bad
+	Rows    int          // read, including bad ones
 	Bad     int          // rows that were not imported
-	Saved   lyceum.Saved // of the others
-	Ignored []string     // columns of the file that the kind has not
+	Saved   lyceum.Saved // the outcome of the others
+	Ignored []string     // unknown columns of the file
 }
 
 const defaultBatch = 1000
 
-// Import reads a file of rows into a sink. Open is called once for each time
-// the file is read from its begin: twice with Stop, once with Skip or DryRun.
+// Import reads the rows of a file into a sink. Open is called each time the file is read
+// from its start: twice with Stop, once with Skip or DryRun.
 //
-// With Stop, bad rows make it fail with Invalid after all of them have been
-// told to Options.Problem. A row whose id or other key stood in an earlier good
-// row is a bad row. An import that breaks off says how many rows were saved;
-// doing it again is safe, because a sink leaves alone what is the same.
+// With Stop, bad rows make it fail with Invalid after all of them have been passed to
+// Options.Problem. A row whose id or other key occurred in an earlier valid row is a bad
+// row. An interrupted import says how many rows were saved; repeating it is safe, because
+// a sink skips rows that are unchanged.
 func Import[T any](
 	ctx context.Context, open func() (io.ReadCloser, error), kind Kind[T], sink Sink[T], o Options,
 ) (Result, error) {
@@ -89,7 +89,7 @@ func Import[T any](
 		if err != nil {
 			return Result{}, fmt.Errorf("open the file: %w", err)
 		}
-		defer file.Close() // nothing is written to it
+		defer file.Close() // only read, so an error does not matter
 		p := &pass[T]{sink: sink, o: o, phase: phase, seen: newSeen(kind)}
 		reader, err := NewReader(kind, file)
 		if o.JSON && errors.Is(err, errEmpty) {
@@ -130,7 +130,7 @@ func Import[T any](
 	return read(Importing)
 }
 
-// brokenOff says with an error how much had been imported by then.
+// brokenOff adds to an error how much had been imported.
 func brokenOff(err error, phase Phase, saved int) error {
 	if err == nil {
 		return nil
@@ -148,7 +148,7 @@ func brokenOff(err error, phase Phase, saved int) error {
 	}
 	if public {
 		with := *e
-		if unknown { // what it advises is for requests
+		if unknown { // its advice is about requests
 			with.Detail = "the database did not confirm the rows that were stored last, so it is unknown whether they were saved"
 		}
 		with.Detail += "; " + told
@@ -164,7 +164,7 @@ func plural(n int, one, many string) string {
 	return thousands(n) + " " + many
 }
 
-// thousands writes n with commas: 10,000.
+// thousands formats n with commas: 10,000.
 func thousands(n int) string {
 	s := strconv.Itoa(n)
 	for i := len(s) - 3; i > 0; i -= 3 {

@@ -15,19 +15,19 @@ import (
 	"github.com/lyceum-school/lyceum/internal/inbound/intake"
 )
 
-// allocated is how many bytes of memory were ever asked for; what a call adds
-// to it is more than it can ever have held.
+// allocated returns how many bytes of memory were ever allocated. What a call adds to it is an
+// upper bound of the memory that it used at any time.
 func allocated() uint64 {
 	var stats runtime.MemStats
 	runtime.ReadMemStats(&stats)
 	return stats.TotalAlloc
 }
 
-// school is a sink that keeps rows in memory and refuses those it is told to.
+// school is a sink that stores rows in memory and rejects those that refuse names a column of.
 type school[T comparable] struct {
 	id            func(T) int32
 	rows          map[int32]T
-	refuse        func(T) string // the column at fault, or nothing
+	refuse        func(T) string // returns the column at fault, or ""
 	checks, saves int
 	largest       int
 	onSave        func() error
@@ -88,7 +88,7 @@ func fileOf(text string) func() (io.ReadCloser, error) {
 	return func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text)), nil }
 }
 
-// imported runs an import of users and gives the problems told besides.
+// imported imports users, and also returns the reported problems.
 func imported(text string, sink intake.Sink[lyceum.User], o intake.Options) (intake.Result, string, error) {
 	var told []string
 	o.Problem = func(p intake.Problem) {
@@ -174,13 +174,13 @@ func TestImportEmpty(t *testing.T) {
 	}
 }
 
-// TestRepeated: an id or address stays with the first good row, whether a
-// reader or the sink found the ones before it bad.
+// TestRepeated checks that an id or email address belongs to the first good row that has it,
+// whether the reader or the sink rejected those before it.
 func TestRepeated(t *testing.T) {
 	rows := []string{
-		"1,not an address", "1,refused1@x", "1,refused2@x", "1,a@x", "1,b@x", // 2 to 6
-		"2,A@x", "2,refused3@x", "3,c@x", "2,C@X", "2,d@x", // 7 to 11
-		"0,e@x", "5,E@x", "6,ÉLODIE@x", "7,élodie@x", // 12 to 15
+		"1,not an address", "1,refused1@x", "1,refused2@x", "1,a@x", "1,b@x", // lines 2 to 6
+		"2,A@x", "2,refused3@x", "3,c@x", "2,C@X", "2,d@x", // lines 7 to 11
+		"0,e@x", "5,E@x", "6,ÉLODIE@x", "7,élodie@x", // lines 12 to 15
 	}
 	const want = "2 email: must be an e-mail\n3 email: is not known\n4 email: is not known\n6 id: appears twice in the\n" +
 		"7 email: appears twice in the\n8 email: is not known\n10 email: appears twice in the\n12 id: must be an integer\n15 email: appears twice in the"
@@ -224,7 +224,7 @@ func TestImportBreaksOff(t *testing.T) {
 	t.Run("store fails", func(t *testing.T) {
 		const unsure = "the database did not confirm the rows that were stored last, so it is unknown whether they were saved"
 		for _, tc := range []struct {
-			fails int // at which save
+			fails int // the save that fails
 			with  lyceum.Error
 			want  string
 		}{

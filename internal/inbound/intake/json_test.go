@@ -15,8 +15,8 @@ const (
 	bob = `{"id":2,"email":"b@x","name":null}`
 )
 
-// TestR12JSONLines gives files of users, one object a line, with what may be
-// wrong in them: a bad line costs no other.
+// TestR12JSONLines checks that whatever is wrong in a file of users with one object per line, a
+// bad line does not affect the others.
 func TestR12JSONLines(t *testing.T) {
 	for _, tc := range []struct{ name, file, want string }{
 		{"two", ann + "\n" + bob + "\n", "1 ok\n2 ok"},
@@ -107,8 +107,8 @@ func TestLists(t *testing.T) {
 	}
 }
 
-// TestBrokenLists: after a mistake of the syntax the rows before it stand, the
-// mistake is a bad row with its place, and reading ends with an error.
+// TestBrokenLists checks that with a syntax error in a list, the rows before it are read, the
+// error is a bad row with its position, and reading ends with an error.
 func TestBrokenLists(t *testing.T) {
 	for _, tc := range []struct{ name, file, row, place string }{
 		{"cut off", "[" + ann + ",\n" + ann[:20], "2 : is not valid JSON", "line 2 at column 1"},

@@ -5,14 +5,14 @@ import (
 	"slices"
 )
 
-// maxIgnored is how many names of unknown members are kept.
+// maxIgnored is the maximum number of unknown member names that are remembered.
 const maxIgnored = 100
 
-// jsonDecoder makes rows of JSON objects.
+// jsonDecoder converts JSON objects to rows.
 type jsonDecoder[T any] struct {
 	kind    Kind[T]
 	names   map[string]int         // columns by name
-	inner   map[int]map[string]int // columns by name in the object of another
+	inner   map[int]map[string]int // columns by name, inside the object of another column
 	unknown []string
 	memo    memo
 	text    jsonText
@@ -39,8 +39,8 @@ func (d *jsonDecoder[T]) ignored() []string { return d.unknown }
 
 func (d *jsonDecoder[T]) remembers() *memo { return &d.memo }
 
-// decode makes a row of one object that begins on the line given. A fault
-// comes with a row that is of no use.
+// decode converts one object, which begins on the given line, to a row. With a fault, the
+// row is meaningless.
 func (d *jsonDecoder[T]) decode(object []byte, line int) (Row[T], *jsonFault) {
 	d.text.b, d.text.i = object, 0
 	d.value, d.given = *new(T), 0
@@ -57,7 +57,7 @@ func (d *jsonDecoder[T]) decode(object []byte, line int) (Row[T], *jsonFault) {
 	return row, nil
 }
 
-// object reads the members of the object that comes next; depth counts it.
+// object parses the members of the next object, at the given depth.
 func (d *jsonDecoder[T]) object(names map[string]int, depth int, problems *[]Problem, line int) *jsonFault {
 	return d.text.members(func(key []byte) *jsonFault {
 		i, known := names[string(key)]
@@ -86,7 +86,7 @@ func (d *jsonDecoder[T]) object(names map[string]int, depth int, problems *[]Pro
 	})
 }
 
-// complete says which columns the object lacks.
+// complete reports the columns that the object lacks.
 func (d *jsonDecoder[T]) complete(row *Row[T]) {
 	for i := range d.kind.columns {
 		if k := &d.kind.columns[i]; k.required && !d.given.has(i) {
@@ -95,7 +95,7 @@ func (d *jsonDecoder[T]) complete(row *Row[T]) {
 	}
 }
 
-// ignore notes the name of a member that is no column.
+// ignore records the name of an unknown member.
 func (d *jsonDecoder[T]) ignore(key []byte) {
 	if len(key) > maxName || len(d.unknown) >= maxIgnored {
 		return
@@ -105,7 +105,7 @@ func (d *jsonDecoder[T]) ignore(key []byte) {
 	}
 }
 
-// problemAt says what is wrong with JSON at a line and column of the file.
+// problemAt describes a fault at a line and column of the file.
 func (f *jsonFault) problemAt(line, column int) Problem {
 	if !f.syntax {
 		return Problem{Line: line, Message: f.message}

@@ -5,17 +5,17 @@ import (
 	"unicode/utf8"
 )
 
-// outcome is what came of looking for the end of a value.
+// outcome is the result of looking for the end of a value.
 type outcome uint8
 
 const (
 	framed    outcome = iota // the value is in the window
-	oversized                // it is longer than maxRecord and has been passed over
+	oversized                // it is longer than maxRecord and was skipped
 	unclosed                 // the input ends inside it
 )
 
-// frame finds the end of the value that begins the window. The text is valid
-// until the window moves.
+// frame finds the end of the value at the start of the window. The text is valid until the
+// window moves.
 func (l *jsonLists[T]) frame() (text []byte, result outcome) {
 	var f framer
 	i, long := 0, false
@@ -39,15 +39,15 @@ func (l *jsonLists[T]) frame() (text []byte, result outcome) {
 	}
 }
 
-// framer follows a JSON value by its quotes and brackets alone.
+// framer tracks only the quotes and brackets of a JSON value.
 type framer struct {
 	depth    int
 	inString bool
 	escaped  bool
 }
 
-// scan goes on with b and gives how much of it belongs to the value, and
-// whether the value ends there.
+// scan continues with b. It returns how many of its bytes belong to the value, and whether
+// the value ends there.
 func (f *framer) scan(b []byte) (n int, done bool) {
 	for i, c := range b {
 		switch {
@@ -77,16 +77,16 @@ func (f *framer) scan(b []byte) (n int, done bool) {
 	return len(b), false
 }
 
-// textPlace is a place in a text. Lines and columns count from 1, columns in
+// textPlace is a position in a text. Lines and columns count from 1, columns in
 // characters.
 type textPlace struct {
 	line, column int
-	afterCR      bool // a \n that comes next ends no line of its own
+	afterCR      bool // a \n that follows is part of the same line end
 }
 
 func startOfText() textPlace { return textPlace{line: 1, column: 1} }
 
-// add moves the place over b.
+// add advances the position past b.
 func (p *textPlace) add(b []byte) {
 	for len(b) > 0 {
 		n := bytes.IndexAny(b, "\r\n")

@@ -5,12 +5,12 @@ import (
 	"unicode/utf8"
 )
 
-// jsonLines reads JSON Lines: one object a line. Every line stands for itself,
-// so that a bad one costs no other.
+// jsonLines reads JSON Lines: one object per line. Lines are independent, so that a
+// malformed one costs no other.
 type jsonLines[T any] struct {
 	*jsonDecoder[T]
 	src  *source
-	line int // physical line at the window's start, from 1
+	line int // physical line at the start of the window, from 1
 }
 
 func (j *jsonLines[T]) lineAt() *int { return &j.line }
@@ -39,7 +39,7 @@ func (j *jsonLines[T]) next() (Row[T], error) {
 	}
 }
 
-// row makes a row of the line that takes size bytes of the window.
+// row parses the line in the first size bytes of the window.
 func (j *jsonLines[T]) row(size int, whole bool) (row Row[T], blank bool) {
 	if !whole {
 		return Row[T]{Line: j.line, Problems: []Problem{{Line: j.line, Message: tooLong}}}, false

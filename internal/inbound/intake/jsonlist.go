@@ -7,7 +7,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// newJSONRows finds out whether the input is JSON Lines or lists.
+// newJSONRows detects whether the input is JSON Lines or lists.
 func newJSONRows[T any](kind Kind[T], src *source) (rowReader[T], error) {
 	decoder := newJSONDecoder(kind)
 	list, other := findList(src, kind.list)
@@ -20,9 +20,9 @@ func newJSONRows[T any](kind Kind[T], src *source) (rowReader[T], error) {
 	return &jsonLines[T]{jsonDecoder: decoder, src: src, line: 1}, nil
 }
 
-// findList tells whether the input begins with an array, or with an object
-// that has an array under the name list. Other is the name of another list
-// that stands there instead, in an object that has no id.
+// findList reports whether the input begins with an array, or with an object that has an
+// array named list. Other is the name of a different list in that object, unless the
+// object has an id.
 func findList(src *source, list string) (found bool, other string) {
 	for {
 		p := jsonText{b: src.unread()}
@@ -60,39 +60,38 @@ func findList(src *source, list string) (found bool, other string) {
 	}
 }
 
-// longestToken is how far before the end of a text that was cut off a fault
-// may stand: an escape that is cut begins there.
+// longestToken is how far before the end of a truncated text a fault can be and still
+// result from the truncation: at the start of an escape.
 const longestToken = 6
 
 const unclosedValue = "the file ends inside the value that begins here"
 
-// jsonLists reads list answers and arrays of objects, one after another. The
-// rows are found by quotes and brackets, so that one too large or of no use
-// costs no other; after a mistake of the syntax nothing can be told for sure,
-// and reading ends.
+// jsonLists reads list responses and arrays of objects, one after another. It finds rows
+// by quotes and brackets, so that an oversized or invalid row costs no other. After a
+// syntax error nothing can be said for certain, and reading ends.
 type jsonLists[T any] struct {
 	*jsonDecoder[T]
 	src   *source
-	place textPlace // of the window's start
+	place textPlace // of the start of the window
 	fatal error     // set when nothing more can be read
 
 	state  listState
 	wants  listNext
-	bare   bool // the array stands alone, not in a list answer
-	listed bool // the list answer has had its list
-	begin  int  // line on which the list answer begins
+	bare   bool // a top-level array rather than a list response
+	listed bool // the list of the response has been read
+	begin  int  // line on which the response begins
 }
 
-// listState is where in the file the reader stands.
+// listState is the reader's position in the structure of the file.
 type listState uint8
 
 const (
-	outside    listState = iota // between answers
-	inAnswer                    // among the members of a list answer
+	outside    listState = iota // between responses
+	inAnswer                    // among the members of a response
 	inElements                  // among the rows
 )
 
-// listNext is what may come next in an answer or an array.
+// listNext is what may come next in a response or an array.
 type listNext uint8
 
 const (
@@ -123,7 +122,7 @@ func (l *jsonLists[T]) next() (Row[T], error) {
 	return Row[T]{}, l.fatal
 }
 
-// step deals with the token that begins with c.
+// step handles the token that begins with c.
 func (l *jsonLists[T]) step(c byte) (row Row[T], found bool) {
 	end := byte('}')
 	if l.state == inElements {
@@ -148,7 +147,7 @@ func (l *jsonLists[T]) step(c byte) (row Row[T], found bool) {
 	return l.member(c)
 }
 
-// open begins a list answer or an array.
+// open enters a list response or an array.
 func (l *jsonLists[T]) open(c byte) (row Row[T], found bool) {
 	switch c {
 	case '{':
@@ -163,8 +162,8 @@ func (l *jsonLists[T]) open(c byte) (row Row[T], found bool) {
 	return row, false
 }
 
-// close ends the array or the list answer. An answer without the list, such
-// as that of a call that failed, is a bad row, for rows are missing there.
+// close leaves the array or the response. A response without the list, such as that of a
+// failed call, is a bad row, because its rows are missing.
 func (l *jsonLists[T]) close() (row Row[T], found bool) {
 	l.pass(1)
 	if l.state == inElements && !l.bare {
@@ -179,7 +178,7 @@ func (l *jsonLists[T]) close() (row Row[T], found bool) {
 	return row, false
 }
 
-// member reads a member of a list answer and enters it when it is the list.
+// member reads a member of a response, and enters it if it is the list.
 func (l *jsonLists[T]) member(c byte) (row Row[T], found bool) {
 	if c != '"' {
 		return l.broken(l.place, "the name of a member, in double quotes, must come here")
@@ -211,7 +210,7 @@ func (l *jsonLists[T]) member(c byte) (row Row[T], found bool) {
 	return l.skip()
 }
 
-// skip passes over a value that is no row.
+// skip skips a value that is not a row.
 func (l *jsonLists[T]) skip() (row Row[T], found bool) {
 	begin := l.place
 	text, result := l.frame()
@@ -254,7 +253,7 @@ func (l *jsonLists[T]) element() (row Row[T], found bool) {
 	return row, true
 }
 
-// whole tells what is wrong with a text that is to be one JSON value.
+// whole returns what is wrong with a text that should be one JSON value.
 func whole(text []byte) *jsonFault {
 	p := jsonText{b: text}
 	_, fault := p.value(0)
@@ -268,8 +267,8 @@ func badRow[T any](line int, message string) Row[T] {
 	return Row[T]{Line: line, Problems: []Problem{{Line: line, Message: message}}}
 }
 
-// broken ends the reading for a mistake of the syntax. When the input itself
-// failed, that is the reason, and there is no row.
+// broken ends reading because of a syntax error. If the input itself failed, that is the
+// reason, and no row is returned.
 func (l *jsonLists[T]) broken(at textPlace, message string) (row Row[T], found bool) {
 	if l.fatal = l.src.failure(); l.fatal != nil {
 		return row, false
@@ -280,15 +279,14 @@ func (l *jsonLists[T]) broken(at textPlace, message string) (row Row[T], found b
 	return Row[T]{Line: at.line, Problems: []Problem{fault.problemAt(at.line, at.column)}}, true
 }
 
-// placeOf is the place of a fault in a text that begins at the window's start.
+// placeOf returns the position of a fault in a text at the start of the window.
 func (l *jsonLists[T]) placeOf(text []byte, fault *jsonFault) textPlace {
 	at := l.place
 	at.add(text[:fault.at])
 	return at
 }
 
-// token passes over white space and gives the byte after it; ok is false at
-// the end of the input.
+// token skips white space and returns the next byte; ok is false at the end of the input.
 func (l *jsonLists[T]) token() (c byte, ok bool) {
 	for {
 		u := l.src.unread()
@@ -303,7 +301,7 @@ func (l *jsonLists[T]) token() (c byte, ok bool) {
 	}
 }
 
-// pass passes over n bytes of the window.
+// pass advances past n bytes of the window.
 func (l *jsonLists[T]) pass(n int) {
 	l.place.add(l.src.unread()[:n])
 	l.src.advance(n)

@@ -7,21 +7,20 @@ import (
 	"unicode/utf8"
 )
 
-// maxDepth is how deep JSON may nest.
+// maxDepth is the maximum nesting depth of JSON.
 const maxDepth = 32
 
-// jsonFault is where a text is not the JSON it should be, and why. One that is
-// not of the syntax leaves the reader knowing where the object ends.
+// jsonFault is a position at which a text is not the expected JSON, and why. After a fault
+// that is not of the syntax, the reader still knows where the object ends.
 type jsonFault struct {
-	at      int // byte of the text
+	at      int // byte offset in the text
 	message string
 	syntax  bool
 }
 
 const tooDeep = "nests deeper than 32"
 
-// jsonText reads one JSON text from memory by RFC 8259, without recursion
-// deeper than maxDepth.
+// jsonText parses a JSON text in memory by RFC 8259, recursing at most maxDepth deep.
 type jsonText struct {
 	b       []byte
 	i       int
@@ -32,7 +31,7 @@ func (p *jsonText) fault(message string) *jsonFault {
 	return &jsonFault{at: p.i, message: message, syntax: true}
 }
 
-// token passes over white space and gives the byte after it, or 0 at the end.
+// token skips white space and returns the next byte, or 0 at the end.
 func (p *jsonText) token() byte {
 	for ; p.i < len(p.b); p.i++ {
 		if c := p.b[p.i]; c != ' ' && c != '\t' && c != '\n' && c != '\r' {
@@ -42,7 +41,7 @@ func (p *jsonText) token() byte {
 	return 0
 }
 
-// expect passes over one byte that must come next.
+// expect consumes one byte that must come next.
 func (p *jsonText) expect(c byte, message string) *jsonFault {
 	if p.token() != c {
 		return p.fault(message)
@@ -51,7 +50,7 @@ func (p *jsonText) expect(c byte, message string) *jsonFault {
 	return nil
 }
 
-// end finds that nothing but white space comes next.
+// end checks that only white space follows.
 func (p *jsonText) end() *jsonFault {
 	if p.token(); p.i < len(p.b) {
 		return p.fault("nothing may come after the value")
@@ -59,8 +58,8 @@ func (p *jsonText) end() *jsonFault {
 	return nil
 }
 
-// members calls visit at the value of each member of the object that comes
-// next. Visit must pass over the value. The key is valid until it does.
+// members calls visit at the value of each member of the next object. Visit must consume
+// the value; the key is valid until then.
 func (p *jsonText) members(visit func(key []byte) *jsonFault) *jsonFault {
 	if fault := p.expect('{', "an object must come here"); fault != nil {
 		return fault
@@ -93,8 +92,7 @@ func (p *jsonText) members(visit func(key []byte) *jsonFault) *jsonFault {
 	}
 }
 
-// value passes over the value that comes next, depth objects and arrays deep,
-// and gives it as a cell.
+// value consumes the next value, at the given depth, and returns it as a cell.
 func (p *jsonText) value(depth int) (cell, *jsonFault) {
 	switch c := p.token(); {
 	case c == '"':
@@ -120,7 +118,7 @@ func (p *jsonText) value(depth int) (cell, *jsonFault) {
 	return cell{}, p.fault("a value must come here")
 }
 
-// skip passes over an object or array that is depth deep itself.
+// skip skips an object or array at the given depth.
 func (p *jsonText) skip(depth int) *jsonFault {
 	if depth >= maxDepth {
 		return &jsonFault{at: p.i, message: tooDeep}
@@ -150,8 +148,8 @@ func (p *jsonText) skip(depth int) *jsonFault {
 	}
 }
 
-// number passes over a number of JSON's grammar, which has fractions and
-// exponents; whether the column takes them is not asked here.
+// number consumes a JSON number, possibly with a fraction and an exponent. The column
+// decides whether it accepts those.
 func (p *jsonText) number() (cell, *jsonFault) {
 	start := p.i
 	if p.b[p.i] == '-' {
@@ -181,7 +179,7 @@ func (p *jsonText) number() (cell, *jsonFault) {
 	return cell{text: p.b[start:p.i], form: formNumber}, nil
 }
 
-// digits passes over digits and tells whether there were any.
+// digits consumes digits and reports whether there were any.
 func (p *jsonText) digits() bool {
 	start := p.i
 	for p.i < len(p.b) && p.b[p.i] >= '0' && p.b[p.i] <= '9' {
@@ -190,9 +188,8 @@ func (p *jsonText) digits() bool {
 	return p.i > start
 }
 
-// string passes over the string that comes next and gives its text, which is
-// valid until the next string. Bytes that are not UTF-8, and halves of
-// surrogate pairs, come through as bytes that are not UTF-8.
+// string consumes the next string and returns its text, which is valid until the next
+// string. Invalid UTF-8 and unpaired surrogates are returned as invalid UTF-8.
 func (p *jsonText) string() ([]byte, *jsonFault) {
 	p.i++
 	start := p.i
@@ -222,8 +219,7 @@ func (p *jsonText) string() ([]byte, *jsonFault) {
 	return nil, p.fault("the string is not closed")
 }
 
-// escape appends what the escape that comes next stands for and stops at its
-// last byte.
+// escape appends the character of the next escape and stops at the escape's last byte.
 func (p *jsonText) escape() bool {
 	if p.i+1 >= len(p.b) {
 		return false
@@ -254,7 +250,7 @@ func (p *jsonText) escape() bool {
 	return true
 }
 
-// unicode reads the escape \uXXXX at i.
+// unicode parses the escape \uXXXX at i.
 func (p *jsonText) unicode(i int) (r rune, ok bool) {
 	if i+6 > len(p.b) || p.b[i] != '\\' || p.b[i+1] != 'u' {
 		return 0, false

@@ -9,51 +9,50 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Kind says how one kind of row is written in a file: which columns there are
-// and what each takes. Make one with Transactions, Users, Courses or another
-// function of this package.
+// Kind describes how a kind of row is written in a file: its columns and their values.
+// Transactions, Users, Courses and others return one.
 type Kind[T any] struct {
-	name    string // as in the command
-	list    string // the key of the API's list answers, if there are any
+	name    string // as in commands
+	list    string // name of the list in the API's responses; may be empty
 	columns []column[T]
 	id      func(*T) int32
-	keys    []key[T] // besides the id
-	// anyOrder: no row needs one before it in the file.
+	keys    []key[T] // in addition to the id
+	// anyOrder: no row needs an earlier row of the file.
 	anyOrder bool
 }
 
-// String gives the kind's name as it stands in commands, such as pricing-plans.
+// String returns the kind's name in commands, such as pricing-plans.
 func (k Kind[T]) String() string { return k.name }
 
-// column is one field of a row: its name, whether a file must have it, and how
-// it is read and written.
+// column is one field of a row: its name, whether it is required, and how it is parsed and
+// written.
 type column[T any] struct {
 	name     string
-	required bool // the header, or every JSON object, must name it
+	required bool // in the header or in every JSON object
 	nullable bool
-	text     bool // free text: empty is not null
-	json     bool // JSON: in CSV inside the cell, in JSON in place
-	limit    int  // length in bytes; 0 is maxCell
+	text     bool // free text, in which empty differs from null
+	json     bool // JSON: within the cell in CSV, inline in JSON
+	limit    int  // maximum length in bytes; 0 is maxCell
 
-	// read puts a cell that is not null into v, or says what is wrong with it.
+	// read parses a non-null cell into v, or returns what is wrong with it.
 	read  func(m *memo, c cell, v *T) (problem string)
 	write func(e *encoder, v *T)
 
-	// inner names the columns that the members of a JSON object stand for
-	// when one is given in this column's place.
+	// inner maps the members of a JSON object to columns, if an object is given as this
+	// column's value.
 	inner map[string]string
-	// csvOnly columns are written inside another one's JSON object.
+	// csvOnly columns are part of another column's object in JSON.
 	csvOnly bool
 }
 
-// memo is what a reader remembers from row to row.
+// memo is a reader's state across rows.
 type memo struct {
-	currency lyceum.Currency              // to save memory
-	rewrite  func([]byte) ([]byte, error) // puts another text in the place of one; nil: none does
-	failed   error                        // of rewrite
+	currency lyceum.Currency              // of the previous row, to save memory
+	rewrite  func([]byte) ([]byte, error) // replaces texts; nil: unchanged
+	failed   error                        // error of rewrite
 }
 
-// accept puts a cell into v, or says what is wrong with it.
+// accept parses a cell into v, or returns what is wrong with it.
 func (k *column[T]) accept(m *memo, c cell, v *T) (problem string) {
 	switch {
 	case c.form == formComposite && !k.json:
@@ -65,7 +64,7 @@ func (k *column[T]) accept(m *memo, c cell, v *T) (problem string) {
 		return ""
 	case len(c.text) > max(k.limit, maxCell):
 		return fmt.Sprintf("must be at most %d KiB long", max(k.limit, maxCell)>>10)
-	case k.json && !utf8.Valid(c.text): // encoding/json would put U+FFFD in its place
+	case k.json && !utf8.Valid(c.text): // encoding/json would replace it by U+FFFD
 		return utf8Taken
 	}
 	if m.rewrite != nil && (k.text || k.json) {
@@ -76,27 +75,27 @@ func (k *column[T]) accept(m *memo, c cell, v *T) (problem string) {
 	return k.read(m, c, v)
 }
 
-// optional gives the column as one that a file may leave out; its field is then
-// zero, and the sink knows what that means.
+// optional returns the column as one that a file may omit. Its field is then zero, which
+// the sink interprets.
 func (k column[T]) optional() column[T] {
 	k.required = false
 	return k
 }
 
-// long gives the column as one of texts that fill a page.
+// long returns the column as one for long texts.
 func (k column[T]) long() column[T] {
 	k.limit = maxLong
 	return k
 }
 
-// always gives the column as one that a file must name even though it may be
-// null: to leave it out would say null of every row.
+// always returns the column as one that a file must have even though it is nullable:
+// omitting it would mean null in every row.
 func (k column[T]) always() column[T] {
 	k.required = true
 	return k
 }
 
-// index gives the place of the column with the name, or -1.
+// index returns the index of the column with the name, or -1.
 func (k Kind[T]) index(name string) int {
 	return slices.IndexFunc(k.columns, func(c column[T]) bool { return c.name == name })
 }
@@ -109,7 +108,7 @@ func columnNames[T any](columns []column[T], separator string) string {
 	return strings.Join(names, separator)
 }
 
-// columnSet is a set of indexes of columns; no kind has more than 64.
+// columnSet is a set of column indexes; no kind has more than 64 columns.
 type columnSet uint64
 
 func (s columnSet) has(i int) bool { return s>>i&1 == 1 }

@@ -8,9 +8,9 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Users are the people of a school. A file must have id and email; without the
-// columns role and created_at those are zero, without name and src null.
-// Passwords are not in the file.
+// Users returns the kind of a school's users. A file must have id and email; without the
+// columns role and created_at those are zero, without name and src null. Files have no
+// passwords.
 func Users() Kind[lyceum.User] {
 	type row = lyceum.User
 	return Kind[row]{
@@ -35,7 +35,7 @@ func Users() Kind[lyceum.User] {
 	}
 }
 
-// roleColumn is any role but an empty one, for a school may name its own.
+// roleColumn accepts any role that is not empty: a school can have its own.
 func roleColumn() column[lyceum.User] {
 	return column[lyceum.User]{
 		name: "role", text: true,
@@ -55,9 +55,8 @@ func roleColumn() column[lyceum.User] {
 	}
 }
 
-// Courses are the courses of a school. A file must have id, name and
-// is_published; without created_at and updated_at those are zero, the other
-// fields are null.
+// Courses returns the kind of a school's courses. A file must have id, name and is_published;
+// without created_at and updated_at those are zero, the other fields are null.
 func Courses() Kind[lyceum.CourseRow] {
 	type row = lyceum.CourseRow
 	return Kind[row]{
@@ -90,12 +89,12 @@ func Courses() Kind[lyceum.CourseRow] {
 	}
 }
 
-// PricingPlans are the ways of paying. A file must have id, course_id, name,
-// price and currency; course_id may be empty. Without the columns frequency,
-// created_at and updated_at those are zero; the other fields are null. A course
-// may be named by product_type and product_id, too. In JSON
-// the frequency may also be the contract's object, which has the interval and
-// the limits of access in it, and is written so.
+// PricingPlans returns the kind of a school's pricing plans. A file must have id, course_id,
+// name, price and currency; course_id may be empty. Without the columns frequency,
+// created_at and updated_at those are zero; the other fields are null. A course can also
+// be given by product_type and product_id. In JSON the frequency can also be the
+// contract's object, which contains the interval and the limits of access; it is written
+// in that form.
 func PricingPlans() Kind[lyceum.PricingPlan] {
 	type row = lyceum.PricingPlan
 	frequency := []column[row]{
@@ -149,8 +148,8 @@ func PricingPlans() Kind[lyceum.PricingPlan] {
 	}
 }
 
-// frequencyColumn is one word in CSV; in JSON it is written as an object that
-// holds the columns given besides it.
+// frequencyColumn returns the column of a plan's frequency. It is one word in CSV; in JSON it is
+// written as an object that contains the given columns, too.
 func frequencyColumn(beside ...column[lyceum.PricingPlan]) column[lyceum.PricingPlan] {
 	inner := map[string]string{"type": "frequency"}
 	for _, k := range beside {

@@ -8,7 +8,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/inbound/wire"
 )
 
-// LectureSections are the parts of courses. A file must have every column.
+// LectureSections returns the kind of a course's sections. A file must have every column.
 func LectureSections() Kind[lyceum.LectureSection] {
 	type row = lyceum.LectureSection
 	return Kind[row]{
@@ -26,8 +26,8 @@ func LectureSections() Kind[lyceum.LectureSection] {
 	}
 }
 
-// Lectures are what learners work through. A file must have every column; name
-// may be null.
+// Lectures returns the kind of a course's lectures. A file must have every column; name may be
+// null.
 func Lectures() Kind[lyceum.Lecture] {
 	type row = lyceum.Lecture
 	return Kind[row]{
@@ -49,7 +49,7 @@ func Lectures() Kind[lyceum.Lecture] {
 	}
 }
 
-// Attachments are the parts of lectures. A file must have id, lecture_id and
+// Attachments returns the kind of the parts of lectures. A file must have id, lecture_id and
 // kind; the other fields may be null. The questions of a quiz are JSON.
 func Attachments() Kind[lyceum.Attachment] {
 	type row = lyceum.Attachment
@@ -116,12 +116,11 @@ func hasVideo(a *lyceum.Attachment) bool { return a.Video.Present }
 
 func videoPart(name string, at func(*lyceum.Attachment) *string) column[lyceum.Attachment] {
 	k := textColumn(name, at)
-	k.text = false // empty is null: there is no video
+	k.text = false // an empty cell is null: there is no video
 	return k
 }
 
-// within makes a column null where the part of the row that it is in is not
-// there.
+// within makes a column null if the part of the row that it belongs to is missing.
 func within[T any](k column[T], there func(*T) bool) column[T] {
 	write := k.write
 	k.nullable = true
@@ -135,7 +134,7 @@ func within[T any](k column[T], there func(*T) bool) column[T] {
 	return k
 }
 
-// quizColumn is the id of the quiz in an attachment.
+// quizColumn returns the column of the id of an attachment's quiz.
 func quizColumn() column[lyceum.Attachment] {
 	k := idColumn("quiz_id", func(a *lyceum.Attachment) *lyceum.QuizID {
 		if a.Quiz == nil {
@@ -146,17 +145,18 @@ func quizColumn() column[lyceum.Attachment] {
 	return within(k, func(a *lyceum.Attachment) bool { return a.Quiz != nil })
 }
 
-// feedbackColumn comes after quiz_id.
+// feedbackColumn returns the column of a quiz's instant feedback. It must follow quiz_id.
 func feedbackColumn() column[lyceum.Attachment] {
 	return optBooleanColumn("instant_feedback", func(a *lyceum.Attachment) *lyceum.Opt[bool] {
 		if a.Quiz == nil {
-			return &lyceum.Opt[bool]{} // what is no quiz has none
+			return &lyceum.Opt[bool]{} // discarded: the attachment is not a quiz
 		}
 		return &a.Quiz.InstantFeedback
 	})
 }
 
-// questionsColumn is JSON as version 2 has it, or version 1; it comes after quiz_id.
+// questionsColumn returns the column of a quiz's questions, which is JSON in the form of version 2
+// or version 1. It must follow quiz_id.
 func questionsColumn() column[lyceum.Attachment] {
 	return column[lyceum.Attachment]{
 		name: "questions", required: true, nullable: true, json: true, limit: maxLong,
@@ -179,7 +179,7 @@ func questionsColumn() column[lyceum.Attachment] {
 	}
 }
 
-// openQuestion is an open question as a file has it.
+// openQuestion is an open question in a file.
 type openQuestion struct {
 	Question      string  `json:"question"`
 	Required      bool    `json:"required"`
@@ -189,7 +189,7 @@ type openQuestion struct {
 	ImgAltText    *string `json:"img_alt_text,omitempty"`
 }
 
-// openQuestionColumn is JSON.
+// openQuestionColumn returns the column of an open question, which is JSON.
 func openQuestionColumn() column[lyceum.Attachment] {
 	return column[lyceum.Attachment]{
 		name: "open_response_question", nullable: true, json: true, limit: maxLong,

@@ -6,8 +6,8 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Memberships are what tiers are of. A file must have id, name and is_published;
-// description and image_url may be null.
+// Memberships returns the kind of memberships, which tiers belong to. A file must have id, name
+// and is_published; description and image_url may be null.
 func Memberships() Kind[lyceum.Membership] {
 	type row = lyceum.Membership
 	return Kind[row]{
@@ -26,7 +26,7 @@ func Memberships() Kind[lyceum.Membership] {
 	}
 }
 
-// MembershipTiers are the tiers of memberships. A file must have id,
+// MembershipTiers returns the kind of the tiers of memberships. A file must have id,
 // membership_id, name, position and is_published; description may be null.
 func MembershipTiers() Kind[lyceum.MembershipTier] {
 	type row = lyceum.MembershipTier
@@ -47,7 +47,7 @@ func MembershipTiers() Kind[lyceum.MembershipTier] {
 	}
 }
 
-// TierProducts are the products in tiers.
+// TierProducts returns the kind of the products in tiers.
 func TierProducts() Kind[lyceum.TierProduct] {
 	return inclusions[lyceum.TierProductID, lyceum.MembershipTierID](
 		"tier-products", "membership_tier_id", lyceum.TierKinds(),

@@ -11,10 +11,10 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// pass is one reading of a file from begin to end, a window of rows at a time.
+// pass is one pass over a file, a window of rows at a time.
 type pass[T any] struct {
 	rows     rowSource[T]
-	sections *sections // of the rows; nil for what is not read again
+	sections *sections // of the rows; nil if the file is not read again
 	ahead    *ahead[T]
 	sink     Sink[T]
 	o        Options
@@ -22,19 +22,19 @@ type pass[T any] struct {
 	seen     *seen[T]
 	result   Result
 
-	read   int // rows of the window
+	read   int // rows in the window
 	batch  []T
-	places []place // of the rows in batch
-	// doubted rows have an id or another key of an earlier row that the sink
-	// has not decided on yet. Only when that one is good are they bad.
+	places []place // of the rows in the batch
+	// doubted rows share an id or another key with an earlier row that the sink has not
+	// decided on yet. They are bad only if that row is valid.
 	doubted []placed[T]
-	faults  []placedFault // of the window
+	faults  []placedFault // in the window
 }
 
-// place is where a row stands: its number in the file, from 1, and its line.
+// place is where a row is: its number in the file, from 1, and its line.
 type place struct{ row, line int }
 
-// placed is a good row.
+// placed is a valid row.
 type placed[T any] struct {
 	place
 	value T
@@ -77,7 +77,7 @@ func (p *pass[T]) run(ctx context.Context) error {
 	}
 }
 
-// take puts a row where it belongs in the window.
+// take adds a row to the window.
 func (p *pass[T]) take(row *Row[T]) {
 	p.result.Rows++
 	p.read++
@@ -99,7 +99,7 @@ func (p *pass[T]) take(row *Row[T]) {
 	}
 }
 
-// put puts a row into the batch, or among the doubted ones.
+// put adds a row to the batch, or to the doubted rows.
 func (p *pass[T]) put(row placed[T]) {
 	if p.seen.doubtful(&row.value) {
 		p.seen.doubt(&row.value)
@@ -111,7 +111,7 @@ func (p *pass[T]) put(row placed[T]) {
 	p.places = append(p.places, row.place)
 }
 
-// flush gives the window to the sink and tells its problems.
+// flush passes the window to the sink and reports its problems.
 func (p *pass[T]) flush(ctx context.Context) error {
 	strict := p.phase == Importing && p.o.OnError == Stop
 	if strict && len(p.faults) > 0 {
@@ -142,9 +142,9 @@ func (p *pass[T]) flush(ctx context.Context) error {
 	return nil
 }
 
-// changed ends a strict import whose rows were all good when they were checked. Where rows
-// contradict each other in a way that the kind's keys do not tell, only the sink finds that, once
-// the earlier ones are kept.
+// changed ends an import with Stop whose rows were all valid when they were checked. If
+// rows contradict each other in a way that the kind's keys do not express, only the sink
+// detects it, once the earlier ones are saved.
 func (p *pass[T]) changed() error {
 	p.tell()
 	return lyceum.Errorf(lyceum.Conflict, "%s not valid, although all were when they were checked: the file or the "+
@@ -152,7 +152,7 @@ func (p *pass[T]) changed() error {
 		plural(p.result.Bad, "row is", "rows are"))
 }
 
-// give hands the batch to the sink and notes which rows it refused.
+// give passes the batch to the sink and records which rows it rejected.
 func (p *pass[T]) give(ctx context.Context) error {
 	var (
 		refused []lyceum.RowProblem
@@ -180,9 +180,9 @@ func (p *pass[T]) give(ctx context.Context) error {
 	return nil
 }
 
-// settle decides the doubted rows once the fate of all rows given before is
-// known: those that clash with a row that was taken are bad, of the others
-// those go into the batch that clash with none before them.
+// settle decides on the doubted rows once the outcome of all earlier rows is known: those
+// that clash with an accepted row are bad. Of the others, those that clash with none
+// before them go into the batch.
 func (p *pass[T]) settle() {
 	open := p.doubted[:0]
 	for _, row := range p.doubted {

@@ -6,7 +6,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// ProductCollections are bundles of products. A file must have id, name,
+// ProductCollections returns the kind of bundles of products. A file must have id, name,
 // is_published and is_listed; description and image_url may be null.
 func ProductCollections() Kind[lyceum.ProductCollection] {
 	type row = lyceum.ProductCollection
@@ -27,15 +27,15 @@ func ProductCollections() Kind[lyceum.ProductCollection] {
 	}
 }
 
-// CollectionProducts are the products in collections.
+// CollectionProducts returns the kind of the products in collections.
 func CollectionProducts() Kind[lyceum.CollectionProduct] {
 	return inclusions[lyceum.CollectionProductID, lyceum.ProductCollectionID](
 		"collection-products", "product_collection_id", lyceum.CollectionKinds(),
 	)
 }
 
-// inclusions are the products in what a column names. A file must have every
-// column but id and created_at.
+// inclusions returns the kind of the products in collections or tiers, whose ids are in the column
+// in. A file must have every column but id and created_at.
 func inclusions[ID, In ~int32](name, in string, kinds []lyceum.ProductKind) Kind[lyceum.Inclusion[ID, In]] {
 	type row = lyceum.Inclusion[ID, In]
 	type place struct {

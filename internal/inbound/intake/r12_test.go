@@ -11,8 +11,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/inbound/intake"
 )
 
-// brokenUsers are rows that cannot be read, each with the column it is refused
-// for. %d is a free id.
+// brokenUsers are rows that are rejected, each with the column at fault. %d is a free id.
 var brokenUsers = []struct{ row, column string }{
 	{"%d,u%[1]d@x,bad \xff UTF-8,student,,2024-01-01", "name"},
 	{"%d,u%[1]d@x,Ann,student,a\x00b,2024-01-01", "src"},
@@ -35,8 +34,8 @@ var brokenUsers = []struct{ row, column string }{
 	{"%d,u%[1]d@x," + strings.Repeat("long ", 20_000) + ",student,,2024-01-01", "name"},
 }
 
-// brokenFile is a file of n rows with mixed line ends, of which every 20th is
-// broken, two of them by a cell of 10 MB, and the places where it is.
+// brokenFile returns a file of n rows with mixed line ends, of which every 20th is broken, two of
+// them by a cell of 10 MiB, and the lines and columns of the broken ones.
 func brokenFile(n int) (file string, broken []string) {
 	var b strings.Builder
 	b.WriteString("\ufeffid,email,name,role,src,created_at\n")
@@ -108,8 +107,8 @@ func TestR12Import(t *testing.T) {
 	}
 }
 
-// TestR12Ids: an import's memory for ids does not grow with how far they lie
-// apart.
+// TestR12Ids checks that the memory that an import needs for ids does not depend on how far apart
+// they are.
 func TestR12Ids(t *testing.T) {
 	const rows = 20_000
 	file := readerFunc(nil)

@@ -22,17 +22,17 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// reportsVariable names the environment variable with the number of reports that
-// TestReports asks of each store.
+// reportsVariable is the environment variable with the number of reports that TestReports makes
+// of each store.
 const reportsVariable = "LYCEUM_REPORTS"
 
-// soldProducts are what the plans of TestReports sell.
+// soldProducts are the products that the plans of TestReports sell.
 var soldProducts = map[lyceum.PricingPlanID]lyceum.Opt[lyceum.Product]{
 	1: lyceum.Some(lyceum.CourseID(1).Product()), 2: lyceum.Some(lyceum.CourseID(1).Product()), 3: lyceum.Some(lyceum.CourseID(2).Product()),
 	4: lyceum.Some(lyceum.Product{Kind: lyceum.CoachingKind, ID: 1}), 5: {},
 }
 
-// sold makes sales around the days on which clocks change.
+// sold returns random sales around the days on which the clocks change.
 func sold(r *rand.Rand, n int) []lyceum.Transaction {
 	some := func(most int) lyceum.Opt[int32] {
 		return lyceum.Opt[int32]{Value: 1 + r.Int32N(int32(most)), Present: true}
@@ -66,7 +66,7 @@ func sold(r *rand.Rand, n int) []lyceum.Transaction {
 	return list
 }
 
-// stock keeps sales with all that they name.
+// stock stores sales and everything that they refer to.
 func stock(tx lyceum.Tx, sold []lyceum.Transaction) error {
 	sales := map[lyceum.SaleID]lyceum.Sale{}
 	for i := range sold {
@@ -107,7 +107,7 @@ func stock(tx lyceum.Tx, sold []lyceum.Transaction) error {
 	return err
 }
 
-// exported is the CSV export of sales, a row for each by name, oldest first.
+// exported returns the CSV export of sales: a row for each, in their order, keyed by column.
 func exported(t *testing.T, sold []lyceum.Transaction) []map[string]string {
 	t.Helper()
 	var file bytes.Buffer
@@ -140,13 +140,13 @@ func records(t *testing.T, file string) []map[string]string {
 	return rows
 }
 
-// figureNames are the columns of figures in a report.
+// figureNames are the columns of a report that have figures.
 var figureNames = []string{
 	"sales_count", "renewals_count", "new_buyers_count", "chargebacks_count", "gross", "tax", "refunds_by_sale_day", "refunds_by_refund_day", "chargebacks",
 	"chargeback_fees", "affiliate_fees", "author_fees", "net", "charge", "revenue",
 }
 
-// brute adds up an export, row by row, as docs/glossary.md has it.
+// brute adds up an export row by row, as docs/glossary.md defines the figures.
 func brute(rows []map[string]string, q reports.Query, zone *time.Location) map[string]map[string]int64 {
 	sums := map[string]map[string]int64{}
 	first, last := q.From.Value.String(), q.Until.Value.String()
@@ -232,7 +232,7 @@ func brute(rows []map[string]string, q reports.Query, zone *time.Location) map[s
 	return sums
 }
 
-// figuresIn reads the figures of a report's file, in smallest units.
+// figuresIn parses the figures of a report's file, in smallest units.
 func figuresIn(t *testing.T, file string) map[string]map[string]int64 {
 	t.Helper()
 	sums := map[string]map[string]int64{}
@@ -252,7 +252,7 @@ func figuresIn(t *testing.T, file string) map[string]map[string]int64 {
 	return sums
 }
 
-// randomReport draws a report of days around those of the sales.
+// randomReport returns a random report of days around those of the sales.
 func randomReport(r *rand.Rand) (reports.Query, lyceum.TimeZone) {
 	from := lyceum.Day{Year: 2024, Month: time.Month(3 + 7*r.IntN(2)), Day: 1 + r.IntN(31)}
 	if r.IntN(4) == 0 {
@@ -278,8 +278,8 @@ func randomReport(r *rand.Rand) (reports.Query, lyceum.TimeZone) {
 	return q, zone
 }
 
-// TestReports holds random reports of each store to a brute force over the exported
-// file, to the cent.
+// TestReports compares random reports of each store with brute-force sums over the exported file,
+// to the cent.
 func TestReports(t *testing.T) {
 	r := rand.New(rand.NewPCG(18, 1))
 	sales := sold(r, 300)

@@ -15,7 +15,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// nasty are texts that a careless reader or writer would change.
+// nasty are strings that a careless reader or writer would change.
 var nasty = []string{
 	"", " ", "'", "''", "null", "NULL", "0", "true", "=1+1", "'=1+1", "''=1+1", "'a", "+31 20", "-5", "@SUM(A1)", "\tx", "\rx", "\nx",
 	"＝1", "＋1", "－1", "＠x", "'＝1", "＝", "\xef\xbc", "\"", "\"\"", "\"=1\"", "a,b", "a\r\nb", "a\nb", "a\rb", "\r\n", ",", "\\", "\\n", "\u2028", "\ufeff",
@@ -27,7 +27,7 @@ func textOf(t *rapid.T, name string) string {
 	return strings.ToValidUTF8(strings.ReplaceAll(s, "\x00", ""), "")
 }
 
-// shortOf is text that has room for more around it in a cell.
+// shortOf draws text that is short enough to leave room for more in a cell.
 func shortOf(t *rapid.T, name string) string {
 	s := textOf(t, name)
 	return strings.ToValidUTF8(s[:min(len(s), 1000)], "")
@@ -344,7 +344,7 @@ func planOf(t *rapid.T) lyceum.PricingPlan {
 	return plan
 }
 
-// checkRoundTrip: whatever the rows are, what is written is read as it was.
+// checkRoundTrip checks that rows of any values are the same after being written and read again.
 func checkRoundTrip[T any](t *testing.T, kind intake.Kind[T], draw func(*rapid.T) T) {
 	t.Run(kind.String(), func(t *testing.T) {
 		rapid.Check(t, func(rt *rapid.T) {
@@ -395,14 +395,14 @@ func TestR13RoundTrip(t *testing.T) {
 	checkRoundTrip(t, intake.TierProducts(), inclusionOf[lyceum.TierProductID, lyceum.MembershipTierID](lyceum.TierKinds()))
 }
 
-// TestR13Formulas: no cell of an exported text begins as a formula does, and
-// numbers stay numbers.
+// TestR13Formulas checks that no exported text begins like a formula, and that numbers stay
+// numbers.
 func TestR13Formulas(t *testing.T) {
 	for cell, want := range map[string]string{
 		"=1+1": `"'=1+1"`, "+1": `"'+1"`, "-1": `"'-1"`, "@x": `"'@x"`, "\tx": "\"'\tx\"", "\rx": "\"'\rx\"", "\nx": "\"'\nx\"",
 		"＝1": `"'＝1"`, "＋1": `"'＋1"`, "－1": `"'－1"`, "＠1": `"'＠1"`,
 		"'=1": `"''=1"`, "''": "''", "'a": "'a", "a=1": "a=1", "": `""`, `say "=1"`: `"say ""=1"""`, `="x"`: `"'=""x"""`,
-		// parts that are cells where a semicolon parts them, or where quotes are not known
+		// parts that become cells where the separator is a semicolon or quotes are not supported
 		"Ann;=1+1": `"Ann;'=1+1"`, "a;b": "a;b", "a; =1": "a; =1", "a\n=1": "\"a\n'=1\"", "a\r\n@x": "\"a\r\n'@x\"", "a\t+1": "\"a\t'+1\"",
 		`a;"=1"`: `"a;'""=1"""`, "a;'=1": `"a;''=1"`, "a;;-1": `"a;;'-1"`, "=1;=1": `"'=1;'=1"`, "a;＝1": `"a;'＝1"`, "a;'b": "a;'b", ";": ";",
 	} {

@@ -10,8 +10,8 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Authors are who courses are by. A file must have id; the other fields may be
-// null.
+// Authors returns the kind of the authors of courses. A file must have id; the other fields may
+// be null.
 func Authors() Kind[lyceum.AuthorProfile] {
 	type row = lyceum.AuthorProfile
 	return Kind[row]{
@@ -36,8 +36,8 @@ type stay struct {
 	since  int64
 }
 
-// Enrollments are the stays of learners in courses. A file must have every
-// column but id; expires_at and ended_at may be null.
+// Enrollments returns the kind of learners' enrollments. A file must have every column but id;
+// expires_at and ended_at may be null.
 func Enrollments() Kind[lyceum.Enrollment] {
 	type row = lyceum.Enrollment
 	return Kind[row]{
@@ -66,8 +66,8 @@ func Enrollments() Kind[lyceum.Enrollment] {
 	}
 }
 
-// CourseProgress is what learners have done of courses. A file must have every
-// column but id; those about completion and certificate may be null.
+// CourseProgress returns the kind of learners' progress in courses. A file must have every
+// column but id; those about completion and the certificate may be null.
 func CourseProgress() Kind[lyceum.Progress] {
 	type row = lyceum.Progress
 	given := func(p *row) *lyceum.Certificate {
@@ -106,8 +106,7 @@ func CourseProgress() Kind[lyceum.Progress] {
 	}
 }
 
-// LectureProgress are the lectures that learners completed. A file must have
-// every column but id.
+// LectureProgress returns the kind of completed lectures. A file must have every column but id.
 func LectureProgress() Kind[lyceum.LectureProgress] {
 	type row = lyceum.LectureProgress
 	return Kind[row]{
@@ -135,8 +134,8 @@ type response struct {
 	at   int64
 }
 
-// QuizResponses are what learners answered. A file must have quiz_id, user_id,
-// submitted_at and percent_correct, a part of 1; the last two may be null.
+// QuizResponses returns the kind of learners' quiz responses. A file must have quiz_id,
+// user_id, submitted_at and percent_correct, a fraction of 1; the last two may be null.
 func QuizResponses() Kind[lyceum.QuizResponse] {
 	type row = lyceum.QuizResponse
 	return Kind[row]{
@@ -163,7 +162,7 @@ func QuizResponses() Kind[lyceum.QuizResponse] {
 	}
 }
 
-// gradeColumn is what was counted of a response.
+// gradeColumn returns the column of one count of a response's grade.
 func gradeColumn(name string, at func(*lyceum.Grade) *int32) column[lyceum.QuizResponse] {
 	k := countColumn(name, func(r *lyceum.QuizResponse) *int32 {
 		r.Counts.Present = true
@@ -172,7 +171,7 @@ func gradeColumn(name string, at func(*lyceum.Grade) *int32) column[lyceum.QuizR
 	return within(k, func(r *lyceum.QuizResponse) bool { return r.Counts.Present }).optional()
 }
 
-// answersColumn is JSON.
+// answersColumn returns the column of a response's answers, which is JSON.
 func answersColumn() column[lyceum.QuizResponse] {
 	return column[lyceum.QuizResponse]{
 		name: "answers", nullable: true, json: true,
@@ -198,8 +197,8 @@ func answersColumn() column[lyceum.QuizResponse] {
 	}
 }
 
-// Tags are those of users, all of a user's in one row, as a JSON list of
-// texts.
+// Tags returns the kind of users' tags: all tags of a user in one row, as a JSON list of
+// strings.
 func Tags() Kind[lyceum.UserTags] {
 	type row = lyceum.UserTags
 	return Kind[row]{
@@ -221,7 +220,7 @@ func Tags() Kind[lyceum.UserTags] {
 	}
 }
 
-// Webhooks are receivers of events. A file must have every column but
+// Webhooks returns the kind of receivers of events. A file must have every column but
 // created_at.
 func Webhooks() Kind[lyceum.Webhook] {
 	type row = lyceum.Webhook
@@ -241,8 +240,8 @@ func Webhooks() Kind[lyceum.Webhook] {
 	}
 }
 
-// WebhookEvents are events on their way to receivers. A file must have every
-// column; last_attempted_at and response_http_status may be null.
+// WebhookEvents returns the kind of events for webhooks. A file must have every column;
+// last_attempted_at and response_http_status may be null.
 func WebhookEvents() Kind[lyceum.WebhookEvent] {
 	type row = lyceum.WebhookEvent
 	return Kind[row]{
@@ -262,7 +261,7 @@ func WebhookEvents() Kind[lyceum.WebhookEvent] {
 	}
 }
 
-// wordColumn is one of the words listed.
+// wordColumn returns a column that accepts the listed words.
 func wordColumn[T any, W ~string](name string, words []W, at func(*T) *W) column[T] {
 	list := make([]string, len(words))
 	for i, w := range words {
@@ -284,7 +283,7 @@ func wordColumn[T any, W ~string](name string, words []W, at func(*T) *W) column
 	}
 }
 
-// nullable makes a column of a value one that may be null.
+// nullable makes a nullable column from that of a value.
 func nullable[T any, V comparable](at func(*T) *lyceum.Opt[V], of func(at func(*T) *V) column[T]) column[T] {
 	k := of(func(v *T) *V {
 		o := at(v)
@@ -295,12 +294,12 @@ func nullable[T any, V comparable](at func(*T) *lyceum.Opt[V], of func(at func(*
 	return within(k, func(v *T) bool { return at(v).Present })
 }
 
-// optWordColumn is one of the words listed, or null.
+// optWordColumn returns a column that accepts the listed words and null.
 func optWordColumn[T any, W ~string](name string, words []W, at func(*T) *lyceum.Opt[W]) column[T] {
 	return nullable(at, func(at func(*T) *W) column[T] { return wordColumn(name, words, at) })
 }
 
-// countColumn is an integer that is not negative.
+// countColumn returns a column of required integers that are not negative.
 func countColumn[T any](name string, at func(*T) *int32) column[T] {
 	return column[T]{
 		name: name, required: true,
@@ -320,12 +319,12 @@ func optCountColumn[T any](name string, at func(*T) *lyceum.Opt[int32]) column[T
 	return nullable(at, func(at func(*T) *int32) column[T] { return countColumn(name, at) })
 }
 
-// optPartColumn is a part of 1 that may be null.
+// optPartColumn returns a column of numbers from 0 to 1 that may be null.
 func optPartColumn[T any](name string, at func(*T) *lyceum.Opt[float64]) column[T] {
 	return optNumberColumn(name, 1, partTaken, at)
 }
 
-// optPercentColumn is a number of percent that may be null.
+// optPercentColumn returns a column of percentages that may be null.
 func optPercentColumn[T any](name string, at func(*T) *lyceum.Opt[float64]) column[T] {
 	return optNumberColumn(name, 100, percentTaken, at)
 }

@@ -9,15 +9,15 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// key is what no two good rows of a file have in common, besides their ids.
+// key is a key, in addition to the id, that no two valid rows of a file share.
 type key[T any] struct {
-	twice lyceum.FieldError                             // says of a row that an earlier one has its key
-	of    func(maphash.Seed, *T) (k uint64, there bool) // a row without the key shares it with none
-	exact bool                                          // numbers are equal for equal keys only
+	twice lyceum.FieldError                             // the error of a row whose key occurred before
+	of    func(maphash.Seed, *T) (k uint64, there bool) // rows without the key never clash
+	exact bool                                          // k identifies the key; otherwise it is a hash
 }
 
-// hashed is a key of which a hash stands for each. Among ten million keys two share one by chance
-// in three of a million files.
+// hashed returns a key that is represented by a hash. Among ten million keys, two have the same
+// hash in about three of a million files.
 func hashed[T any, K comparable](twice lyceum.FieldError, of func(*T) (K, bool)) key[T] {
 	return key[T]{twice: twice, of: func(seed maphash.Seed, v *T) (uint64, bool) {
 		k, there := of(v)
@@ -28,7 +28,7 @@ func hashed[T any, K comparable](twice lyceum.FieldError, of func(*T) (K, bool))
 	}}
 }
 
-// paired is a key of two ids. It takes least memory if many have the first one in common.
+// paired returns a key of two ids. It takes the least memory if many share the first one.
 func paired[T any, A, B ~int32](twice lyceum.FieldError, of func(*T) (a A, b B, there bool)) key[T] {
 	return key[T]{twice: twice, exact: true, of: func(_ maphash.Seed, v *T) (uint64, bool) {
 		a, b, there := of(v)
@@ -36,12 +36,12 @@ func paired[T any, A, B ~int32](twice lyceum.FieldError, of func(*T) (a A, b B, 
 	}}
 }
 
-// inColumn says that what is in a column stood there in an earlier row.
+// inColumn returns the error of a row whose value in a column occurred before.
 func inColumn(name string) lyceum.FieldError {
 	return lyceum.FieldError{Field: name, Message: seenTwice}
 }
 
-// identity says that columns which identify a row are those of an earlier one.
+// identity returns the error of a row whose identifying columns occurred together before.
 func identity(columns string) lyceum.FieldError {
 	return lyceum.FieldError{Message: seenTwice + ": its " + columns + " are those of an earlier row"}
 }
@@ -53,11 +53,11 @@ type keySet interface {
 	Remove(k uint64)
 }
 
-// hashes is a set of hashes. A map of 64-bit numbers to nothing would take twice the memory, as
-// Go gives such nothings the size of a number.
+// hashes is a set of hashes. A map from 64-bit numbers to empty structs would take twice
+// the memory, because Go pads them to the size of a number.
 type hashes struct {
-	first map[uint32]uint32   // upper halves by lower ones
-	more  map[uint64]struct{} // those whose lower half another one has
+	first map[uint32]uint32   // upper halves by lower halves
+	more  map[uint64]struct{} // those whose lower half is in first already
 }
 
 func newHashes() hashes { return hashes{map[uint32]uint32{}, map[uint64]struct{}{}} }
@@ -92,19 +92,18 @@ func (h hashes) clear() {
 	clear(h.more)
 }
 
-// seen remembers the ids and other keys of the good rows of a file, so that none stands in it a
-// second time.
+// seen remembers the ids and other keys of a file's valid rows, to find duplicates.
 type seen[T any] struct {
 	kind Kind[T]
 	ids  *roaring.Bitmap
 	seed maphash.Seed
-	keys []keySet // of the kind's keys
+	keys []keySet // one for each of the kind's keys
 
-	// Those of rows whose fate is open.
+	// Those of rows that are not decided yet.
 	openIDs  map[int32]struct{}
 	openKeys []hashes
 
-	begun, numbered bool // a row was there, and had an id
+	begun, numbered bool // a row has been read; it had an id
 }
 
 func newSeen[T any](kind Kind[T]) *seen[T] {
@@ -124,7 +123,8 @@ const (
 	notAlways = "must be in every row of the file or in none"
 )
 
-// odd reports whether v has an id where the rows before have none, or none where they have one.
+// odd reports whether v has an id although the rows before have none, or lacks one
+// although they have.
 func (s *seen[T]) odd(v *T) bool {
 	has := s.kind.id(v) != 0
 	if !s.begun {
@@ -133,7 +133,8 @@ func (s *seen[T]) odd(v *T) bool {
 	return has != s.numbered
 }
 
-// clash says what of v stood in an earlier good row: the id, and the first of the other keys.
+// clash returns the errors of v about keys of an earlier valid row: the id, and the first
+// of the other keys.
 func (s *seen[T]) clash(v *T) (twice []lyceum.FieldError) {
 	if id := s.kind.id(v); id != 0 && s.ids.Contains(uint32(id)) {
 		twice = append(twice, inColumn(s.kind.columns[0].name))
@@ -146,7 +147,7 @@ func (s *seen[T]) clash(v *T) (twice []lyceum.FieldError) {
 	return twice
 }
 
-// doubtful tells whether v clashes with an earlier row, good or open.
+// doubtful reports whether v clashes with an earlier row, valid or undecided.
 func (s *seen[T]) doubtful(v *T) bool {
 	if len(s.clash(v)) > 0 {
 		return true
@@ -167,7 +168,7 @@ func (s *seen[T]) doubtful(v *T) bool {
 	return false
 }
 
-// doubt remembers v as a row whose fate is open, until settle.
+// doubt remembers v as undecided until settle.
 func (s *seen[T]) doubt(v *T) {
 	s.openIDs[s.kind.id(v)] = struct{}{}
 	for i := range s.openKeys {
@@ -177,7 +178,7 @@ func (s *seen[T]) doubt(v *T) {
 	}
 }
 
-// settle forgets the rows whose fate was open.
+// settle forgets the undecided rows.
 func (s *seen[T]) settle() {
 	clear(s.openIDs)
 	for _, open := range s.openKeys {

@@ -7,7 +7,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Coupons lower prices. A file must have every column; all but id and
+// Coupons returns the kind of coupons. A file must have every column; all but id and
 // cap_visible may be null.
 func Coupons() Kind[lyceum.Coupon] {
 	type row = lyceum.Coupon
@@ -58,8 +58,8 @@ func Coupons() Kind[lyceum.Coupon] {
 	}
 }
 
-// productColumns are the kind, which is one of the words listed, and the id of a
-// product. A row may name only one of both; the rules refuse that.
+// productColumns returns the columns of a product: its kind, which is one of the given words, and
+// its id. The rules reject a row that has only one of them.
 func productColumns[T any](
 	words []string, kind func(word string) lyceum.ProductKind, at func(*T) *lyceum.Opt[lyceum.Product],
 ) []column[T] {
@@ -83,8 +83,8 @@ func productColumns[T any](
 	return []column[T]{within(first, there).optional(), within(second, there).optional()}
 }
 
-// Affiliates are paid for bringing buyers. A file must have every column; all
-// but id may be null.
+// Affiliates returns the kind of affiliates. A file must have every column; all but id may be
+// null.
 func Affiliates() Kind[lyceum.AffiliatePartner] {
 	type row = lyceum.AffiliatePartner
 	return Kind[row]{

@@ -13,27 +13,26 @@ import (
 )
 
 const (
-	// maxRecord is the size in bytes of the longest CSV record, JSON line or
-	// JSON object that is read.
+	// maxRecord is the maximum size of a CSV record, JSON line or JSON object, in bytes.
 	maxRecord = 1 << 20
 
 	firstWindow = 64 << 10
 	maxWindow   = 2 * maxRecord
 )
 
-// source is the input, unzipped, as a window of bytes that slides over it. A
-// window grows as long as what is in it is needed, up to maxWindow.
+// source is the decompressed input as a sliding window of bytes. The window grows as
+// needed, up to maxWindow.
 type source struct {
 	input      *counter
 	r          io.Reader
 	zipped     bool
 	buf        []byte
-	start, end int   // buf[start:end] is not yet read
+	start, end int   // buf[start:end] is unread
 	passed     int64 // bytes before start
-	err        error // of r; io.EOF at its end
+	err        error // of r; io.EOF at the end
 }
 
-// counter counts the bytes that went through it.
+// counter counts the bytes that are read through it.
 type counter struct {
 	r io.Reader
 	n int64
@@ -61,7 +60,7 @@ func newSource(r io.Reader) (*source, error) {
 	return s, s.skipMark()
 }
 
-// skipMark passes over a byte order mark and refuses files that are no text.
+// skipMark skips a byte order mark and rejects files that are not text.
 func (s *source) skipMark() error {
 	for len(s.unread()) < 4 && s.more() {
 	}
@@ -77,18 +76,18 @@ func (s *source) skipMark() error {
 	return s.failure()
 }
 
-// unread gives the window: what has been fetched and not yet passed over. It
-// is valid until more is called.
+// unread returns the window: what has been buffered but not consumed. It is valid until
+// more is called.
 func (s *source) unread() []byte { return s.buf[s.start:s.end] }
 
-// advance passes over the first n bytes of the window.
+// advance consumes the first n bytes of the window.
 func (s *source) advance(n int) {
 	s.start += n
 	s.passed += int64(n)
 }
 
-// more fetches more into the window. It gives false when the input is at its
-// end, has failed, or the window is as large as it may become.
+// more reads more into the window. It returns false if the input has ended or failed, or
+// if the window has its maximum size.
 func (s *source) more() bool {
 	if s.err != nil {
 		return false
@@ -115,7 +114,7 @@ func (s *source) more() bool {
 	return false
 }
 
-// failure is why the input ended other than by its end, or nil.
+// failure returns why the input ended early, or nil.
 func (s *source) failure() error {
 	var corrupt flate.CorruptInputError
 	switch {
@@ -132,8 +131,8 @@ func (s *source) failure() error {
 	return fmt.Errorf("read the file: %w", s.err)
 }
 
-// at gives the byte at i of the window, fetching it when needed; ok is false
-// when the input ends before it.
+// at returns byte i of the window, reading more if needed; ok is false if the input ends
+// before it.
 func (s *source) at(i int) (b byte, ok bool) {
 	for i >= s.end-s.start {
 		if !s.more() {
@@ -143,8 +142,8 @@ func (s *source) at(i int) (b byte, ok bool) {
 	return s.buf[s.start+i], true
 }
 
-// lineEnd gives the size of the line end at i: 2 for \r\n, 1 for \n or \r, 0
-// for anything else.
+// lineEnd returns the size of the line end at i: 2 for \r\n, 1 for \n or \r, 0 for
+// anything else.
 func (s *source) lineEnd(i int) int {
 	b, _ := s.at(i)
 	switch b {
@@ -159,8 +158,8 @@ func (s *source) lineEnd(i int) int {
 	return 0
 }
 
-// line finds the end of the physical line at the window's start. Whole is
-// false when it is longer than maxRecord.
+// line finds the end of the physical line at the start of the window. Whole is false if
+// the line is longer than maxRecord.
 func (s *source) line() (size int, whole bool) {
 	i := 0
 	for {
@@ -178,8 +177,8 @@ func (s *source) line() (size int, whole bool) {
 	}
 }
 
-// skipLine passes over the physical line at the window's start, however long
-// it is, and its line end.
+// skipLine consumes the physical line at the start of the window, of any length, with its
+// line end.
 func (s *source) skipLine() {
 	for {
 		u := s.unread()
@@ -200,8 +199,8 @@ func countLines(b []byte) int {
 	return bytes.Count(b, []byte{'\n'}) + bytes.Count(b, []byte{'\r'}) - bytes.Count(b, []byte("\r\n"))
 }
 
-// firstSign gives the first byte of the input that is not white space, or 0
-// when there is none near its begin.
+// firstSign returns the first byte of the input that is not white space, or 0 if there is
+// none near the start.
 func (s *source) firstSign() byte {
 	for {
 		if rest := bytes.TrimLeft(s.unread(), " \t\r\n"); len(rest) > 0 {

@@ -7,8 +7,8 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Transactions are the rows of the sales list. All of the contract's fields
-// must be in the file; those that are nullable may be empty.
+// Transactions returns the kind of the rows of the sales list. A file must have all of the
+// contract's fields; nullable ones may be empty.
 func Transactions() Kind[lyceum.Transaction] {
 	k := Kind[lyceum.Transaction]{
 		name: "transactions", list: "transactions",
@@ -61,7 +61,7 @@ func fieldAt[V any](f lyceum.TransactionField) func(*lyceum.Transaction) *V {
 	return func(t *lyceum.Transaction) *V { return f.At(t).(*V) }
 }
 
-// statusColumn is paid, or null for unpaid.
+// statusColumn returns the column of the status, which is paid, or null for unpaid.
 func statusColumn(name string, at func(*lyceum.Transaction) *bool) column[lyceum.Transaction] {
 	return column[lyceum.Transaction]{
 		name: name, nullable: true,

@@ -11,7 +11,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// TestFilesHaveEveryField: a transaction comes back whole from either format.
+// TestFilesHaveEveryField checks that a transaction keeps all its fields in either format.
 func TestFilesHaveEveryField(t *testing.T) {
 	want := storetest.FullTransaction()
 	for _, format := range []intake.Format{intake.CSV, intake.JSONLines} {

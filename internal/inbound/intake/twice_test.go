@@ -10,7 +10,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/inbound/intake"
 )
 
-// taker is a sink that takes every row.
+// taker is a sink that accepts every row.
 type taker[T any] struct{}
 
 func (taker[T]) Check(context.Context, []T) ([]lyceum.RowProblem, error) { return nil, nil }
@@ -19,7 +19,8 @@ func (taker[T]) Save(_ context.Context, batch []T) (lyceum.Saved, []lyceum.RowPr
 	return lyceum.Saved{Created: len(batch)}, nil, nil
 }
 
-// repeats returns what an import of rows says, which come a few at a time.
+// repeats returns a function that imports rows in batches of a size and returns the reported
+// problems.
 func repeats[T any](kind intake.Kind[T], rows string) func(size int) string {
 	return func(size int) string {
 		var told []string
@@ -33,8 +34,8 @@ func repeats[T any](kind intake.Kind[T], rows string) func(size int) string {
 	}
 }
 
-// TestKeysOfKinds: what rows of a kind may not have in common is found however far apart they are,
-// and nothing else is.
+// TestKeysOfKinds checks that rows of a kind that share what must be unique are found, however
+// many rows are between them, and no others.
 func TestKeysOfKinds(t *testing.T) {
 	const (
 		uuid     = "7c0e2a4e-5a53-4b5e-9d3c-0a4de5f3b1aa"

@@ -9,11 +9,11 @@ import (
 
 var errTrailing = errors.New("something follows the gzip data")
 
-// gzipMagic begins gzip data.
+// gzipMagic is the prefix of gzip data.
 const gzipMagic = "\x1f\x8b"
 
-// unzipper reads gzip data of one or more parts, as gzip.Reader does, but tells what is no
-// further part from one that is cut off.
+// unzipper reads gzip data of one or more members like gzip.Reader, but distinguishes
+// trailing garbage from a truncated member.
 type unzipper struct {
 	from *bufio.Reader
 	part *gzip.Reader

@@ -6,9 +6,9 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Uploads are files that were sent to a school. A file of them must have uuid,
-// target_type, target_id, purpose, extension and file, the name of the content in the
-// folder of files; size_in_bytes and sha256 may be null.
+// Uploads returns the kind of uploaded files. A file of them must have uuid, target_type,
+// target_id, purpose, extension and file, the name of the content in the folder of files;
+// size_in_bytes and sha256 may be null.
 func Uploads() Kind[lyceum.UploadRow] {
 	type row = lyceum.UploadRow
 	return Kind[row]{
@@ -36,7 +36,7 @@ const (
 	sha256Taken    = "must be a SHA-256, 64 hexadecimal digits in lower case"
 )
 
-// checked gives a column of texts as one that takes only some.
+// checked restricts a text column to the values that satisfy is. taken says what these are.
 func checked[T any](k column[T], is func(string) bool, taken string) column[T] {
 	read := k.read
 	k.read = func(m *memo, c cell, v *T) string {

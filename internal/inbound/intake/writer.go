@@ -5,31 +5,30 @@ import (
 	"io"
 )
 
-// Format is how rows are written.
+// Format is a format of exported rows.
 type Format uint8
 
-// The formats rows are written in.
+// The formats of exported rows.
 const (
-	CSV       Format = iota // a header, then one record a row; lines end in \n
-	JSONLines               // one of the contract's objects a line
+	CSV       Format = iota // a header, then one record per row; lines end in \n
+	JSONLines               // one object of the contract per line
 )
 
-// flushAt is how many bytes a writer collects before it writes them out.
+// flushAt is how many bytes a writer buffers before it writes them.
 const flushAt = 64 << 10
 
-// Writer writes rows that a Reader of the same kind reads back as they were.
-// It is not for use by several goroutines at once.
+// Writer writes rows that a Reader of the same kind reads back unchanged. It is not safe
+// for concurrent use.
 type Writer[T any] struct {
 	w       io.Writer
 	columns []column[T]
-	lead    []string // what stands before each column's value
+	lead    []string // prefix of each column's value
 	enc     encoder
 	err     error
 }
 
-// NewWriter makes a writer of rows to w. The caller ends with Flush. In CSV
-// the header is written even when no row follows, with the columns in the
-// contract's order.
+// NewWriter returns a writer of rows to w. The caller must end with Flush. In CSV the
+// header, with the columns in the contract's order, is written even if no row follows.
 func NewWriter[T any](kind Kind[T], w io.Writer, format Format) *Writer[T] {
 	out := &Writer[T]{w: w, enc: encoder{format: format}}
 	if format == CSV {
@@ -44,7 +43,7 @@ func NewWriter[T any](kind Kind[T], w io.Writer, format Format) *Writer[T] {
 	return out
 }
 
-// jsonColumns are the columns that a JSON object has as members of its own.
+// jsonColumns returns the columns that are top-level members in JSON.
 func jsonColumns[T any](all []column[T]) []column[T] {
 	var members []column[T]
 	for _, k := range all {
@@ -67,8 +66,8 @@ func lead(format Format, i int, name string) string {
 	return ","
 }
 
-// Write writes one row. It fails when an earlier write failed. The years of
-// the row's times must be from 0 to 9999.
+// Write writes one row. It fails if an earlier write failed. The years of the row's times
+// must be from 0 to 9999.
 func (w *Writer[T]) Write(v *T) error {
 	for i := range w.columns {
 		w.enc.raw(w.lead[i])
@@ -84,7 +83,7 @@ func (w *Writer[T]) Write(v *T) error {
 	return w.Flush()
 }
 
-// Flush writes out what has been collected.
+// Flush writes what is buffered.
 func (w *Writer[T]) Flush() error {
 	if w.err == nil && len(w.enc.buf) > 0 {
 		if _, err := w.w.Write(w.enc.buf); err != nil {

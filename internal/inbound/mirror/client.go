@@ -18,17 +18,16 @@ import (
 )
 
 const (
-	// maxAnswer is the size in bytes of the largest answer that is read.
+	// maxAnswer is the maximum size of a response, in bytes.
 	maxAnswer = 32 << 20
-	// attempts is how often a question is asked that fails for a reason that
-	// may pass.
+	// attempts is how often a request is sent that fails for a temporary reason.
 	attempts = 6
-	// mostWait is how long is waited because the other server asks for it.
+	// mostWait is the longest Retry-After or rate limit reset that is honored.
 	mostWait = time.Hour
 )
 
-// client asks the other server. It waits when its rate limit is used up, and
-// asks again when something fails that may pass.
+// client calls the other server. It waits when its rate limit is exhausted, and retries
+// temporary failures.
 type client struct {
 	base  string
 	key   string
@@ -36,12 +35,12 @@ type client struct {
 	sleep func(context.Context, time.Duration) error
 
 	mu    sync.Mutex
-	until time.Time // nothing is asked before
+	until time.Time // no requests before
 	now   func() time.Time
 }
 
-// newClient makes a client of a server's address, to which the paths of the
-// contract are added.
+// newClient returns a client for a server's address, to which the paths of the contract
+// are appended.
 func newClient(
 	base, key string, now func() time.Time, sleep func(context.Context, time.Duration) error,
 ) (*client, error) {
@@ -59,10 +58,10 @@ func newClient(
 	}, nil
 }
 
-// errNotThere is a 404.
+// errNotThere is a 404 response.
 var errNotThere = errors.New("404 Not Found")
 
-// get asks for a path and reads the answer into a value.
+// get requests a path and decodes the response into a value.
 func (c *client) get(ctx context.Context, path string, query url.Values, into any) error {
 	if len(query) > 0 {
 		path += "?" + query.Encode()
@@ -94,7 +93,7 @@ func (c *client) wait(ctx context.Context) error {
 	return c.sleep(ctx, left)
 }
 
-// once asks once, and tells whether to ask again would make sense.
+// once sends one request, and reports whether it should be retried.
 func (c *client) once(ctx context.Context, path string, into any) (retry bool, err error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, c.base+path, nil)
 	if err != nil {
@@ -117,7 +116,7 @@ func (c *client) once(ctx context.Context, path string, into any) (retry bool, e
 			Err: err,
 		}
 	}
-	defer answer.Body.Close() // nothing is written to it
+	defer answer.Body.Close() // only read, so an error does not matter
 	body, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer+1))
 	if err != nil {
 		return true, &lyceum.Error{
@@ -164,12 +163,11 @@ func (c *client) once(ctx context.Context, path string, into any) (retry bool, e
 	}
 }
 
-// missing names what an answer must have to be of a type and lacks, of what a copy
-// cannot do without: a list or an object that would seem to be empty, and the number of
-// pages.
+// missing returns the name of a member that a response of the type must have and lacks: a list or
+// an object that would otherwise look empty, or the number of pages. It returns "" if there is none.
 func missing(answer []byte, of reflect.Type) string {
 	var has map[string]json.RawMessage
-	_ = json.Unmarshal(answer, &has) // what is no object has nothing
+	_ = json.Unmarshal(answer, &has) // anything but an object has no members
 	for i := range of.NumField() {
 		field := of.Field(i)
 		name := field.Tag.Get("json")
@@ -190,8 +188,8 @@ func missing(answer []byte, of reflect.Type) string {
 	return ""
 }
 
-// redirected refuses a redirect, since the API key would go wherever it leads,
-// and says where that is, without what may be a secret in it.
+// redirected rejects a redirect, which would send the API key to its target. The error
+// names the target without any secrets in it.
 func (c *client) redirected(answer *http.Response) error {
 	to, err := answer.Location()
 	if err != nil {
@@ -203,14 +201,15 @@ func (c *client) redirected(answer *http.Response) error {
 		"--from to it", c.base, shown.String())
 }
 
-// heed waits with the next question for as long as an answer asks for, unless that is
-// longer than mostWait, and returns how long that is.
+// heed returns how long a response asks to wait. Unless that is longer than mostWait, it delays
+// the next request accordingly.
 func (c *client) heed(answer *http.Response) (wait time.Duration) {
 	refused := answer.StatusCode == http.StatusTooManyRequests || answer.StatusCode == http.StatusServiceUnavailable
 	if refused {
 		wait = c.retryAfter(answer.Header)
 	}
-	// It says in how many seconds the next minute begins. For some servers it is a time.
+	// RateLimit-Reset is the number of seconds until the next minute. On some servers it is a
+	// time instead.
 	reset, err := strconv.Atoi(answer.Header.Get("RateLimit-Reset"))
 	usedUp := answer.StatusCode == http.StatusTooManyRequests || answer.Header.Get("RateLimit-Remaining") == "0"
 	if wait <= 0 && usedUp && err == nil && reset >= 0 && reset <= int(mostWait.Seconds()) {
@@ -228,8 +227,8 @@ func (c *client) heed(answer *http.Response) (wait time.Duration) {
 	return wait
 }
 
-// retryAfter reads a Retry-After, which has seconds or a time of the other server's
-// clock; what is neither says nothing.
+// retryAfter parses a Retry-After header: seconds, or a time by the other server's clock.
+// It returns 0 for anything else.
 func (c *client) retryAfter(header http.Header) time.Duration {
 	text := header.Get("Retry-After")
 	if seconds, err := strconv.ParseUint(text, 10, 31); err == nil {
@@ -246,8 +245,7 @@ func (c *client) retryAfter(header http.Header) time.Duration {
 	return at.Sub(now)
 }
 
-// together calls do for each of n places, several at a time, and gives the
-// first error.
+// together calls do for 0 to n-1, a limited number at a time, and returns the first error.
 func together(ctx context.Context, n, atOnce int, do func(ctx context.Context, i int) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

@@ -17,7 +17,7 @@ import (
 	gen "github.com/lyceum-school/lyceum/internal/gen/apiv1"
 )
 
-// patient is a clock that sleeping moves.
+// patient is a clock that sleeping advances.
 type patient struct {
 	at    time.Time
 	slept []time.Duration
@@ -31,8 +31,8 @@ func (p *patient) sleep(ctx context.Context, d time.Duration) error {
 	return ctx.Err()
 }
 
-// answers makes a client of a server that answers one after the other, the last
-// for good.
+// answers returns a client of a server that sends the responses one after the other, and then
+// repeats the last.
 func answers(t *testing.T, each ...func(http.ResponseWriter)) (*client, *patient, *atomic.Int32) {
 	t.Helper()
 	var asked atomic.Int32
@@ -81,7 +81,7 @@ func TestClientWaitsAndAsksAgain(t *testing.T) {
 		slept   []time.Duration
 		kind    lyceum.Kind // of the error
 		fails   bool
-		asked   int32 // by two questions, or by one that fails
+		asked   int32 // for two calls, or for one that fails
 	}{
 		"nothing to wait for":                  {[]func(http.ResponseWriter){fine}, nil, 0, false, 2},
 		"the last of a minute":                 {[]func(http.ResponseWriter){with(200, "RateLimit-Remaining", "0", "RateLimit-Reset", "17"), fine}, []time.Duration{17*s + extra}, 0, false, 2},
@@ -126,8 +126,8 @@ func TestClientWaitsAndAsksAgain(t *testing.T) {
 	}
 }
 
-// TestR44_MirrorKeepsItsKeyFromRedirects: whoever the server redirects to gets
-// neither the key nor a request, and the refusal says who that is.
+// TestR44_MirrorKeepsItsKeyFromRedirects checks that the target of a redirect receives neither
+// the key nor a request, and that the error names the target.
 func TestR44_MirrorKeepsItsKeyFromRedirects(t *testing.T) {
 	stranger := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		t.Errorf("a request came to where the redirect leads, with the key %q", r.Header.Get("apiKey"))
@@ -169,7 +169,7 @@ func TestTogether(t *testing.T) {
 	}
 }
 
-// TestClientSaysWhatIsWrong with an answer that cannot be read.
+// TestClientSaysWhatIsWrong checks the errors for responses that cannot be used.
 func TestClientSaysWhatIsWrong(t *testing.T) {
 	for says, answer := range map[string]func(http.ResponseWriter){
 		"/v1/a ended early; repeat the command to resume":                                         broken,
@@ -184,7 +184,8 @@ func TestClientSaysWhatIsWrong(t *testing.T) {
 	}
 }
 
-// TestClientTrustsNoOtherCertificate, and does not try again.
+// TestClientTrustsNoOtherCertificate checks that an untrusted certificate is an error, which is
+// not retried.
 func TestClientTrustsNoOtherCertificate(t *testing.T) {
 	server := httptest.NewUnstartedServer(http.NotFoundHandler())
 	server.Config.ErrorLog = log.New(io.Discard, "", 0)
@@ -202,10 +203,11 @@ func TestClientTrustsNoOtherCertificate(t *testing.T) {
 	}
 }
 
-// TestPages of lists that change while they are read, or that make no sense.
+// TestPages checks that lists are read to the end although they change meanwhile, and that
+// nonsensical ones are errors.
 func TestPages(t *testing.T) {
 	for name, tc := range map[string]struct {
-		answers string // each total, page, number_of_pages, rows; the last for good
+		answers string // total, page, number_of_pages, rows of each; the last is repeated
 		asked   int32
 		fails   bool
 	}{
@@ -244,7 +246,8 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// TestClientRefusesWhatLacksItsParts: they would seem to be empty, and a school to be copied.
+// TestClientRefusesWhatLacksItsParts checks that a response without its list or meta is an error:
+// the list would seem to be empty, and the school to be copied.
 func TestClientRefusesWhatLacksItsParts(t *testing.T) {
 	for answer, lacks := range map[string]string{
 		`{}`:                             "users",

@@ -15,18 +15,18 @@ import (
 	"github.com/lyceum-school/lyceum/internal/inbound/wire"
 )
 
-// firstUnknownAuthor is where ids of authors begin whose own ids are not told:
-// beyond all that are given out.
+// firstUnknownAuthor is the first id for authors whose own ids are unknown: beyond all ids
+// that are assigned.
 const firstUnknownAuthor lyceum.AuthorID = 2_000_000_000
 
-// more is what only version 2 tells of a course.
+// more is what only version 2 returns about a course.
 type more struct {
 	author               lyceum.Opt[lyceum.AuthorID]
 	listed               bool
 	createdAt, updatedAt time.Time
 }
 
-// courses copies the courses with all that is in them.
+// courses copies the courses with all their contents.
 func (m *mirror) courses(ctx context.Context) error {
 	extra, err := m.moreOfCourses(ctx)
 	if err != nil {
@@ -48,7 +48,7 @@ func (m *mirror) courses(ctx context.Context) error {
 		}
 		known, told := extra[id]
 		author := authorOf(&one.Course.AuthorBio, known, told, unknown)
-		if int64(id) <= m.State.Cursor { // done, but for the numbering of its author
+		if int64(id) <= m.State.Cursor { // copied already; only the numbering of authors is repeated
 			continue
 		}
 		if err := m.course(ctx, &one.Course, author, known, told); err != nil {
@@ -61,7 +61,8 @@ func (m *mirror) courses(ctx context.Context) error {
 	return nil
 }
 
-// courseIDs returns them in an order that stays when courses come and go.
+// courseIDs returns the ids in an order that does not change when courses are added or
+// deleted.
 func (m *mirror) courseIDs(ctx context.Context) (ids []int32, err error) {
 	err = pages(ctx, m.client, "/v1/courses", nil, func(list *gen.CourseList) (*gen.PaginationMeta, int, error) {
 		for _, c := range list.Courses {
@@ -73,7 +74,7 @@ func (m *mirror) courseIDs(ctx context.Context) (ids []int32, err error) {
 	return slices.Compact(ids), err
 }
 
-// moreOfCourses asks version 2, where it is open to the key.
+// moreOfCourses requests the courses from version 2, if the key has access to it.
 func (m *mirror) moreOfCourses(ctx context.Context) (map[int32]more, error) {
 	all := map[int32]more{}
 	for page := 1; ; page++ {
@@ -96,8 +97,8 @@ func (m *mirror) moreOfCourses(ctx context.Context) (map[int32]more, error) {
 	}
 }
 
-// authorOf gives who a course is by. Where the id is not told, equal biographies
-// are one author's.
+// authorOf returns the author of a course. If the id is unknown, equal biographies count
+// as one author.
 func authorOf(
 	bio *gen.AuthorBio, known more, told bool, unknown map[lyceum.AuthorProfile]lyceum.AuthorID,
 ) lyceum.Opt[lyceum.AuthorProfile] {
@@ -121,7 +122,7 @@ func authorOf(
 	return lyceum.Some(author)
 }
 
-// course keeps one course with its author, sections, lectures and attachments.
+// course saves a course with its author, sections, lectures and attachments.
 func (m *mirror) course(
 	ctx context.Context,
 	c *gen.CourseDetail,
@@ -189,7 +190,7 @@ func (m *mirror) course(
 	return m.contents(ctx, sections, lectures, attachments)
 }
 
-// filesOf downloads the files of attachments, one after the other.
+// filesOf downloads the files of attachments, one at a time.
 func (m *mirror) filesOf(ctx context.Context, attachments []lyceum.Attachment) (err error) {
 	for i := range attachments {
 		a := &attachments[i]
@@ -209,8 +210,8 @@ func (m *mirror) filesOf(ctx context.Context, attachments []lyceum.Attachment) (
 	return nil
 }
 
-// author keeps an author, without a user who is not here: one who was erased there is
-// still named.
+// author saves an author, without the user if they don't exist here: the other server
+// still names erased ones.
 func (m *mirror) author(ctx context.Context, row lyceum.AuthorProfile) error {
 	v := m.Store.In(ctx, m.School)
 	if row.UserID.Present {
@@ -258,8 +259,8 @@ func (m *mirror) contents(
 	)
 }
 
-// lecture asks for the name and the attachments of a lecture, which has no id if it is
-// not there.
+// lecture requests the name and the attachments of a lecture. A lecture that no longer
+// exists gets no id.
 func (m *mirror) lecture(ctx context.Context, l *lyceum.Lecture) ([]lyceum.Attachment, error) {
 	path := fmt.Sprintf("/v1/courses/%d/lectures/%d", l.Course, l.ID)
 	var one gen.OneLecture
@@ -296,7 +297,7 @@ func questions(asked []gen.QuizQuestion) lyceum.Questions {
 	return lyceum.PlainQuestions(all...)
 }
 
-// video asks for a video, which need not be made ready.
+// video requests a video, which may still be processing.
 func (m *mirror) video(ctx context.Context, lecture string, id int32) (lyceum.Opt[lyceum.Video], error) {
 	var one gen.OneVideo
 	err := m.client.get(ctx, fmt.Sprintf("%s/videos/%d", lecture, id), nil, &one)

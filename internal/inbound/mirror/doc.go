@@ -1,6 +1,6 @@
-// Package mirror copies a school out of a server that speaks v1, through its
-// public operations alone, into a school of this one.
+// Package mirror copies a school from a server that speaks v1 into a school of this
+// server, through public operations only.
 //
-// It owns the questions and their order. What may be kept and how is decided
-// by the rules that imports go through. It must not know SQL.
+// It owns the requests and their order. The rules for imports decide what may be saved,
+// and how. It must not know SQL.
 package mirror

@@ -20,19 +20,19 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Files says which files are downloaded, and where they can be found afterwards.
+// Files says which files are downloaded, and where they will be available.
 type Files struct {
-	Base string // URL of the server that will have them
-	// Origins are those that files are downloaded from, such as
-	// https://cdn.example.com, besides that of the other server.
+	Base string // URL of the server that will serve them
+	// Origins are those that files are downloaded from besides the other server's, such as
+	// https://cdn.example.com.
 	Origins []string
-	Read    func(bytes int64) // hears how many bytes came, a few at a time
+	Read    func(bytes int64) // called with the number of bytes received since the last call
 }
 
-// stalled is how long a download may bring nothing.
+// stalled is how long a download may receive nothing.
 const stalled = time.Minute
 
-// downloads gets files without the API key, from nowhere but some origins.
+// downloads downloads files without the API key, and only from certain origins.
 type downloads struct {
 	Files
 	from string
@@ -41,7 +41,7 @@ type downloads struct {
 
 func newDownloads(f *Files, from string) (*downloads, error) {
 	if f == nil {
-		return nil, nil //nolint:nilnil // nothing is downloaded
+		return nil, nil //nolint:nilnil // no downloads
 	}
 	d := &downloads{Files: *f, from: from, http: &http.Client{
 		Transport: &http.Transport{
@@ -59,7 +59,7 @@ func newDownloads(f *Files, from string) (*downloads, error) {
 	return d, nil
 }
 
-// originOf returns scheme and host of an address of the web.
+// originOf returns the scheme and host of an http or https URL.
 func originOf(address string) (origin string, ok bool) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil {
@@ -68,7 +68,7 @@ func originOf(address string) (origin string, ok bool) {
 	return u.Scheme + "://" + strings.ToLower(u.Host), true
 }
 
-// may reports whether files of an address are downloaded.
+// may reports whether files at an address are downloaded.
 func (d *downloads) may(address string) bool {
 	origin, ok := originOf(address)
 	return ok && slices.ContainsFunc(append([]string{d.from}, d.Origins...), func(allowed string) bool {
@@ -77,17 +77,17 @@ func (d *downloads) may(address string) bool {
 	})
 }
 
-// placed is what a file is for.
+// placed is what a file belongs to.
 type placed struct {
 	target    lyceum.UploadTarget
-	id        int32 // of the target
+	id        int32 // the target's id
 	purpose   lyceum.UploadPurpose
-	extension string // empty: as the address or the answer says
-	what      string // in messages, such as "attachment 7"
+	extension string // empty: from the address or the response
+	what      string // for messages, such as "attachment 7"
 }
 
-// file downloads a file, unless that was done before or is not allowed, and returns
-// where it is then. What cannot be downloaded is told, and stays where it is.
+// file downloads a file, unless that was done before or is not allowed, and returns its
+// new address. A file that cannot be downloaded is reported, and keeps its address.
 func (m *mirror) file(ctx context.Context, of placed, address string) (string, error) {
 	if m.downloads == nil || !m.downloads.may(address) {
 		return address, nil
@@ -107,7 +107,7 @@ func (m *mirror) file(ctx context.Context, of placed, address string) (string, e
 
 func (m *mirror) download(ctx context.Context, of placed, address string) (at string, retry bool, err error) {
 	f := &remoteFile{downloads: m.downloads, ctx: ctx, address: address}
-	defer func() { _ = f.Close() }() // it never fails
+	defer func() { _ = f.Close() }() // never fails
 	if err := f.ask(); err != nil {
 		return m.notDownloaded(of, address, f, err)
 	}
@@ -130,8 +130,8 @@ func (m *mirror) download(ctx context.Context, of placed, address string) (at st
 	return at, false, err
 }
 
-// keptAt returns the permanent address here of a file that was downloaded: that of a
-// picture is made of what is in it.
+// keptAt returns the permanent address of a downloaded file in this school. That of an
+// image is derived from its content.
 func (m *mirror) keptAt(ctx context.Context, row *lyceum.UploadRow) (string, error) {
 	name := row.UUID
 	if row.Purpose == lyceum.ThumbnailUpload {
@@ -145,8 +145,8 @@ func (m *mirror) keptAt(ctx context.Context, row *lyceum.UploadRow) (string, err
 	return m.downloads.Base + lyceum.UploadPath(m.School, name, row.Extension), nil
 }
 
-// notDownloaded tells what is wrong with a file, and goes on; unless that may pass, or
-// lies here.
+// notDownloaded reports a failed download and lets the copy continue, unless the reason is
+// temporary or on this side.
 func (m *mirror) notDownloaded(of placed, address string, f *remoteFile, err error) (string, bool, error) {
 	if lyceum.KindOf(err) != lyceum.Invalid {
 		return address, f.passing && f.ctx.Err() == nil, err
@@ -156,24 +156,25 @@ func (m *mirror) notDownloaded(of placed, address string, f *remoteFile, err err
 	return address, false, nil
 }
 
-// remoteFile is a file of another server, which is asked for from where it is read.
+// remoteFile is a file of another server. It is requested from the offset at which reading
+// begins.
 type remoteFile struct {
 	*downloads
 
-	ctx     context.Context //nolint:containedctx // that of the call
+	ctx     context.Context //nolint:containedctx // of the caller
 	address string
 	answer  *http.Response
 	stop    context.CancelFunc
-	passing bool // what failed may pass
+	passing bool // the failure was temporary
 
 	size int64
-	tag  string // ETag, or what there is in its place
-	at   int64  // of the file
-	here int64  // of the body; it may be before at if all is true
-	all  bool   // the server sends all of the file, whatever it is asked for
+	tag  string // the ETag, or a substitute
+	at   int64  // offset in the file
+	here int64  // offset of the body; less than at if the server ignores ranges
+	all  bool   // the server ignores ranges and always sends the whole file
 }
 
-// ask asks for the file from where it is sought.
+// ask requests the file from the current offset.
 func (f *remoteFile) ask() error {
 	ctx, stop := context.WithCancel(f.ctx)
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, f.address, nil)
@@ -188,14 +189,14 @@ func (f *remoteFile) ask() error {
 			request.Header.Set("If-Range", f.tag)
 		}
 	}
-	answer, err := f.http.Do(request) //nolint:bodyclose // Close does
+	answer, err := f.http.Do(request) //nolint:bodyclose // Close closes it
 	if err != nil {
 		stop()
 		return f.broken(err)
 	}
 	f.answer, f.stop, f.here, f.all = answer, stop, f.at, false
 	if err := f.accept(answer); err != nil {
-		_ = f.Close() // it never fails
+		_ = f.Close() // never fails
 		return err
 	}
 	return nil
@@ -213,7 +214,7 @@ func (f *remoteFile) broken(err error) error {
 	}
 }
 
-// withoutAddress takes the address out of an error: it may let in whoever has it.
+// withoutAddress removes the URL from an error: it may be a credential.
 func withoutAddress(err error) error {
 	if failed, is := errors.AsType[*url.Error](err); is {
 		return failed.Err
@@ -221,7 +222,8 @@ func withoutAddress(err error) error {
 	return err
 }
 
-// accept refuses an answer that is not the file, or not from where it was asked for.
+// accept rejects a response that is not the file, or does not start at the requested
+// offset.
 func (f *remoteFile) accept(answer *http.Response) error {
 	coding := answer.Header.Get("Content-Encoding")
 	switch code := answer.StatusCode; {
@@ -239,7 +241,7 @@ func (f *remoteFile) accept(answer *http.Response) error {
 			return lyceum.Invalidf("the other server sends another part of it than was asked for")
 		}
 		return nil
-	case code == http.StatusOK: // ranges are not supported, or the file is another one now
+	case code == http.StatusOK: // no support for ranges, or the file has changed
 		if answer.ContentLength != f.size || tagOf(answer) != f.tag {
 			return lyceum.Invalidf("it was changed while it was copied; repeat the command")
 		}
@@ -258,12 +260,12 @@ func tagOf(answer *http.Response) string {
 	return cmp.Or(answer.Header.Get("ETag"), answer.Header.Get("Last-Modified"))
 }
 
-// uuid is always the same for the same content for the same thing, so that it is
-// downloaded once.
+// uuid derives a UUID from the address, ETag and size of the file and from what it is for, so that
+// the same content is downloaded once.
 func (f *remoteFile) uuid(of placed) string {
 	address := f.address
 	if u, err := url.Parse(address); err == nil && lyceum.IsFileLink(address) {
-		u.RawQuery = "" // which has a time
+		u.RawQuery = "" // it contains a time
 		address = u.String()
 	}
 	sum := sha256.Sum256([]byte(strings.Join([]string{
@@ -289,7 +291,7 @@ func (f *remoteFile) extension(of placed) string {
 	return strings.ToLower(strings.TrimPrefix(path.Ext(name), "."))
 }
 
-// Seek asks the server for nothing.
+// Seek sends no request.
 func (f *remoteFile) Seek(offset int64, whence int) (int64, error) {
 	switch whence {
 	case io.SeekCurrent:
@@ -304,13 +306,13 @@ func (f *remoteFile) Seek(offset int64, whence int) (int64, error) {
 	return offset, nil
 }
 
-// Read cuts off a server that sends nothing for too long.
+// Read fails if the server sends nothing for too long.
 func (f *remoteFile) Read(b []byte) (int, error) {
 	if f.at >= f.size {
 		return 0, io.EOF
 	}
 	if f.answer != nil && (f.here > f.at || f.here < f.at && !f.all) {
-		_ = f.Close() // it never fails
+		_ = f.Close() // never fails
 	}
 	if f.answer == nil {
 		if err := f.ask(); err != nil {
@@ -340,11 +342,11 @@ func (f *remoteFile) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// Close ends what is asked for.
+// Close ends a pending request.
 func (f *remoteFile) Close() error {
 	if f.answer != nil {
 		f.stop()
-		_ = f.answer.Body.Close() // what it has is not wanted any more
+		_ = f.answer.Body.Close() // the rest of the body is not needed
 		f.answer = nil
 	}
 	return nil

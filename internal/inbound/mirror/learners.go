@@ -22,8 +22,8 @@ type learner struct {
 	lectureProgress []lyceum.LectureProgress
 }
 
-// learners copies what a user's own page tells: role, source, tags, enrollments,
-// and what they have done of each course.
+// learners copies what each user's own page contains: role, source, tags, enrollments, and
+// the progress in each course.
 func (m *mirror) learners(ctx context.Context) error {
 	return m.userPages(ctx, func(page []gen.UserSummary) error {
 		ids := make([]int32, len(page))
@@ -62,9 +62,9 @@ func (m *mirror) learner(ctx context.Context, id int32) (learner, error) {
 	for _, tag := range d.Tags {
 		l.tags.Tags = append(l.tags.Tags, tag.Name)
 	}
-	for _, c := range slices.Backward(d.Courses) { // the oldest first, so that ids rise with time
+	for _, c := range slices.Backward(d.Courses) { // the oldest first, so that ids grow with time
 		e := lyceum.Enrollment{User: l.user.ID, Course: lyceum.CourseID(c.CourseID), EnrolledAt: c.EnrolledAt}
-		if !c.IsActiveEnrollment { // when it ended is told nowhere
+		if !c.IsActiveEnrollment { // the API does not say when it ended
 			e.EndedAt = lyceum.Some(c.EnrolledAt)
 		}
 		l.enrollments = append(l.enrollments, e)
@@ -75,7 +75,7 @@ func (m *mirror) learner(ctx context.Context, id int32) (learner, error) {
 	return l, nil
 }
 
-// studied asks what a learner has done of a course.
+// studied requests a learner's progress in a course.
 func (m *mirror) studied(ctx context.Context, l *learner, course lyceum.CourseID) error {
 	row := lyceum.Progress{User: l.user.ID, Course: course}
 	path := fmt.Sprintf("/v1/courses/%d/progress", course)
@@ -106,8 +106,8 @@ func (m *mirror) studied(ctx context.Context, l *learner, course lyceum.CourseID
 	return err
 }
 
-// keepLearners keeps progress before enrollments, which would begin one of
-// their own.
+// keepLearners saves progress before enrollments, which would otherwise create their own
+// progress.
 func (m *mirror) keepLearners(ctx context.Context, all []learner) error {
 	var users []lyceum.User
 	var tags []lyceum.UserTags
@@ -156,7 +156,7 @@ func (m *mirror) keepLearners(ctx context.Context, all []learner) error {
 	}, lectures...)
 }
 
-// adopt gives progress the id that it has in the copy, if it began there.
+// adopt sets the ids of progress that exists in the copy already to those that it has there.
 func (m *mirror) adopt(ctx context.Context, rows []lyceum.Progress) error {
 	v := m.Store.In(ctx, m.School)
 	type place struct {
@@ -185,10 +185,10 @@ func (m *mirror) adopt(ctx context.Context, rows []lyceum.Progress) error {
 	return nil
 }
 
-// news gives what is new of the latest enrollments. The other server tells of a
-// user's latest in a course alone, so that one that goes on in the copy has
-// ended when there is a later one; and not on that page when one expires, so
-// that one that goes on still is left as it is.
+// news returns the changes in the latest enrollments. The other server only returns a
+// user's latest enrollment in each course: an enrollment that is open in the copy has
+// ended if there is a later one. It does not say there when one expires, so an enrollment
+// that is still open stays as it is.
 func (m *mirror) news(ctx context.Context, latest []lyceum.Enrollment) (rows []lyceum.Enrollment, err error) {
 	v := m.Store.In(ctx, m.School)
 	for _, e := range latest {
@@ -213,8 +213,8 @@ func (m *mirror) news(ctx context.Context, latest []lyceum.Enrollment) (rows []l
 	return rows, nil
 }
 
-// enrollments brings to the active enrollments when they expire. New ones come first,
-// and move the others to later pages, so that none is missed.
+// enrollments adds the times at which active enrollments expire. New enrollments come
+// first and move the others to later pages, so that none is missed.
 func (m *mirror) enrollments(ctx context.Context) error {
 	ids, err := m.courseIDs(ctx)
 	if err != nil {
@@ -253,7 +253,8 @@ func (m *mirror) enrollments(ctx context.Context) error {
 }
 
 // lateLearners copies those who enrolled in a course after the learners were copied: an
-// enrollment alone would begin progress of another id than the other server's.
+// enrollment without its progress would create progress with a different id than on the
+// other server.
 func (m *mirror) lateLearners(ctx context.Context, course lyceum.CourseID, list []gen.Enrollment) error {
 	v := m.Store.In(ctx, m.School)
 	type begin struct {
@@ -284,8 +285,8 @@ func (m *mirror) lateLearners(ctx context.Context, course lyceum.CourseID, list 
 	return m.someLearners(ctx, late)
 }
 
-// ofKnown leaves out the responses of users who are not here: they came since, and the
-// next run finds them, or were erased there.
+// ofKnown leaves out responses of users who don't exist here: they are new, and the next
+// run finds them, or they were erased there.
 func (m *mirror) ofKnown(
 	ctx context.Context, quiz lyceum.QuizID, list []gen.QuizResponse,
 ) (rows []lyceum.QuizResponse, err error) {
@@ -305,8 +306,8 @@ func (m *mirror) ofKnown(
 	return rows, err
 }
 
-// responses copies what learners answered to each quiz that was copied. The transactions
-// have brought those who bought something and were erased.
+// responses copies what learners answered in each copied quiz. Erased users who bought
+// something exist already: the transactions created them.
 func (m *mirror) responses(ctx context.Context) error {
 	courses := map[lyceum.LectureID]lyceum.CourseID{}
 	v := m.Store.In(ctx, m.School)

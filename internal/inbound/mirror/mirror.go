@@ -19,7 +19,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/sales"
 )
 
-// Options are what a copy is made of.
+// Options are the settings of a copy.
 type Options struct {
 	From   string // address of the other server
 	Key    string // API key of the other school
@@ -31,18 +31,18 @@ type Options struct {
 	Sales    *sales.Service
 	Events   *events.Service
 
-	LastIDs  bool // take ids above lyceum.MaxImportedID, too
+	LastIDs  bool // also accept ids above lyceum.MaxImportedID
 	Clock    func() time.Time
-	Sleep    func(context.Context, time.Duration) error // nil is time's own
-	Parallel int                                        // questions at once; 0 is 4
+	Sleep    func(context.Context, time.Duration) error // nil: time.Sleep with a context
+	Parallel int                                        // concurrent requests; 0 means 4
 
-	Files *Files // that are downloaded; nil: none are
+	Files *Files // nil: no files are downloaded
 
-	State    State             // zero begins anew
-	Keep     func(State) error // keeps the state
-	Resume   func(State)       // is told of a state that is used, or of the zero one in place of one that does not fit
+	State    State             // zero: start from the beginning
+	Keep     func(State) error // saves the state
+	Resume   func(State)       // called with the state to resume, zero if State does not fit
 	Progress func(phase string, rows int)
-	Problem  func(text string) // is told what could not be copied
+	Problem  func(text string) // called with each thing that could not be copied
 }
 
 // Result is what a copy did.
@@ -51,11 +51,11 @@ type Result struct {
 	Problems int // rows that could not be copied
 }
 
-// actor is how the journal names a copy.
+// actor is the name of a copy in the journal.
 const actor = "mirror"
 
-// Run copies the school, or goes on where State says. Rows that are there
-// already are brought up to date, so that it can be run again and again.
+// Run copies the school, or resumes at State. Existing rows are updated, so that a copy
+// can be repeated at any time.
 func Run(ctx context.Context, o Options) (Result, error) {
 	if o.Parallel <= 0 {
 		o.Parallel = 4
@@ -92,16 +92,17 @@ func sleep(ctx context.Context, d time.Duration) error {
 type mirror struct {
 	Options
 	client    *client
-	downloads *downloads // nil: none
+	downloads *downloads // nil: no downloads
 	result    Result
-	rows      int // of the phase
+	rows      int // of the current phase
 	telling   sync.Mutex
 }
 
-// by is who asks for what is kept here.
+// by returns the caller that saves the copied rows.
 func (m *mirror) by() lyceum.By { return lyceum.By{School: m.School, Actor: actor} }
 
-// phases are in an order in which what is named comes before what names it.
+// phases returns the phases in an order in which every row comes after those that it
+// refers to.
 func (m *mirror) phases() []struct {
 	name string
 	run  func(context.Context) error
@@ -140,12 +141,12 @@ func (m *mirror) run(ctx context.Context) error {
 	return nil
 }
 
-// sink is a rule that keeps rows.
+// sink is a rule that saves rows.
 type sink[T any] interface {
 	Save(ctx context.Context, batch []T) (lyceum.Saved, []lyceum.RowProblem, error)
 }
 
-// keep gives rows to a rule and tells of those that it refused.
+// keep passes rows to a rule and reports those that were rejected.
 func keep[T any](ctx context.Context, m *mirror, to sink[T], what string, id func(*T) string, rows ...T) error {
 	if len(rows) == 0 {
 		return nil
@@ -173,7 +174,7 @@ func keep[T any](ctx context.Context, m *mirror, to sink[T], what string, id fun
 	return nil
 }
 
-// lastIDs refuses rows whose ids would leave none for new ones.
+// lastIDs rejects rows whose ids would leave none for new rows.
 func lastIDs[T any](rows []T) (problems []lyceum.RowProblem) {
 	for i := range rows {
 		if above := lyceum.LastIDs(&rows[i]); len(above) > 0 {
@@ -183,11 +184,11 @@ func lastIDs[T any](rows []T) (problems []lyceum.RowProblem) {
 	return problems
 }
 
-// per is the page size that is asked for: the largest there is.
+// per is the requested page size, the largest of the contract.
 const per = 100
 
-// pages asks for every page of a list and calls visit with each answer, which returns
-// what its meta says, or nil if that is enough, and how many rows it has.
+// pages requests every page of a list and calls visit with each response. Visit returns
+// the meta, or nil to stop, and the number of rows.
 func pages[L any](
 	ctx context.Context,
 	c *client,
@@ -195,7 +196,7 @@ func pages[L any](
 	query url.Values,
 	visit func(*L) (meta *gen.PaginationMeta, rows int, err error),
 ) error {
-	total := int32(-1) // the smallest so far
+	total := int32(-1) // the smallest one so far
 	for page := int32(1); ; page++ {
 		asked := url.Values{"page": {strconv.Itoa(int(page))}, "per": {strconv.Itoa(per)}}
 		for name, values := range query {
@@ -214,7 +215,7 @@ func pages[L any](
 		}
 		gone := total - meta.Total
 		switch {
-		case gone > 0: // and what came after has moved to pages that were read before
+		case gone > 0: // the rows after the deleted ones moved to pages that were already read
 			total = meta.Total
 			page = max(1, page-(gone+per-1)/per) - 1
 		case meta.Page != page && meta.Page != 0:
@@ -225,8 +226,8 @@ func pages[L any](
 	}
 }
 
-// plans copies the pricing plans. Those of no course are not shown by version 1;
-// the transactions make up for them.
+// plans copies the pricing plans. Version 1 omits those without a course; the transactions
+// make up for them.
 func (m *mirror) plans(ctx context.Context) error {
 	to := m.Learning.ImportPricingPlans(m.by(), lyceum.RefuseMissing)
 	const path = "/v1/pricing_plans"
@@ -264,7 +265,7 @@ func plan(p *gen.PricingPlanDetail) lyceum.PricingPlan {
 	}
 	if recurs := row.Frequency == lyceum.Subscription || row.Frequency == lyceum.PaymentPlan; recurs &&
 		p.Frequency.BillingInterval != nil {
-		row.BillingInterval = lyceum.Some(string(*p.Frequency.BillingInterval)) // for the others month stands in
+		row.BillingInterval = lyceum.Some(string(*p.Frequency.BillingInterval)) // for the others, month is a placeholder
 	}
 	if p.Frequency.AccessLimitInterval != nil {
 		row.AccessLimitInterval = lyceum.Some(string(*p.Frequency.AccessLimitInterval))
@@ -272,8 +273,8 @@ func plan(p *gen.PricingPlanDetail) lyceum.PricingPlan {
 	return row
 }
 
-// listed asks for what a list names, and reports whether it is there: it may have been
-// deleted since. Several workers may ask at once.
+// listed requests an object of a list, and reports whether it exists: it may have been
+// deleted since. It can be called concurrently.
 func (m *mirror) listed(ctx context.Context, what, path string, into any) (found bool, err error) {
 	err = m.client.get(ctx, path, nil, into)
 	if !errors.Is(err, errNotThere) {
@@ -286,7 +287,7 @@ func (m *mirror) listed(ctx context.Context, what, path string, into any) (found
 	return false, nil
 }
 
-// window is how many transactions are asked for by page number before the
-// question is put anew with an earlier end: lists may have an end at 10,000,
-// and far pages cost the other server more.
+// window is how many transactions are requested by page number before the list is
+// requested again with an earlier end: lists may stop at 10,000 rows, and distant pages
+// cost the other server more.
 const window = 9000

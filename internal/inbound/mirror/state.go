@@ -9,21 +9,21 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// State is how far a copy has come. It is kept from run to run.
+// State is the progress of a copy. It is kept between runs.
 type State struct {
 	From   string `json:"from"`
 	School int32  `json:"school"`
-	// Journal identifies the school's journal up to Entry, its last one when the
-	// state was kept. A database without this journal lacks what was copied.
+	// Journal identifies the school's journal up to Entry, its last entry when the state
+	// was saved. A database with a different journal lacks what was copied.
 	Journal string `json:"journal"`
 	Entry   int64  `json:"entry"`
 	Phase   string `json:"phase"`
-	// Cursor is where the phase goes on: the last id, the number of courses
-	// done, or the second of a time. Users have one of their own; see userPages.
+	// Cursor is where the phase resumes: after the last id that was copied, or at a time in
+	// seconds. See userPages for users.
 	Cursor int64 `json:"cursor"`
 }
 
-// ReadState reads a state that was kept. No text is the zero State.
+// ReadState parses a saved state. An empty text is the zero State.
 func ReadState(text []byte) (State, error) {
 	var s State
 	if len(text) == 0 {
@@ -35,7 +35,7 @@ func ReadState(text []byte) (State, error) {
 	return s, nil
 }
 
-// resume checks the state that the copy is to go on from.
+// resume checks the state from which the copy is to resume.
 func (m *mirror) resume(ctx context.Context) error {
 	fresh := State{From: m.From, School: int32(m.School)}
 	kept := m.State
@@ -65,7 +65,7 @@ func (m *mirror) resume(ctx context.Context) error {
 	return nil
 }
 
-// reached keeps where the phase is to go on.
+// reached saves where the phase resumes.
 func (m *mirror) reached(ctx context.Context, cursor int64) (err error) {
 	m.State.Cursor = cursor
 	if m.State.Entry, err = m.Store.In(ctx, m.School).LastEntry(); err != nil {
@@ -80,9 +80,9 @@ func (m *mirror) reached(ctx context.Context, cursor int64) (err error) {
 	return nil
 }
 
-// journal identifies the school's journal up to an entry: it differs for another
-// database, and for a backup of this one that lacks the entry or has another in its
-// place.
+// journal identifies the school's journal up to an entry. It differs for another database,
+// and for a backup of this one that lacks the entry or has a different one under its
+// number.
 func (m *mirror) journal(ctx context.Context, entry int64) (string, error) {
 	v := m.Store.In(ctx, m.School)
 	school, err := v.GetSchool()

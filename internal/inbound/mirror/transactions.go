@@ -11,9 +11,9 @@ import (
 	"github.com/lyceum-school/lyceum/internal/inbound/wire"
 )
 
-// transactions copies the sales, the newest first. New ones move the others to later
-// pages, so that none is missed. The first list has no end: the other server's clock
-// may be ahead.
+// transactions copies the sales, the newest first. New sales move the others to later
+// pages, so that none is missed. The first list has no end, because the other server's
+// clock may be ahead.
 func (m *mirror) transactions(ctx context.Context) error {
 	to := m.Sales.Import(m.by(), lyceum.CreateMissing)
 	var end time.Time
@@ -56,11 +56,11 @@ func (m *mirror) transactions(ctx context.Context) error {
 			return lyceum.Invalidf("%s has more than %d transactions in the second %s, which cannot be paged "+
 				"through", m.From, window, last.Format(time.RFC3339))
 		}
-		end = last // included, so that others of that second are not missed
+		end = last // included, so that other sales of the same second are not missed
 	}
 }
 
-// transaction takes a row from an answer by the names of its fields.
+// transaction converts a row of a response.
 func transaction(t *gen.TransactionSummary) lyceum.Transaction {
 	return lyceum.Transaction{
 		ID: lyceum.TransactionID(t.ID), UserID: lyceum.UserID(t.UserID),

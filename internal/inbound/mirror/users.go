@@ -12,7 +12,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/inbound/wire"
 )
 
-// users copies who there is; the learners' phase brings the rest about them.
+// users copies the users; the phase of the learners adds the rest.
 func (m *mirror) users(ctx context.Context) error {
 	to := m.People.Import(m.by())
 	return m.userPages(ctx, func(page []gen.UserSummary) error {
@@ -24,10 +24,10 @@ func (m *mirror) users(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		for _, p := range problems { // somebody is the owner there, or here
+		for _, p := range problems { // a user who is the owner there or here
 			var detail gen.UserDetail
 			err := m.client.get(ctx, fmt.Sprintf("/v1/users/%d", rows[p.Index].ID), nil, &detail)
-			if err != nil && !errors.Is(err, errNotThere) { // the learners' phase tells of those
+			if err != nil && !errors.Is(err, errNotThere) { // the phase of the learners reports those
 				return err
 			}
 			rows[p.Index].Role = lyceum.Role(detail.Role)
@@ -38,8 +38,8 @@ func (m *mirror) users(ctx context.Context) error {
 
 func userID(u *lyceum.User) string { return strconv.Itoa(int(u.ID)) }
 
-// userPages calls visit with every page of users from the cursor on, which is the last
-// id, or less than 0 by the number of pages where the server knows no others.
+// userPages calls visit with every page of users from the cursor on: the last id, or, as a
+// negative number, the number of pages if the server does not support search_after.
 func (m *mirror) userPages(ctx context.Context, visit func([]gen.UserSummary) error) error {
 	for {
 		page, next, err := m.userPage(ctx, m.State.Cursor)
@@ -55,12 +55,12 @@ func (m *mirror) userPages(ctx context.Context, visit func([]gen.UserSummary) er
 	}
 }
 
-// mostPaged is how many users can be listed by page.
+// mostPaged is how many users can be listed by page number.
 const mostPaged = 10_000
 
-// userPage gives the page at a cursor, none after the last, and the next cursor.
-// Version 1 promises search_after only for what is past mostPaged, and says in the
-// meta whether it was used.
+// userPage returns the page at a cursor, empty after the last one, and the next cursor.
+// Version 1 promises search_after only beyond mostPaged users, and says in the meta
+// whether it was used.
 func (m *mirror) userPage(ctx context.Context, at int64) (users []gen.UserSummary, next int64, err error) {
 	query := url.Values{"page": {"1"}, "per": {strconv.Itoa(per)}}
 	if at >= 0 {

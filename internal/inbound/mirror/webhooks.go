@@ -12,7 +12,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/inbound/wire"
 )
 
-// webhooks copies the webhooks and what was sent to them, as a record.
+// webhooks copies the webhooks and their past events, for the record.
 func (m *mirror) webhooks(ctx context.Context) error {
 	var list gen.WebhookList
 	if err := m.client.get(ctx, "/v1/webhooks", nil, &list); err != nil {
@@ -33,7 +33,7 @@ func (m *mirror) webhooks(ctx context.Context) error {
 	}
 	sent := m.Events.ImportEvents(m.by(), m.Clock)
 	for _, hook := range hooks {
-		// Without a beginning some servers list the events of some years alone.
+		// Without a start, some servers list only the events of recent years.
 		since := url.Values{"created_after": {"2000-01-01T00:00:00Z"}}
 		path := fmt.Sprintf("/v1/webhooks/%d/events", hook.ID)
 		err := pages(ctx, m.client, path, since, func(list *gen.WebhookEventList) (*gen.PaginationMeta, int, error) {
@@ -50,7 +50,7 @@ func (m *mirror) webhooks(ctx context.Context) error {
 				ctx, m, sent, "webhook event", func(e *lyceum.WebhookEvent) string { return strconv.Itoa(int(e.ID)) }, rows...,
 			)
 		})
-		if err != nil && !errors.Is(err, errNotThere) { // a webhook that was deleted since
+		if err != nil && !errors.Is(err, errNotThere) { // the webhook was deleted since
 			return err
 		}
 	}

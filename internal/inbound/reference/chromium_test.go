@@ -15,10 +15,10 @@ import (
 	"github.com/lyceum-school/lyceum/internal/inbound/web/webtest"
 )
 
-// looked are pages of every form.
+// looked has a page of each kind.
 var looked = []string{"/docs", "/docs/v1", "/docs/v1/users", "/docs/small/notes", "/docs/search?q=refund"}
 
-// served serves the reference of a sandbox, whose key stands in the samples.
+// served serves the reference of a sandbox, whose key is in the samples, and returns its origin.
 func served(t *testing.T) string {
 	t.Helper()
 	h, err := reference.Handler(reference.Options{Documents: append(contract.All(), small), Key: "lyceum_key_1_sample"})
@@ -47,13 +47,13 @@ func TestPagesInABrowser(t *testing.T) {
 	}
 }
 
-// outOfReach lists what is wider than its place and scrolls, and cannot be
-// focused, so that a keyboard cannot scroll it.
+// outOfReach lists the elements that scroll sideways but cannot be scrolled by keyboard, because
+// they cannot be focused, or have no label.
 const outOfReach = `[...document.querySelectorAll("body *")].filter(e => e.scrollWidth > e.clientWidth + 1 && e.clientWidth > 0 &&
 	["auto", "scroll"].includes(getComputedStyle(e).overflowX) && (e.tabIndex < 0 || !e.getAttribute("aria-label"))).map(e => e.outerHTML.slice(0, 120))`
 
-// checkLayout wants the page to have its style sheet, to be no wider than the
-// window, to hide nothing from a keyboard, and to lead one to its content first.
+// checkLayout checks that the page has its style sheet, is no wider than the window, cuts off no
+// table, can be scrolled by keyboard, and has the link to its content first.
 func checkLayout(t *testing.T, tab context.Context) {
 	t.Helper()
 	if !webtest.Eval[bool](t, tab, `document.styleSheets.length === 1 && document.documentElement.scrollWidth <= innerWidth`) {
@@ -88,8 +88,8 @@ func TestPagesAreAccessible(t *testing.T) {
 	}
 }
 
-// TestSamplesAreCopied presses the button of a sample by keyboard: what is
-// copied runs as it is.
+// TestSamplesAreCopied checks that the button of a sample, pressed by keyboard, copies a command
+// that runs as it is.
 func TestSamplesAreCopied(t *testing.T) {
 	tab, origin := webtest.Browser(t), served(t)
 	press := func() {
@@ -105,15 +105,15 @@ func TestSamplesAreCopied(t *testing.T) {
 	if got := webtest.Eval[string](t, tab, "window.clip"); got != want {
 		t.Errorf("copied:\n%s\nwant\n%s", got, want)
 	}
-	// Without a clipboard, as by http from another machine, what is selected is
-	// copied; where that fails too it stays selected.
+	// Without a clipboard, as over http from another machine, the sample is selected and copied;
+	// if that fails, too, it stays selected.
 	webtest.Eval[bool](t, tab, `Object.defineProperty(Object.getPrototypeOf(navigator), "clipboard", {value: undefined}) && (document.execCommand = () => false, true)`)
 	press()
 	webtest.Until(t, tab, `getSelection().toString().startsWith("curl ")`)
 }
 
-// TestReferenceWithoutScripts: everything can be read and found, and no button
-// stands there that does nothing.
+// TestReferenceWithoutScripts checks that everything can be read and found without scripts, and
+// that no button is shown that would do nothing.
 func TestReferenceWithoutScripts(t *testing.T) {
 	tab, origin := webtest.Browser(t), served(t)
 	webtest.Scripts(t, tab, false)

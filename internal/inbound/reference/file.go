@@ -15,18 +15,18 @@ import (
 	"github.com/lyceum-school/lyceum/internal/inbound/wire"
 )
 
-// contentPolicy lets the pages have their own style sheet and script, send the
-// search to this server, and nothing else.
+// contentPolicy allows the pages their own style sheet and script, and searches on this
+// server; nothing else.
 const contentPolicy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; " +
 	"base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 
-// addressMark stands where the server's address belongs.
+// addressMark is the placeholder for the server's address.
 const addressMark = "@@ADDRESS@@"
 
-// host is a Host header that may be repeated in a page or a document.
+// host matches a Host header that is safe to repeat in a page or a document.
 var host = regexp.MustCompile(`^([A-Za-z0-9][A-Za-z0-9.-]*|\[[0-9A-Fa-f:]+\])(:[0-9]{1,5})?$`)
 
-// address is the server's own address as who asks knows it.
+// address returns the server's own address as the client knows it.
 func (s *site) address(r *http.Request) string {
 	switch {
 	case s.BaseURL != "":
@@ -39,14 +39,15 @@ func (s *site) address(r *http.Request) string {
 	return "http://" + r.Host
 }
 
-// file is an answer that is the same for all who know the server by one address.
+// file is a response that only depends on the address by which the client knows the
+// server.
 type file struct {
 	contentType string
 	text        []byte
 	last        atomic.Pointer[version]
 }
 
-// version is a file for those who know the server by one address.
+// version is a file for one such address.
 type version struct {
 	address       string
 	plain, zipped []byte
@@ -57,8 +58,8 @@ func newFile(contentType string, text []byte) *file {
 	return &file{contentType: contentType, text: text}
 }
 
-// version gives the file for an address. The one that was asked for last is
-// kept: there seldom is another.
+// version returns the file for an address. Only the latest one is cached: there is rarely
+// another.
 func (f *file) version(address string) *version {
 	if v := f.last.Load(); v != nil && v.address == address {
 		return v
@@ -78,7 +79,7 @@ func (f *file) version(address string) *version {
 func zip(text []byte) []byte {
 	var zipped bytes.Buffer
 	z := gzip.NewWriter(&zipped)
-	_, _ = z.Write(text) // a buffer takes everything
+	_, _ = z.Write(text) // writing to a buffer never fails
 	_ = z.Close()
 	return zipped.Bytes()
 }
@@ -87,8 +88,8 @@ func (f *file) serve(w http.ResponseWriter, r *http.Request, address string) {
 	v := f.version(address)
 	h := w.Header()
 	setHeaders(h, f.contentType)
-	// Kept by the browser and asked about each time: a new version of the
-	// program must not be shown with an old page.
+	// Cached, but revalidated each time: a new version of the program must not show an old
+	// page.
 	h.Set("Cache-Control", "no-cache")
 	h.Set("Vary", "Accept-Encoding")
 	body, tag := v.plain, v.sum

@@ -9,17 +9,17 @@ import (
 	"strings"
 )
 
-// node is a JSON value whose object keeps its keys in the order of the text.
-// Every method takes a nil node as a value that is not there.
+// node is a JSON value that preserves the order of an object's keys. A nil node is an
+// absent value, which every method accepts.
 type node struct {
 	keys   []string
 	fields map[string]*node // of an object
 	items  []*node          // of an array
 	scalar any              // a string, json.Number, bool or nil
-	name   string           // of what others refer to: its last key
+	name   string           // of the target of a reference: its last key
 }
 
-// parse reads a document and puts what a reference means in its place.
+// parse parses a document and resolves its references.
 func parse(text []byte) (*node, error) {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.UseNumber()
@@ -55,7 +55,7 @@ func readObject(decoder *json.Decoder) (*node, error) {
 		if err != nil {
 			return nil, err
 		}
-		key, _ := token.(string) // the decoder takes nothing else for a key
+		key, _ := token.(string) // the decoder accepts no other keys
 		value, err := readNode(decoder)
 		if err != nil {
 			return nil, err
@@ -80,12 +80,12 @@ func readArray(decoder *json.Decoder) (*node, error) {
 	return n, err
 }
 
-// link gives n with every reference in it replaced by what it refers to in
-// root; of a n that is a reference it gives what that refers to.
+// link replaces every reference in n by its target in root. If n itself is a reference, it
+// returns the target.
 func (n *node) link(root *node) (*node, error) {
 	target, err := n.target(root)
 	if err != nil || target != n {
-		return target, err // it is linked where it stands
+		return target, err // the target is linked in its own place
 	}
 	for _, key := range n.keys {
 		if n.fields[key], err = n.fields[key].link(root); err != nil {
@@ -100,7 +100,7 @@ func (n *node) link(root *node) (*node, error) {
 	return n, nil
 }
 
-// target gives what n refers to, or n itself when it is no reference.
+// target returns what n refers to, or n itself if it is not a reference.
 func (n *node) target(root *node) (*node, error) {
 	ref := n.get("$ref").text()
 	if ref == "" {
@@ -119,7 +119,7 @@ func (n *node) target(root *node) (*node, error) {
 	return target, nil
 }
 
-// get gives the value that the keys lead to, or nil.
+// get returns the value at a path of keys, or nil.
 func (n *node) get(keys ...string) *node {
 	for _, key := range keys {
 		if n == nil {
@@ -140,7 +140,7 @@ func (n *node) each(visit func(key string, value *node)) {
 	}
 }
 
-// list gives the items of an array.
+// list returns the items of an array.
 func (n *node) list() []*node {
 	if n == nil {
 		return nil
@@ -148,8 +148,8 @@ func (n *node) list() []*node {
 	return n.items
 }
 
-// text gives a scalar as it is written, without quotation marks; what is not
-// there is the empty string.
+// text returns a scalar as text, without quotation marks; an absent one is the empty
+// string.
 func (n *node) text() string {
 	if n == nil || n.fields != nil || n.items != nil {
 		return ""
@@ -160,10 +160,10 @@ func (n *node) text() string {
 	return fmt.Sprint(n.scalar)
 }
 
-// isTrue tells whether n is there and true.
+// isTrue reports whether n is the value true.
 func (n *node) isTrue() bool { return n != nil && n.scalar == true }
 
-// texts gives the scalars of an array as they are written.
+// texts returns the scalars of an array as text.
 func (n *node) texts() []string {
 	var all []string
 	for _, item := range n.list() {

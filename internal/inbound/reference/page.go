@@ -11,13 +11,13 @@ import (
 	"github.com/lyceum-school/lyceum/contract"
 )
 
-// page is a document as it is shown: an overview, and a page for each group of
+// page is a document prepared for rendering: an overview, and a page for each group of
 // operations.
 type page struct {
 	Name, Title, Version string
 	Summary              []block
 	Setup                []token // sets the variables that the samples read
-	HasKey               bool    // the samples have a key in them
+	HasKey               bool    // the samples contain a key
 	Chapters             []chapter
 	Credentials          []credential
 	Groups               []group
@@ -32,17 +32,17 @@ func (p page) Operations() int {
 	return count
 }
 
-// credential is what a request shows to be let in.
+// credential is how a request authenticates itself.
 type credential struct {
 	ID, Title, Header, Prefix string
-	Variable                  string   // of the shell
+	Variable                  string   // name of the shell variable
 	Value                     string   // in samples: the variable, or the key itself
-	Scopes                    []string // that open the operation, any of them
-	InBody                    bool     // the same can stand in the body
+	Scopes                    []string // each of them suffices for the operation
+	InBody                    bool     // can be sent in the body instead
 	Description               []block
 }
 
-// group is the operations that have a tag in common.
+// group is the operations with the same tag.
 type group struct {
 	Path, Title string
 	Description []block
@@ -57,21 +57,21 @@ type operation struct {
 	Parameters              []parameterGroup
 	Body                    *body
 	Curl                    []token
-	Answers                 []answer // those that succeed
-	Refusals                []answer // the others
+	Answers                 []answer // of success
+	Refusals                []answer // of failure
 	Headers                 []header
 }
 
-// AnswerCount counts the answers of every kind.
+// AnswerCount counts the responses.
 func (o operation) AnswerCount() int { return len(o.Answers) + len(o.Refusals) }
 
-// parameterGroup is the parameters that stand in one place of a request.
+// parameterGroup is the parameters in one part of a request.
 type parameterGroup struct {
 	ID, Title  string
 	Parameters []parameter
 }
 
-// AllOptional tells whether a request can do without all of them.
+// AllOptional reports whether none of them is required.
 func (g parameterGroup) AllOptional() bool {
 	return !slices.ContainsFunc(g.Parameters, func(p parameter) bool { return p.Required })
 }
@@ -84,7 +84,7 @@ type parameter struct {
 	Example        string
 }
 
-// body is what a request sends.
+// body is the body of a request.
 type body struct {
 	Objects []object
 	Samples []sample
@@ -97,12 +97,12 @@ type answer struct {
 	Samples        []sample
 }
 
-// Class names the hundred that the status is of.
+// Class returns the CSS class of the status.
 func (a answer) Class() string { return "status-" + a.Status[:1] }
 
 // object is the table of an object's fields.
 type object struct {
-	ID, Name, Where string // Where is the way to it from the whole answer
+	ID, Name, Where string // Where is its path in the whole response
 	Description     []block
 	Fields          []field
 }
@@ -115,21 +115,21 @@ type field struct {
 	Description []block
 }
 
-// header is a header of one or more of an operation's answers.
+// header is a header of one or more responses of an operation.
 type header struct {
 	Name, Type, Example string
 	Description         []block
 	Statuses            []string
 }
 
-// The variables of the shell that samples read.
+// The shell variables of the samples.
 const (
 	keyVariable    = "API_KEY"
 	bearerVariable = "ACCESS_TOKEN"
 	clientVariable = "CLIENT"
 )
 
-// newPage reads a document. Samples have the key in them, if there is one.
+// newPage parses a document. Samples contain the key, if there is one.
 func newPage(d contract.Document, key string) (page, error) {
 	root, err := parse(d.JSON)
 	if err != nil {
@@ -155,11 +155,11 @@ func newPage(d contract.Document, key string) (page, error) {
 	return p, err
 }
 
-// setup writes the assignments that make the samples run.
+// setup returns the assignments that the samples need to run.
 func setup(all []credential) []token {
 	var tokens []token
 	for _, c := range all {
-		if c.InBody || c.Value != "$"+c.Variable { // samples have it
+		if c.InBody || c.Value != "$"+c.Variable { // the samples contain it
 			continue
 		}
 		line := c.Variable + "="
@@ -193,7 +193,7 @@ func credentials(root *node, key string) []credential {
 	return all
 }
 
-// groups gives the operations by their first tag, in the order of the tags.
+// groups returns the operations by their first tag, in the order of the tags.
 func groups(root *node, document string, known []credential) ([]group, error) {
 	overview := "/docs/" + document
 	var all []group
@@ -208,7 +208,7 @@ func groups(root *node, document string, known []credential) ([]group, error) {
 	var failed error
 	root.get("paths").each(func(path string, item *node) {
 		item.each(func(method string, n *node) {
-			if method == "parameters" { // of every operation of the path
+			if method == "parameters" { // shared by the operations of the path
 				return
 			}
 			tag := slices.Concat(n.get("tags").texts(), []string{""})[0]
@@ -255,8 +255,8 @@ func newOperation(root *node, known []credential, path, method string, n *node) 
 	return o
 }
 
-// asked gives the known credentials that an operation asks for, each once and
-// with the scopes of all alternatives.
+// asked returns the known credentials that an operation accepts, each once, with the
+// scopes of all alternatives.
 func asked(security *node, known []credential) []credential {
 	var all []credential
 	for _, c := range known {
@@ -274,8 +274,7 @@ func asked(security *node, known []credential) []credential {
 	return all
 }
 
-// parameterGroups sorts parameters by their place, in the order in which a
-// request is read.
+// parameterGroups groups parameters by their location, in the order of a request.
 func parameterGroups(operation string, parameters []*node) []parameterGroup {
 	var groups []parameterGroup
 	for _, place := range []struct{ in, title string }{
@@ -319,7 +318,7 @@ func newAnswer(operation, status string, n *node, write func(*node) []token) ans
 	}
 }
 
-// exampleOf gives the example of a body, or the first of several; nil if there is none.
+// exampleOf returns the example of a body, or the first of several; nil if there is none.
 func exampleOf(content *node) *node {
 	if example := content.get("example"); example != nil {
 		return example
@@ -330,7 +329,7 @@ func exampleOf(content *node) *node {
 	return nil
 }
 
-// samples gives the examples of a body, be there one or several with names.
+// samples returns the examples of a body: the only one, or several with names.
 func samples(content *node, write func(*node) []token) []sample {
 	var all []sample
 	if example := content.get("example"); example != nil {
@@ -342,7 +341,7 @@ func samples(content *node, write func(*node) []token) []sample {
 	return all
 }
 
-// addHeaders notes the headers of one answer.
+// addHeaders adds the headers of one response.
 func (o *operation) addHeaders(status string, response *node) {
 	response.get("headers").each(func(name string, n *node) {
 		i := slices.IndexFunc(o.Headers, func(h header) bool { return h.Name == name })

@@ -2,29 +2,28 @@ package reference
 
 import "strings"
 
-// The documents' descriptions are in the part of CommonMark that is here:
-// paragraphs, lists of one level marked by "- ", second-level headings, and
-// code in backticks.
+// The descriptions of the documents use a part of CommonMark: paragraphs, flat lists
+// marked by "- ", second-level headings, and code in backticks.
 
-// block is a paragraph, or a list when it has items.
+// block is a paragraph, or a list if it has items.
 type block struct {
 	Text  []span
 	Items [][]span
 }
 
-// span is a piece of running text.
+// span is a piece of text.
 type span struct {
 	Code bool
 	Text string
 }
 
-// chapter is what stands under one heading.
+// chapter is the text under a heading.
 type chapter struct {
 	ID, Title string
 	Blocks    []block
 }
 
-// prose reads text that has no headings.
+// prose parses text without headings.
 func prose(text string) []block {
 	var blocks []block
 	for part := range strings.SplitSeq(strings.TrimSpace(text), "\n\n") {
@@ -46,8 +45,8 @@ func prose(text string) []block {
 	return blocks
 }
 
-// chapters reads text with headings: what stands before the first, and the
-// rest by heading.
+// chapters parses text with headings: the text before the first one, and the rest by
+// heading.
 func chapters(text string) (before []block, rest []chapter) {
 	parts := strings.Split("\n"+text, "\n## ")
 	for _, part := range parts[1:] {
@@ -57,8 +56,7 @@ func chapters(text string) (before []block, rest []chapter) {
 	return prose(parts[0]), rest
 }
 
-// spans reads the text of one paragraph; every other piece between backticks
-// is code.
+// spans parses the text of a paragraph; every second piece between backticks is code.
 func spans(text string) []span {
 	var all []span
 	for i, piece := range strings.Split(strings.Join(strings.Fields(text), " "), "`") {
@@ -69,7 +67,7 @@ func spans(text string) []span {
 	return all
 }
 
-// slug makes the end of an address out of a title.
+// slug turns a title into a part of a URL.
 func slug(title string) string {
 	return strings.Join(strings.FieldsFunc(strings.ToLower(title), func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < '0' || r > '9')

@@ -1,12 +1,11 @@
-// Package reference serves the documents of the public interface and the pages
-// that show them to people: each document as YAML and as JSON under /openapi/,
-// and under /docs a page for each, one for each group of its operations, and a
-// search over all of them.
+// Package reference serves the API's documents and the pages that present them: each
+// document as YAML and as JSON under /openapi/, and under /docs a page for each, one for
+// each group of its operations, and a search over all of them.
 //
-// It owns how a document looks on a page. All it knows of the interface it
-// reads from the document; it must not know schools, rules, stores or the
-// other faces. The pages are read without a script, which only adds buttons to
-// copy samples, and ask no other host for anything.
+// It owns how a document looks on a page. It reads everything it knows of the API from the
+// documents; it must not know schools, rules, stores or the other faces. The pages work
+// without scripts, which only add buttons to copy samples, and load nothing from other
+// hosts.
 package reference
 
 import (
@@ -36,19 +35,18 @@ const (
 	jsonType   = "application/json"
 )
 
-// Options are what the pages are made of.
+// Options are the settings of the pages.
 type Options struct {
 	Documents []contract.Document
-	// BaseURL is the address that programs reach the server by, which stands in
-	// samples and documents; without one it is the address that each request
-	// came to.
+	// BaseURL is the server's address in samples and documents. If it is empty, they have
+	// the address to which each request was sent.
 	BaseURL string
-	// Key is an API key that samples have in them. It is told to whoever asks,
-	// so only a sandbox has one.
+	// Key is an API key to put into the samples. Everyone can read it, so only a sandbox
+	// has one.
 	Key string
 }
 
-// site is every file that is served, by its path, and what can be found.
+// site is all files by their paths, and the search entries.
 type site struct {
 	Options
 	pages   *template.Template
@@ -56,16 +54,15 @@ type site struct {
 	entries []entry
 }
 
-// Handler serves /docs, /docs/NAME for each document, /docs/NAME/GROUP for each
-// group of its operations, /docs/search, /openapi/NAME.yaml and
-// /openapi/NAME.json. With one document /docs is its page, otherwise the list of
-// them. A document that cannot be read, or a name that stands twice, is an
-// error.
+// Handler serves /docs, /docs/NAME for each document, /docs/NAME/GROUP for each group of
+// its operations, /docs/search, /openapi/NAME.yaml and /openapi/NAME.json. With one
+// document, /docs is its page, otherwise a list of the documents. It fails if a document
+// cannot be parsed, or if two have the same name.
 func Handler(o Options) (http.Handler, error) {
 	s := &site{Options: o, files: map[string]*file{
 		"/docs/style.css": newFile(cssType, style),
 		"/docs/copy.js":   newFile(scriptType, script),
-		searchPath:        nil, // taken
+		searchPath:        nil, // reserved
 	}}
 	var err error
 	if s.pages, err = template.ParseFS(templates, "templates/*.gohtml"); err != nil {
@@ -84,16 +81,16 @@ func Handler(o Options) (http.Handler, error) {
 	return mux, nil
 }
 
-// view is what a template shows: a document, and of it one group or none.
+// view is the data of a template: a document, and optionally one of its groups.
 type view struct {
 	Page  page
 	Group *group
 }
 
-// Here tells whether a group is the one that is shown.
+// Here reports whether a group is the one on the page.
 func (v view) Here(g group) bool { return v.Group != nil && v.Group.Path == g.Path }
 
-// render makes the pages and the documents.
+// render renders the pages and the documents.
 func (s *site) render() error {
 	shown := make([]page, 0, len(s.Documents))
 	for _, d := range s.Documents {
@@ -114,8 +111,8 @@ func (s *site) render() error {
 			}
 		}
 		s.entries = append(s.entries, entries(&p)...)
-		// Generators make their client of the address in the document; of a
-		// relative one some of them make //v1/users.
+		// Client generators use the address in the document; some turn a relative one into
+		// //v1/users.
 		s.files["/openapi/"+d.Name+".yaml"] = newFile(
 			yamlType, bytes.Replace(d.YAML, []byte("\n  - url: /\n"), []byte("\n  - url: "+addressMark+"\n"), 1),
 		)

@@ -16,9 +16,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/inbound/reference"
 )
 
-// small is a document that has what v1 does not have yet: a body, a parameter
-// of the path, a long path, a bearer token, a list in prose, an answer without
-// a body.
+// small is a document with a request body, a path parameter, a long path, a bearer token, a list
+// in prose, and a response without a body.
 var small = contract.Document{Name: "small", YAML: []byte("openapi: 3.0.3\n"), JSON: []byte(`{
   "openapi": "3.0.3",
   "info": {"title": "Small API", "version": "2.0.0", "description": "Two things:\n\n- one <b>\n- two ` + "`code`" + `\n"},
@@ -48,7 +47,7 @@ func handler(t *testing.T, documents ...contract.Document) http.Handler {
 	return h
 }
 
-// ask asks the server that the outside knows as example.com.
+// ask sends a request to the server, as example.com unless a header says otherwise.
 func ask(h http.Handler, method, path, etag string, headers ...string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(method, path, nil)
 	if etag != "" {
@@ -131,8 +130,8 @@ func TestHeadersOfEveryFile(t *testing.T) {
 	}
 }
 
-// TestDocumentsNameTheirServer: a document is served as it is, but for the
-// address of the server, which is absolute. Generators join a path to it.
+// TestDocumentsNameTheirServer checks that a document is served unchanged except for the address
+// of the server, which is absolute because generators append paths to it.
 func TestDocumentsNameTheirServer(t *testing.T) {
 	h := handler(t, contract.All()...)
 	set, err := reference.Handler(reference.Options{Documents: contract.All(), BaseURL: "https://school.example.com/"})
@@ -171,8 +170,8 @@ func TestDocumentsNameTheirServer(t *testing.T) {
 	}
 }
 
-// TestAnswersAreCompressed: what is asked for in gzip is the same text, in less
-// than a fifth of the bytes, under a tag of its own.
+// TestAnswersAreCompressed checks that a response in gzip is the same text, in at most a third of
+// the bytes, with its own ETag.
 func TestAnswersAreCompressed(t *testing.T) {
 	h := handler(t, contract.All()...)
 	for _, path := range []string{"/docs/v1", "/docs/v1/courses", "/docs/lyceum/sales", "/openapi/v1.yaml", "/openapi/lyceum.json", "/docs/search?q=user_id"} {
@@ -197,8 +196,8 @@ func TestAnswersAreCompressed(t *testing.T) {
 	}
 }
 
-// TestKeyStandsInSamplesOfASandboxAlone: a server that was given none has a
-// variable there, and nothing that begins as keys do.
+// TestKeyStandsInSamplesOfASandboxAlone checks that only the samples of a sandbox have a key. A
+// server without one has a variable there, and nothing with the prefix of keys.
 func TestKeyStandsInSamplesOfASandboxAlone(t *testing.T) {
 	sandbox, err := reference.Handler(reference.Options{Documents: contract.All(), Key: "lyceum_key_1_sample"})
 	if err != nil {
@@ -279,15 +278,15 @@ func TestPageShowsTheOperation(t *testing.T) {
 			t.Errorf("no %q on the page", want)
 		}
 	}
-	// status, has_chargeback, chargeback_fee, affiliate_id, author_id, coupon_id
-	// and refunded_at.
+	// The nullable fields are status, has_chargeback, chargeback_fee, affiliate_id, author_id,
+	// coupon_id and refunded_at.
 	if got, want := strings.Count(text, `<span class="chip">yes</span>`), 7; got != want {
 		t.Errorf("%d fields are shown as nullable, want %d", got, want)
 	}
 }
 
-// TestEveryOperationHasItsPlace on one page, that of its group, and the
-// overview leads there.
+// TestEveryOperationHasItsPlace checks that every operation is on exactly one page, that of its
+// group, and that the overview links to it.
 func TestEveryOperationHasItsPlace(t *testing.T) {
 	h := handler(t, contract.All()...)
 	for _, d := range contract.All() {
@@ -315,7 +314,7 @@ func TestEveryOperationHasItsPlace(t *testing.T) {
 
 var tags = regexp.MustCompile(`<[^>]*>`)
 
-// plain gives the text of a page as a person sees it.
+// plain returns the visible text of a page.
 func plain(page string) string {
 	return strings.NewReplacer("&#34;", `"`, "&#39;", "'", "&#43;", "+", "&lt;", "<", "&gt;", ">", "&amp;", "&").
 		Replace(tags.ReplaceAllString(page, ""))
@@ -402,7 +401,7 @@ func TestPagesAreSound(t *testing.T) {
 	}
 }
 
-// checkLink wants a link to lead to something on this server or on this page.
+// checkLink checks that a link points to something on this server or on this page.
 func checkLink(t *testing.T, h http.Handler, link string, ids []string) {
 	t.Helper()
 	u, err := url.Parse(link)

@@ -7,11 +7,10 @@ import (
 	"strings"
 )
 
-// token is a piece of a sample. Class says what it is to the style sheet; a
-// token without one is plain.
+// token is a piece of a sample. Class is its CSS class; without one it is plain text.
 type token struct{ Class, Text string }
 
-// The classes of tokens.
+// The CSS classes of tokens.
 const (
 	keyToken     = "key"
 	stringToken  = "string"
@@ -19,20 +18,20 @@ const (
 	literalToken = "literal"
 )
 
-// sample is text that a person may copy.
+// sample is text to copy.
 type sample struct {
 	Title  string
 	Tokens []token
 }
 
-// jsonSample shows n as indented JSON.
+// jsonSample renders n as indented JSON.
 func jsonSample(n *node) []token {
 	w := jsonWriter{newline: "\n", indent: "  "}
 	w.write(n)
 	return w.tokens
 }
 
-// compactJSON shows n as JSON in one line.
+// compactJSON renders n as JSON on one line.
 func compactJSON(n *node) []token {
 	w := jsonWriter{afterComma: " "}
 	w.write(n)
@@ -102,17 +101,17 @@ func (w *jsonWriter) put(class, text string) {
 	w.tokens = append(w.tokens, token{class, text})
 }
 
-// quote writes s as a JSON string, without the escapes that only HTML needs.
+// quote returns s as a JSON string, without HTML escapes.
 func quote(s string) string {
 	var out strings.Builder
 	encoder := json.NewEncoder(&out)
 	encoder.SetEscapeHTML(false)
-	_ = encoder.Encode(s) //nolint:errchkjson // a string always can be
+	_ = encoder.Encode(s) //nolint:errchkjson // a string can always be encoded
 	return strings.TrimSuffix(out.String(), "\n")
 }
 
-// curl writes the command that makes the operation's example request. It has
-// the server's address in it, and the credential or a variable of the shell.
+// curl returns the command for an operation's example request. It contains the server's
+// address, and the credential or its shell variable.
 func curl(method, path string, credentials []credential, parameters []*node, body *node) []token {
 	var options []token
 	option := func(name, argument string) {
@@ -146,7 +145,7 @@ func curl(method, path string, credentials []credential, parameters []*node, bod
 	return append([]token{{"", command}, {stringToken, `"` + addressMark + path + `"`}}, options...)
 }
 
-// shellQuote writes tokens so that a shell takes them as they are.
+// shellQuote quotes tokens for a shell.
 func shellQuote(tokens []token) string {
 	var text strings.Builder
 	for _, t := range tokens {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// itself gives the schema that n is or, where n is an allOf around one so that
-// it can have a description of its own, the one within.
+// itself returns the schema inside an allOf that only exists to give it another
+// description; otherwise n.
 func (n *node) itself() *node {
 	if all := n.get("allOf").list(); len(all) == 1 {
 		return all[0]
@@ -15,7 +15,7 @@ func (n *node) itself() *node {
 	return n
 }
 
-// typeName says in a few words what a value of the schema is.
+// typeName describes the type of a schema in a few words.
 func typeName(schema *node) string {
 	schema = schema.itself()
 	if alternatives := schema.get("oneOf").list(); alternatives != nil {
@@ -41,8 +41,7 @@ func typeName(schema *node) string {
 	}
 }
 
-// rules says what else a value of the schema must be, and what is taken when
-// there is none.
+// rules lists the other constraints of a schema, and its default.
 func rules(schema *node) []string {
 	var all []string
 	least, most := schema.get("minimum").text(), schema.get("maximum").text()
@@ -67,8 +66,7 @@ func rules(schema *node) []string {
 	return all
 }
 
-// enumValues gives the values that the schema lists, without the null that a
-// nullable one lists too.
+// enumValues returns the values of an enum, without the null of a nullable one.
 func enumValues(schema *node) []string {
 	var values []string
 	for _, value := range schema.get("enum").list() {
@@ -79,8 +77,8 @@ func enumValues(schema *node) []string {
 	return values
 }
 
-// objects gives the tables of the object that the schema describes, or of each of
-// several, and of every object in it, each once.
+// objects returns the tables of the object that a schema describes, or of each
+// alternative, and of all nested objects, each once.
 func objects(prefix string, schema *node) []object {
 	var all []object
 	seen := make(map[*node]bool)

@@ -13,21 +13,21 @@ import (
 
 const searchPath = "/docs/search"
 
-// The bounds of a search.
+// The limits of a search.
 const (
-	maxQuery = 200 // bytes of what is looked for
-	maxHits  = 50  // operations that are shown
+	maxQuery = 200 // bytes of the search text
+	maxHits  = 50  // operations in the result
 )
 
-// entry is an operation as it is found. Names are what people look for first,
-// parts the names of parameters and fields, text what describes it.
+// entry is an operation in the search. Names are matched first; parts are the names of
+// parameters and fields, and text its descriptions.
 type entry struct {
 	Link, Document, Method, Path, Title string
 	id, names, text                     string
 	parts                               []string
 }
 
-// entries lists the operations of a document.
+// entries returns the operations of a document.
 func entries(p *page) []entry {
 	var all []entry
 	for _, g := range p.Groups {
@@ -44,7 +44,7 @@ func entries(p *page) []entry {
 	return all
 }
 
-// parts gives the names of what an operation takes and answers, each once.
+// parts returns the names in an operation's request and responses, each once.
 func (o *operation) parts() []string {
 	var all []string
 	for _, g := range o.Parameters {
@@ -85,7 +85,7 @@ func words(blocks []block) string {
 	return all.String()
 }
 
-// hit is an entry that was found, and the names in it that were looked for.
+// hit is an entry that matched, with the names that did.
 type hit struct {
 	entry
 
@@ -93,7 +93,7 @@ type hit struct {
 	worth int
 }
 
-// find gives the entries in which every word is found, the best first.
+// find returns the entries that contain every word, the best first.
 func find(all []entry, query string) []hit {
 	wanted := strings.Fields(strings.ToLower(query))
 	if len(wanted) == 0 {
@@ -133,12 +133,12 @@ func (e *entry) match(wanted []string) (hit, bool) {
 		h.worth += worth
 	}
 	if e.id == strings.Join(wanted, "") {
-		h.worth += len(e.id) // it was called by its name
+		h.worth += len(e.id) // an exact match of its name
 	}
 	return h, true
 }
 
-// search shows what was found.
+// search renders the results.
 func (s *site) search(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query().Get("q")
 	if len(query) > maxQuery {
