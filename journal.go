@@ -96,7 +96,7 @@ const (
 var productEntries []EntryType
 
 // product registers the entry types of a product: created, updated and deleted.
-func product(noun string) string { //nolint:unparam // a result is what var _ needs
+func product(noun string) string { //nolint:unparam // var _ needs a result
 	for _, verb := range []string{".created", ".updated", ".deleted"} {
 		productEntries = append(productEntries, EntryType(noun+verb))
 	}

@@ -433,7 +433,7 @@ func (t *transfers) together(begin func() (end func() error, err error)) error {
 
 func (t *transfers) downTogether() error {
 	return t.together(func() (func() error, error) {
-		//nolint:bodyclose // what is returned closes it
+		//nolint:bodyclose // the returned reader closes it
 		answer, err := t.ask(t.ours.address, t.link, min(t.size, bytesAtOnce))
 		if err != nil {
 			return nil, err

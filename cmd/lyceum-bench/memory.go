@@ -279,7 +279,7 @@ func askSlowly(address string, question []byte) int {
 	if conn.SetReadDeadline(time.Now().Add(10*time.Second)) != nil {
 		return 0
 	}
-	//nolint:bodyclose // the rest of the answer is left where it is
+	//nolint:bodyclose // the response is left unread on purpose
 	answer, err := http.ReadResponse(bufio.NewReaderSize(conn, 1<<10), nil)
 	if err != nil {
 		return 0

@@ -24,7 +24,7 @@ func (f *fileSettings) filesFor(kind, beside string, d *database) (lyceum.FileSt
 		return nil, lyceum.Invalidf("--files is for %s, which have files; leave it out for %s", uploads, kind)
 	}
 	if kind != uploads {
-		return nil, nil //nolint:nilnil // no files are asked for
+		return nil, nil //nolint:nilnil // no files are requested
 	}
 	return f.store(d)
 }

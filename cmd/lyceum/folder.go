@@ -35,7 +35,7 @@ func mayCreate(dir, given string) error {
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return nil //nolint:nilerr // the folder is made, or whoever opens it says what is wrong with it
+		return nil //nolint:nilerr // opening the folder reports any error
 	}
 	var lost, others []string
 	for _, e := range entries {

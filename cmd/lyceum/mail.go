@@ -26,7 +26,7 @@ func (m *mailSettings) sender(p *program, ring *lyceum.Keyring) (templates.Send,
 		if m.MailFrom != "" {
 			return nil, lyceum.InvalidFields(lyceum.FieldError{Field: "--mail-from", Message: "needs --smtp-url as well"})
 		}
-		return nil, nil //nolint:nilnil // without settings there is nothing to send with
+		return nil, nil //nolint:nilnil // no mail server is configured
 	}
 	if len(ring.Keys()) == 0 {
 		return nil, lyceum.InvalidFields(lyceum.FieldError{

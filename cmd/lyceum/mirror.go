@@ -122,7 +122,7 @@ func (c *mirrorCommand) downloads(p *program, i *importer) (*mirror.Files, error
 		if len(c.FileOrigins) > 0 {
 			return nil, lyceum.Invalidf("--file-origins says where files are downloaded from; use it with --download-files")
 		}
-		return nil, nil //nolint:nilnil // none are
+		return nil, nil //nolint:nilnil // no files are mirrored
 	}
 	if wrong := webAddress("--base-url", c.BaseURL); len(wrong) > 0 {
 		return nil, lyceum.InvalidFields(wrong...)

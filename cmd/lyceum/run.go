@@ -50,7 +50,7 @@ type commands struct {
 
 // program is the environment of a command.
 type program struct {
-	ctx    context.Context //nolint:containedctx // kong's commands take values, and the program's life is this context's
+	ctx    context.Context //nolint:containedctx // kong passes values; the context is the program's
 	stdin  io.Reader
 	stdout io.Writer
 	stderr io.Writer

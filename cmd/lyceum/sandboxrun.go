@@ -218,7 +218,7 @@ func (b *sandboxServer) discardIndex() error {
 		return nil
 	}
 	if _, err := os.Stat(b.index); err != nil {
-		return nil //nolint:nilerr // there is none
+		return nil //nolint:nilerr // it does not exist
 	}
 	return salesindex.Discard(b.index, demo.ID)
 }

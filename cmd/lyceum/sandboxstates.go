@@ -44,7 +44,7 @@ func (b *sandboxServer) statesKept() error {
 // keepStart stores the school as generated.
 func (b *sandboxServer) keepStart(store *sqlstore.Store) error {
 	if b.statesKept() != nil {
-		return nil //nolint:nilerr // there is nothing to go back to
+		return nil //nolint:nilerr // nothing to restore
 	}
 	return b.copyTo(b.program.ctx, store, startState)
 }

@@ -64,12 +64,12 @@ func (s settings) Validate(app *kong.Application) error {
 func (s settings) Resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
 	for _, name := range flag.Envs {
 		if _, set := os.LookupEnv(name); set {
-			return nil, nil //nolint:nilnil // kong's way to say: no opinion
+			return nil, nil //nolint:nilnil // kong's way to leave the value unset
 		}
 	}
 	value, there := s[flag.Name]
 	if !there || string(value) == "null" {
-		return nil, nil //nolint:nilnil // kong's way to say: no opinion
+		return nil, nil //nolint:nilnil // kong's way to leave the value unset
 	}
 	return settingText(value, flag.Target.Type())
 }

@@ -74,7 +74,7 @@ func (h *handler) dispatch(x *exchange, r *http.Request, to *route) {
 	}
 	until := newDeadline(r.Context(), wait)
 	defer until.stop()
-	x.held.Context = until //nolint:fatcontext // an exchange has one request
+	x.held.Context = until //nolint:fatcontext // one request per exchange
 	r = r.WithContext(&x.held)
 	err := h.admit(x, r, to)
 	if err == nil {

@@ -130,7 +130,7 @@ func sendText(w http.ResponseWriter, status int, text []byte) error {
 	header := w.Header()
 	header["Content-Length"] = []string{strconv.Itoa(len(text))}
 	w.WriteHeader(status)
-	_, err := w.Write(text) //nolint:gosec // it is JSON, and labelled so
+	_, err := w.Write(text) //nolint:gosec // JSON, with its Content-Type
 	return ignoreDeparture(err)
 }
 

@@ -107,7 +107,7 @@ func (l *Listener) Run(ctx context.Context, after int64) error {
 				})
 			}
 			if ctx.Err() != nil {
-				return nil //nolint:nilerr // to stop is no failure
+				return nil //nolint:nilerr // stopping is not an error
 			}
 			l.Show(heard)
 		}
@@ -153,7 +153,7 @@ func (l *Listener) patiently(ctx context.Context, path string, q url.Values) (li
 	for {
 		answer, err := l.ask(ctx, path, q)
 		if err == nil || ctx.Err() != nil {
-			return answer, nil //nolint:nilerr // to stop is no failure
+			return answer, nil //nolint:nilerr // stopping is not an error
 		}
 		if lyceum.KindOf(err) != lyceum.Unavailable {
 			return answer, err

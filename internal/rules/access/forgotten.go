@@ -24,7 +24,7 @@ func (a *Accounts) Forgotten(ctx context.Context, school lyceum.SchoolID, email 
 	}
 	// Names that do not exist take no space from the counts of accounts.
 	_, err = a.forgotten.try(ctx, school, strings.ToLower(email), errNoTries)
-	if err == errNoTries { //nolint:errorlint // this very one
+	if err == errNoTries { //nolint:errorlint // compared unwrapped on purpose
 		return nil
 	}
 	if err != nil {

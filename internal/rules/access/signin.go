@@ -159,7 +159,7 @@ func (a *Accounts) signIn(ctx context.Context, t Attempt) (Admission, error) {
 // traceLock records that a sign-in was rejected because of too many attempts.
 func (a *Accounts) traceLock(ctx context.Context, t Attempt, user lyceum.User, refused error) {
 	trace := Trace{Kind: AddressLocked, School: t.School, Object: int32(t.School), From: t.From.String()}
-	switch refused { //nolint:errorlint // these very ones
+	switch refused { //nolint:errorlint // compared unwrapped on purpose
 	case errAddressTries:
 	case errAccountTries:
 		trace.Kind, trace.User, trace.Object = AccountLocked, user.ID, int32(user.ID)

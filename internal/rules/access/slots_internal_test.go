@@ -63,7 +63,7 @@ func TestSlotsAreBounded(t *testing.T) {
 		}()
 	}
 	waitFor(t, func() bool { return s.count() == maxWaiting })
-	if _, err := s.take(t.Context(), "flood"); err != errBusy { //nolint:errorlint // this very one
+	if _, err := s.take(t.Context(), "flood"); err != errBusy { //nolint:errorlint // compared unwrapped on purpose
 		t.Errorf("one more is %v, want that it is refused", err)
 	}
 	stop()

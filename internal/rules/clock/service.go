@@ -36,7 +36,7 @@ type Service struct {
 	Options
 
 	clock *Clock
-	ctx   context.Context //nolint:containedctx // the life of moves, which outlast the requests for them
+	ctx   context.Context //nolint:containedctx // of moves, which outlive their requests
 	stop  context.CancelFunc
 
 	mu      sync.Mutex

@@ -172,7 +172,7 @@ func (s *Service) compared(ctx context.Context, u *lyceum.Upload, deep bool) (wr
 type withContext struct {
 	io.Reader
 
-	ctx context.Context //nolint:containedctx // that of the call
+	ctx context.Context //nolint:containedctx // of the call
 }
 
 func (r withContext) Read(p []byte) (int, error) {

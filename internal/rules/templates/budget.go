@@ -27,7 +27,7 @@ const budgetKey = " budget"
 
 // budget records what a running template has used up.
 type budget struct {
-	ctx          context.Context //nolint:containedctx // the library calls back without one
+	ctx          context.Context //nolint:containedctx // the library has no contexts
 	rounds, made int
 }
 

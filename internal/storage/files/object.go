@@ -12,7 +12,7 @@ import (
 // object reads a file from an S3-compatible store, from any offset.
 type object struct {
 	store *S3
-	ctx   context.Context //nolint:containedctx // that of the call that opened it
+	ctx   context.Context //nolint:containedctx // of the call that opened it
 	key   string
 	size  int64
 	tag   string

@@ -39,7 +39,7 @@ type objectPart struct {
 	tally
 
 	store   *S3
-	ctx     context.Context //nolint:containedctx // for what is saved after the request
+	ctx     context.Context //nolint:containedctx // for saves that outlive the request
 	name    string          // beginning of the file's key
 	at      string          // beginning of the keys of the state and the rest
 	saved   objectState     // as last saved in the store

@@ -180,7 +180,7 @@ func notWritten(err error) error { return fmt.Errorf("%w: %w", ErrNotWritten, er
 type watched struct {
 	io.Reader
 
-	ctx  context.Context //nolint:containedctx // that of the call
+	ctx  context.Context //nolint:containedctx // of the call
 	read func(bytes int64)
 	err  error
 }

@@ -26,7 +26,7 @@ type Store struct {
 	misses  atomic.Int64
 	failed  atomic.Int64
 
-	ctx  context.Context //nolint:containedctx // the life of what goes on behind the questions
+	ctx  context.Context //nolint:containedctx // of the background work
 	stop context.CancelFunc
 	work sync.WaitGroup
 }

@@ -25,7 +25,7 @@ type listIndex struct {
 	least  int64           // indexRows
 	soon   time.Duration   // indexTime
 	eager  bool            // for tests: a list is built for the first page that is requested
-	ctx    context.Context //nolint:containedctx // ends what is being made when the store closes
+	ctx    context.Context //nolint:containedctx // ends builds when the store closes
 	stop   context.CancelFunc
 	work   sync.WaitGroup
 

@@ -46,7 +46,7 @@ type readConn struct {
 	*direct
 
 	mu   sync.Mutex
-	ctx  context.Context //nolint:containedctx // of who reads, if anybody
+	ctx  context.Context //nolint:containedctx // of the current reader, if any
 	stop chan struct{}   // closed to interrupt the current read; the connection is unusable afterwards
 }
 
