@@ -1,15 +1,14 @@
-// Package contract holds the documents of the public interface. Their sources
-// are written first and by hand, one file for each noun in v1, v2 and lyceum;
-// docs/architecture.md says what such a file may leave out. The types in
-// internal/gen come from the documents, the server serves them, and tests hold
-// its answers to them.
+// Package contract holds the documents of the public API. Their sources are written first
+// and by hand, one file per noun in v1, v2 and lyceum; docs/architecture.md says what such
+// a file may omit. The types in internal/gen are generated from the documents, the server
+// serves them, and tests check its responses against them.
 //
-// It owns the documents' text and nothing else: it does not read them, and it
-// must not know who serves what they promise. The documents, in YAML and in
-// JSON, and the Go types are made by tools/generate.
+// It owns only the text of the documents: it does not parse them, and it must not know who
+// implements them. tools/generate makes the documents, as YAML and as JSON, and the Go
+// types.
 package contract
 
-import _ "embed" // the documents are part of the program
+import _ "embed" // for the documents
 
 //go:embed v1.yaml
 var v1YAML []byte
@@ -29,23 +28,22 @@ var lyceumYAML []byte
 //go:embed lyceum.json
 var lyceumJSON []byte
 
-// Document is an OpenAPI document in both of its forms, which say the same
-// with their keys in the same order. The bytes are the program's own; nobody
-// changes them.
+// Document is an OpenAPI document in both of its forms, which have the same content with
+// the keys in the same order. The bytes must not be modified.
 type Document struct {
-	Name string // names the document in addresses, such as v1
+	Name string // name in URLs, such as v1
 	YAML []byte
 	JSON []byte
 }
 
-// V1 gives the document of the v1 interface.
+// V1 returns the document of v1.
 func V1() Document { return Document{Name: "v1", YAML: v1YAML, JSON: v1JSON} }
 
-// V2 gives the document of the v2 interface.
+// V2 returns the document of v2.
 func V2() Document { return Document{Name: "v2", YAML: v2YAML, JSON: v2JSON} }
 
-// Lyceum gives the document of what the two versions lack.
+// Lyceum returns the document of the Lyceum API.
 func Lyceum() Document { return Document{Name: "lyceum", YAML: lyceumYAML, JSON: lyceumJSON} }
 
-// All gives every document there is, the oldest interface first.
+// All returns all documents, the oldest API first.
 func All() []Document { return []Document{V1(), V2(), Lyceum()} }

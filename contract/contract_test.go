@@ -22,7 +22,7 @@ func TestDocumentsAreValid(t *testing.T) {
 	for _, d := range contract.All() {
 		t.Run(d.Name, func(t *testing.T) {
 			document := load(t, d.YAML)
-			// Examples are validated too; the formats are dates and int32.
+			// This validates examples, too; the formats are dates and int32.
 			if err := document.Validate(t.Context(), openapi3.EnableSchemaFormatValidation()); err != nil {
 				t.Fatal(err)
 			}

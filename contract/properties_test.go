@@ -13,7 +13,7 @@ import (
 	"github.com/lyceum-school/lyceum/contract"
 )
 
-// TestEverythingHasAnExample: parameters, bodies, answers and refusals.
+// TestEverythingHasAnExample checks parameters, bodies and responses.
 func TestEverythingHasAnExample(t *testing.T) {
 	for _, d := range contract.All() {
 		eachOperation(load(t, d.YAML), func(place string, op *openapi3.Operation) {
@@ -39,8 +39,8 @@ func hasExample(content openapi3.Content) bool {
 	return body != nil && (body.Example != nil || len(body.Examples) > 0)
 }
 
-// TestAnswersHaveTheirHeaders: every answer tells the request's id and the
-// rate limit; some have more to say.
+// TestAnswersHaveTheirHeaders checks that every response has the request's id and the rate
+// limit, and some responses further headers.
 func TestAnswersHaveTheirHeaders(t *testing.T) {
 	always := []string{
 		"RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset",
@@ -81,9 +81,8 @@ func eachOperation(document *openapi3.T, visit func(place string, op *openapi3.O
 	}
 }
 
-// TestErrorAnswers: an operation has the error answers that follow from its
-// method, its credential, its body and its header, and besides them only a 404
-// or a 409 of its own.
+// TestErrorAnswers checks that an operation has the error responses that follow from its
+// method, credential, body and headers, and only a 404 or a 409 in addition.
 func TestErrorAnswers(t *testing.T) {
 	for _, d := range contract.All() {
 		document := load(t, d.YAML)
@@ -125,8 +124,8 @@ func TestErrorAnswers(t *testing.T) {
 	}
 }
 
-// ours are the documents that Lyceum settles itself, and of them the operations
-// that no RFC settles.
+// ours visits the documents that Lyceum defines itself, without the operations that an RFC
+// defines.
 func ours(t *testing.T, visit func(document *openapi3.T, place string, op *openapi3.Operation)) {
 	t.Helper()
 	for _, d := range []contract.Document{contract.V2(), contract.Lyceum()} {
@@ -139,7 +138,7 @@ func ours(t *testing.T, visit func(document *openapi3.T, place string, op *opena
 	}
 }
 
-// usualPages are the defaults of per_page that are not 25.
+// usualPages are the defaults of per_page other than 25.
 var usualPages = map[string]int{
 	"GET /v2/products/digital-downloads":                                       20,
 	"GET /v2/products/digital-downloads/{digital_download_id}/attachments":     20,
@@ -147,8 +146,8 @@ var usualPages = map[string]int{
 	"GET /v2/users/{user_id}/quiz-responses":                                   20,
 }
 
-// TestPagesAreAskedForAlike: page and per_page have one range and, where nothing
-// else is said, one default. A preview has as many rows as there can be.
+// TestPagesAreAskedForAlike checks that page and per_page have one range and, with listed
+// exceptions, one default. A preview has the maximum page size.
 func TestPagesAreAskedForAlike(t *testing.T) {
 	ours(t, func(_ *openapi3.T, place string, op *openapi3.Operation) {
 		page, size := op.Parameters.GetByInAndName("query", "page"), op.Parameters.GetByInAndName("query", "per_page")
@@ -185,8 +184,8 @@ func bound(n *float64) any {
 	return *n
 }
 
-// unbounded are what a body may have any number of, within the 64 kilobytes of a
-// body.
+// unbounded are the lists in bodies without a maximum length, apart from the 64 kilobytes
+// of a body.
 var unbounded = map[string]string{
 	"UserTags.tags":               "at most 100 different ones; the same one may stand twice",
 	"NewWebhook.events":           "names of a closed list; the same one may stand twice",
@@ -197,8 +196,8 @@ var unbounded = map[string]string{
 	"NewQuizResponse.answers[][]": "one of the choices, or what the learner wrote",
 }
 
-// TestWhatIsSentIsBounded: every body is closed, and everything in it and in the
-// address has bounds.
+// TestWhatIsSentIsBounded checks that every body is closed, and that everything in it and
+// in the URL has bounds.
 func TestWhatIsSentIsBounded(t *testing.T) {
 	used := map[string]bool{}
 	ours(t, func(_ *openapi3.T, place string, op *openapi3.Operation) {
@@ -252,27 +251,27 @@ func sent(t *testing.T, place string, s *openapi3.Schema, used map[string]bool) 
 	}
 }
 
-// sometimes are the properties that an answer can leave out.
+// sometimes are the properties that a response may omit.
 var sometimes = []string{
 	"v2 Course.href", "v2 CourseDetail.href",
-	// of what the learner is not shown
+	// for what the learner is not shown
 	"v2 LearnerProduct.href", "v2 BoughtProduct.href",
 	"v2 Quiz.href", "v2 Question.feedback",
-	// of what is not matched
+	// for questions that are not matching questions
 	"v2 QuestionChoice.match", "v2 Question.matching_prompts", "v2 Question.matching_prompt_heading",
 	"v2 Question.matching_match_heading",
-	// unless they are asked for and known
+	// unless requested and known
 	"v2 UserQuizResponse.answers",
-	// of what an app may not see
+	// for what an app may not see
 	"v2 ChangedCurrentUser.id", "v2 ChangedCurrentUser.name", "v2 ChangedCurrentUser.email", "v2 ChangedCurrentUser.role",
 	"v2 ChangedCurrentUser.phone_number", "v2 ChangedCurrentUser.allow_marketing_emails",
 	"v2 ChangedCurrentUser.pending_email",
-	// of a video that is not ready
+	// for a video that is not ready
 	"v2 Video.video_asset", "v2 Video.url_thumbnail", "v2 Video.media_duration",
 }
 
-// TestAnswersAreWhole: an answer has every property, null where there is
-// nothing to say, in the order in which they are written.
+// TestAnswersAreWhole checks that a response has every property, null if there is no
+// value, in the order in which it is rendered.
 func TestAnswersAreWhole(t *testing.T) {
 	ours(t, func(document *openapi3.T, place string, op *openapi3.Operation) {
 		eachAnswer(op, func(status string, body *openapi3.SchemaRef) {
@@ -308,9 +307,8 @@ func whole(t *testing.T, document *openapi3.T, place string, ref *openapi3.Schem
 	}
 }
 
-// TestNullIsAmongTheWords: a property that can be null says so in everything that
-// decides about it: OpenAPI 3.0 adds no null to a list of words, or to what another
-// schema allows.
+// TestNullIsAmongTheWords checks that a nullable property allows null everywhere: OpenAPI
+// 3.0 adds no null to an enum, or to what another schema allows.
 func TestNullIsAmongTheWords(t *testing.T) {
 	for _, d := range []contract.Document{contract.V2(), contract.Lyceum()} {
 		for noun, schema := range load(t, d.YAML).Components.Schemas {
@@ -329,9 +327,9 @@ func TestNullIsAmongTheWords(t *testing.T) {
 	}
 }
 
-// TestEnvelopes: an answer of version 2 is data, and meta beside a list that is read. One of
-// Lyceum's own interface has the name of its noun, and beside a list how it goes
-// on. A learner is as the contract has them, without an envelope.
+// TestEnvelopes checks that a response of version 2 is data, with meta beside a list that
+// is read. One of the Lyceum API has the name of its noun, and beside a list how it
+// continues. Operations of learners have no envelope, as the contract says.
 func TestEnvelopes(t *testing.T) {
 	besides := []string{"meta", "next", "more", "last"}
 	ours(t, func(_ *openapi3.T, place string, op *openapi3.Operation) {
@@ -357,8 +355,8 @@ func TestEnvelopes(t *testing.T) {
 	})
 }
 
-// TestErrorsAreAlike: every error of an operation has one body. That of a
-// learner is RFC 6749's.
+// TestErrorsAreAlike checks that the errors of an operation have one body. For a learner
+// it is that of RFC 6749.
 func TestErrorsAreAlike(t *testing.T) {
 	ours(t, func(document *openapi3.T, place string, op *openapi3.Operation) {
 		want := []string{"code", "errors", "message"}
@@ -373,8 +371,8 @@ func TestErrorsAreAlike(t *testing.T) {
 	})
 }
 
-// eachAnswer visits the bodies of an operation's answers, each of several that one
-// answer can have.
+// eachAnswer visits the bodies of an operation's responses, including each alternative of
+// a response.
 func eachAnswer(op *openapi3.Operation, visit func(status string, body *openapi3.SchemaRef)) {
 	for status, ref := range op.Responses.Map() {
 		media := ref.Value.Content.Get("application/json")

@@ -16,7 +16,7 @@ import (
 	"github.com/lyceum-school/lyceum/contract"
 )
 
-// published is what testdata/v2_published.json says of version 2.
+// published is the content of testdata/v2_published.json.
 type published struct {
 	Schemas    map[string]*publishedSchema `json:"schemas"`
 	Operations []publishedOperation        `json:"operations"`
@@ -59,18 +59,18 @@ type publishedSchema struct {
 	OneOf                []*publishedSchema          `json:"oneOf"`
 }
 
-// differences are the places in which contract/v2 is not as published, each
+// differences are the places in which contract/v2 differs from the published version, each
 // with its reason in docs/divergences.md.
 var differences = []string{
-	// What a product is called is no reason to refuse it.
+	// The name of a product is no reason to reject it.
 	"POST /v2/products/product-collections/{product_collection_id}/products body.data[].created_at: required is false",
 	"POST /v2/products/product-collections/{product_collection_id}/products body.data[].href: required is false",
 	"POST /v2/products/product-collections/{product_collection_id}/products body.data[].name: required is false",
 	"POST /v2/products/product-collections/{product_collection_id}/products body.data[].updated_at: required is false",
-	// Otherwise nothing would remove them.
+	// Without null they could not be removed.
 	"PATCH /v2/products/courses/{course_id}/compliance body.requirements.quiz_maximum_retakes: nullable is true",
 	"PATCH /v2/products/courses/{course_id}/compliance body.requirements.quiz_minimum_score: nullable is true",
-	// There is no page on which a plan is bought.
+	// There is no checkout page for plans.
 	"GET /v2/products/{product_type}/{product_id}/pricing-plans answer.data[].checkout_url is missing",
 	"POST /v2/products/{product_type}/{product_id}/pricing-plans answer.data.checkout_url is missing",
 	"GET /v2/products/{product_type}/{product_id}/pricing-plans/{plan_id} answer.data.checkout_url is missing",
@@ -78,9 +78,9 @@ var differences = []string{
 	"DELETE /v2/products/{product_type}/{product_id}/pricing-plans/{plan_id} answer.data.checkout_url is missing",
 }
 
-// TestVersion2IsAsPublished compares every operation of contract/v2 for a
-// school's programs with the published one of the same address: parameters,
-// bodies, answers and statuses.
+// TestVersion2IsAsPublished compares every operation of contract/v2 for a school's
+// programs with the published one at the same path: parameters, bodies, responses and
+// statuses.
 func TestVersion2IsAsPublished(t *testing.T) {
 	c := comparison{found: map[string]bool{}}
 	text, err := os.ReadFile("testdata/v2_published.json")
@@ -137,7 +137,7 @@ func document(t *testing.T, name string) []byte {
 	return nil
 }
 
-// variables takes the names out of the variables of a path.
+// variables removes the names of a path's variables.
 func variables(address string) string {
 	parts := strings.Split(address, "/")
 	for i, part := range parts {
@@ -162,7 +162,7 @@ func (c *comparison) operation(ours *openapi3.Operation, theirs *publishedOperat
 		at, our := place+" "+param.Name, ours.Parameters.GetByInAndName(param.In, param.Name)
 		named[param.Name] = true
 		if our == nil {
-			if param.In == "query" { // those of the path have names of our own
+			if param.In == "query" { // those in the path have our names
 				c.differ("%s is missing", at)
 			}
 			continue
@@ -201,13 +201,13 @@ func bodyOf(content openapi3.Content) *openapi3.Schema {
 	return content.Get("application/json").Schema.Value
 }
 
-// schema compares what is sent or answered. An answer may always have what may be
-// missing, and never be null where it may be null.
+// schema compares the schema of a body or a response. A response may always have a
+// property that is optional as published, and may never be null where null is allowed.
 func (c *comparison) schema(at string, ours *openapi3.Schema, theirs *publishedSchema, sent bool) {
 	if theirs.Ref != "" {
 		theirs = c.published.Schemas[path.Base(theirs.Ref)]
 	}
-	if len(ours.AllOf) == 1 { // a reference with a description of its own
+	if len(ours.AllOf) == 1 { // a reference with its own description
 		nullable := ours.Nullable
 		copied := *ours.AllOf[0].Value
 		ours = &copied
@@ -250,8 +250,8 @@ func (c *comparison) schema(at string, ours *openapi3.Schema, theirs *publishedS
 	}
 }
 
-// alternatives compares each of the forms that something has, told apart by their
-// type. Ours name the fields once, and only the values that a form allows in it.
+// alternatives compares each alternative of a schema, identified by its type. Ours define
+// the properties once, and only the values that an alternative allows in it.
 func (c *comparison) alternatives(at string, ours *openapi3.Schema, theirs *publishedSchema, sent bool) {
 	forms := map[string]*openapi3.Schema{}
 	for _, ref := range ours.OneOf {
@@ -278,7 +278,8 @@ func (c *comparison) alternatives(at string, ours *openapi3.Schema, theirs *publ
 	}
 }
 
-// values compares a single value: an answer may take fewer values than published.
+// values compares the schema of a single value: a response may have fewer values than
+// published.
 func (c *comparison) values(at string, ours *openapi3.Schema, theirs *publishedSchema) {
 	if is, want := typeOf(ours), theirs.Type; want != "" && is != want {
 		narrower := want == "number" && is == "integer" || want == "string" && (is == "integer" || is == "boolean")

@@ -14,20 +14,19 @@ import (
 	"github.com/lyceum-school/lyceum/contract"
 )
 
-// Version 1 is settled outside, so it is written here once more, as the tables
-// of the contract have it. The rest is held by its properties; see
-// properties_test.go.
+// Version 1 is defined elsewhere, so its definition is repeated here, in the form of the
+// contract's tables. The rest is checked by its properties; see properties_test.go.
 
-// operation is what the contract says of one. A parameter is a line: its
-// name, whether it stands in the path or the query, its type, then required,
-// the values it may have, its range and the default. Alternatives of what a request must
-// show are parted by "or", scopes that are all needed stand side by side.
+// operation is the contract's definition of an operation. A parameter is a line: its name,
+// whether it is in the path or the query, its type, then required, its allowed values, its
+// range and its default. Alternative credentials are separated by "or"; scopes that are
+// all required are next to each other.
 type operation struct {
 	id      string
 	asks    string
 	params  string
-	body    string // the schema of what is sent
-	answers string // the status and the schema of a success
+	body    string // schema of the request
+	answers string // status and schema of a success
 }
 
 var v1Operations = map[string]operation{
@@ -146,12 +145,11 @@ var v1Operations = map[string]operation{
 	"POST /v1/current_user/oauth2/introspect": {"introspectToken", "client or nothing", "", "OneToken", "200 Introspection"},
 }
 
-// A schema is a field a line, in the order of an answer, with its type; then
-// null where it may be null, optional where it may be missing, and the values it
-// may have.
+// A schema is one property per line, in the order of a response, with its type; then null
+// if it is nullable, optional if it may be missing, and its allowed values.
 
-// v1Schemas are what answers and bodies of v1 hold, as programs meet it in
-// live answers where the published form differs.
+// v1Schemas are the responses and bodies of v1, in the form that programs see live where
+// the published form differs.
 var v1Schemas = map[string]string{
 	"TransactionList": `
 		transactions []TransactionSummary
@@ -346,7 +344,7 @@ var v1Schemas = map[string]string{
 		email string
 		name string null
 		id int32`,
-	// Both forms of the meta; the fields of one alone are optional.
+	// Both forms of the meta; the properties of only one form are optional.
 	"UserListMeta": `
 		page int32
 		total int32
@@ -448,7 +446,7 @@ var v1Schemas = map[string]string{
 		error_description string`,
 }
 
-// v2Schemas are the forms of version 2 that the contract settles.
+// v2Schemas are the forms of version 2 that the contract defines.
 var v2Schemas = map[string]string{
 	"PaginationMeta": `
 		page int32
@@ -462,8 +460,8 @@ var v2Schemas = map[string]string{
 		role string`,
 }
 
-// unlisted are the schemas of v1 that RFC 6749, 7009 and 7662 settle. Error has
-// two forms; see TestV1ErrorsAreASentenceOrSeveral.
+// unlisted are the schemas of v1 that RFC 6749, 7009 and 7662 define. Error has two forms;
+// see TestV1ErrorsAreASentenceOrSeveral.
 var unlisted = []string{"TokenRequest", "TokenResponse", "OneToken", "Introspection", "Nothing", "Error"}
 
 func TestV1OperationsAreTheContracts(t *testing.T) {
@@ -485,7 +483,7 @@ func TestSchemasAreTheContracts(t *testing.T) {
 	for _, tc := range []struct {
 		document contract.Document
 		table    map[string]string
-		whole    bool // whether the document has no schema besides
+		whole    bool // whether the document has no further schemas
 	}{{contract.V1(), v1Schemas, true}, {contract.V2(), v2Schemas, false}} {
 		want, got := map[string][]string{}, map[string][]string{}
 		for name, table := range tc.table {
@@ -514,7 +512,7 @@ func TestV1ErrorsAreASentenceOrSeveral(t *testing.T) {
 	}
 }
 
-// asks says what a request must show, in the words of the tables.
+// asks describes the credentials of a request in the form of the tables.
 func asks(document *openapi3.T, op *openapi3.Operation) string {
 	security := document.Security
 	if op.Security != nil {
@@ -568,7 +566,7 @@ func sends(op *openapi3.Operation) string {
 	return name
 }
 
-// answers gives what succeeds, with the schema of its body.
+// answers describes the success responses, with the schemas of their bodies.
 func answers(op *openapi3.Operation) string {
 	var words []string
 	for _, status := range slices.Sorted(maps.Keys(op.Responses.Map())) {
@@ -583,7 +581,7 @@ func answers(op *openapi3.Operation) string {
 	return strings.Join(words, " ")
 }
 
-// rows gives the lines of a table.
+// rows returns the lines of a table.
 func rows(table string) []string {
 	lines := strings.Split(strings.TrimSpace(table), "\n")
 	for i := range lines {
@@ -592,8 +590,8 @@ func rows(table string) []string {
 	return lines
 }
 
-// describe writes a schema of a document as this file does, and with it those
-// that stand in it and have a name.
+// describe describes a schema of a document in the form of this file, together with the
+// named schemas in it.
 func describe(all map[string][]string, name string, schema *openapi3.Schema) {
 	names := slices.SortedFunc(maps.Keys(schema.Properties), func(a, b string) int {
 		return cmp.Compare(order(schema.Properties[a]), order(schema.Properties[b]))
@@ -620,14 +618,13 @@ func describe(all map[string][]string, name string, schema *openapi3.Schema) {
 	all[name] = lines
 }
 
-// order gives the place of a property in an answer; 0 when it has none.
+// order returns the position of a property in a response; 0 if it has none.
 func order(property *openapi3.SchemaRef) int {
 	n, _ := property.Value.Extensions["x-order"].(float64)
 	return int(n)
 }
 
-// kind gives the type of a value: the format where it has one, otherwise the
-// name of an object or the type itself.
+// kind returns the type of a value: its format, the name of an object, or the type itself.
 func kind(ref *openapi3.SchemaRef) string {
 	schema := ref.Value
 	switch name, _ := schema.Extensions["x-go-type-name"].(string); {
@@ -645,7 +642,7 @@ func kind(ref *openapi3.SchemaRef) string {
 	return strings.Join(schema.Type.Slice(), " ")
 }
 
-// values gives what an enum lists. A nullable one lists null too.
+// values returns the values of an enum, including the null of a nullable one.
 func values(schema *openapi3.Schema) []string {
 	var all []string
 	for _, value := range schema.Enum {
