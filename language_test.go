@@ -12,8 +12,11 @@ import (
 	"testing"
 )
 
-// poorEnglish lists phrases that users must not read, with suggested replacements.
-var poorEnglish = []struct{ phrase, instead string }{
+// poor is a phrase of poor English, and what to write instead.
+type poor struct{ phrase, instead string }
+
+// poorEnglish has phrases that users must not read.
+var poorEnglish = []poor{
 	{`anew`, "again, from the start"},
 	{`bears?`, "has"},
 	{`heeds?`, "applies, honors"},
@@ -46,6 +49,26 @@ var poorEnglish = []struct{ phrase, instead string }{
 	{`the same command again (does|goes|to)`, "repeat the command"},
 }
 
+// poorComments has phrases that no comment may have.
+var poorComments = []poor{
+	{`anew`, "again, from scratch"},
+	{`bears?`, "has"},
+	{`broke off|broken off`, "was interrupted"},
+	{`goes on|went on|go on (with|after|from|until)`, "continues, resumes after"},
+	{`tells? (whether|if|what|when|how|of|apart)`, "reports whether, distinguishes"},
+	{`that there (is|are) not`, "that does not exist"},
+	{`(which|that|what) (is|are) none`, "invalid, missing"},
+	{`(has|have) not the`, "does not have the"},
+	{`parted by`, "separated by"},
+	{`stands? (in|behind|beside) the`, "is in the, follows the"},
+	{`beside (it|them|that)`, "next to, in addition to"},
+	{`in place of`, "instead of"},
+	{`what (becomes|became|comes|came) of`, "the outcome of"},
+	{`is led to|leads on to`, "is redirected to"},
+	{`has in hand`, "is working on"},
+	{`is there already`, "exists already"},
+}
+
 // contractSentences are exempt, because the contract prescribes them word for word.
 var contractSentences = []string{
 	"API rate limit exceeded",
@@ -53,32 +76,11 @@ var contractSentences = []string{
 	"This coupon cannot be archived.",
 }
 
-// TestUsersReadPlainEnglish checks the text that users read: sentences in the program, pages,
-// descriptions in the contract, and documents. It does not check comments, tests and SQL.
+// TestUsersReadPlainEnglish looks at what users read: strings in the program, pages, the
+// contract's descriptions and the documents. It skips comments, tests and SQL.
 func TestUsersReadPlainEnglish(t *testing.T) {
 	t.Parallel()
-	phrases := make([]*regexp.Regexp, len(poorEnglish))
-	begins := make([]string, len(poorEnglish)) // searched for first, because regular expressions are slow
-	for i, poor := range poorEnglish {
-		phrases[i] = regexp.MustCompile(`(?i)\b(?:` + poor.phrase + `)\b`)
-		begin, _ := regexp.MustCompile(poor.phrase).LiteralPrefix()
-		begins[i] = strings.ToLower(begin)
-	}
-	read := func(path string, line int, text string) {
-		for _, sentence := range contractSentences {
-			text = strings.ReplaceAll(text, sentence, "")
-		}
-		text = strings.Join(strings.Fields(text), " ")
-		lower := strings.ToLower(text)
-		for i, phrase := range phrases {
-			if !strings.Contains(lower, begins[i]) {
-				continue
-			}
-			if found := phrase.FindString(text); found != "" {
-				t.Errorf("%s:%d: %q in %.160q: write %s", path, line, found, text, poorEnglish[i].instead)
-			}
-		}
-	}
+	read := finder(t, poorEnglish)
 	files := 0
 	err := filepath.WalkDir(".", func(path string, d os.DirEntry, err error) error {
 		if err != nil {
@@ -113,6 +115,63 @@ func TestUsersReadPlainEnglish(t *testing.T) {
 	})
 	if err != nil || files < 200 {
 		t.Errorf("%d files were read: %v", files, err)
+	}
+}
+
+// TestCommentsAreInPlainEnglish looks at the comments of all Go files that are written by hand.
+func TestCommentsAreInPlainEnglish(t *testing.T) {
+	t.Parallel()
+	read := finder(t, poorComments)
+	comments := 0
+	err := filepath.WalkDir(".", func(path string, d os.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && (path == "internal/gen" || d.Name() == "testdata" || strings.HasPrefix(d.Name(), ".") && path != "."):
+			return filepath.SkipDir
+		case !strings.HasSuffix(path, ".go"):
+			return nil
+		}
+		files := token.NewFileSet()
+		file, err := parser.ParseFile(files, path, nil, parser.ParseComments|parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		for _, group := range file.Comments {
+			comments++
+			read(path, files.Position(group.Pos()).Line, group.Text())
+		}
+		return nil
+	})
+	if err != nil || comments < 5000 {
+		t.Errorf("%d comments were read: %v", comments, err)
+	}
+}
+
+// finder returns a function that reports the poor phrases of a text.
+func finder(t *testing.T, all []poor) func(path string, line int, text string) {
+	t.Helper()
+	phrases := make([]*regexp.Regexp, len(all))
+	begins := make([]string, len(all)) // checked first, because regular expressions are slow
+	for i, poor := range all {
+		phrases[i] = regexp.MustCompile(`(?i)\b(?:` + poor.phrase + `)\b`)
+		begin, _ := regexp.MustCompile(poor.phrase).LiteralPrefix()
+		begins[i] = strings.ToLower(begin)
+	}
+	return func(path string, line int, text string) {
+		for _, sentence := range contractSentences {
+			text = strings.ReplaceAll(text, sentence, "")
+		}
+		text = strings.Join(strings.Fields(text), " ")
+		lower := strings.ToLower(text)
+		for i, phrase := range phrases {
+			if !strings.Contains(lower, begins[i]) {
+				continue
+			}
+			if found := phrase.FindString(text); found != "" {
+				t.Errorf("%s:%d: %q in %.160q: write %s", path, line, found, text, all[i].instead)
+			}
+		}
 	}
 }
 

@@ -195,7 +195,7 @@ func (l *Listener) ask(ctx context.Context, path string, q url.Values) (listenin
 			Code    string `json:"code"`
 			Message string `json:"message"`
 		}
-		_ = json.Unmarshal(text, &refusal) // a server that is none of Lyceum's says something else
+		_ = json.Unmarshal(text, &refusal) // a server other than Lyceum's says something else
 		kind := lyceum.Invalid
 		if answer.StatusCode == http.StatusNotFound {
 			kind = lyceum.NotFound
