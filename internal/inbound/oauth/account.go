@@ -31,9 +31,9 @@ func (p *pages) listApps(w http.ResponseWriter, r *http.Request, v *visit) error
 			Scopes: scopes(g.App.Version, g.Scopes), Since: v.here(g.Since), LastUsed: v.lastUse(g.LastUsed),
 		}
 	}
-	return p.show(w, http.StatusOK, "apps.gohtml", v, view{
-		Title: "Apps with access", Room: "/account/apps", Notice: notices[r.URL.Query().Get("done")], Data: rows,
-	})
+	shown := after(r)
+	shown.Title, shown.Room, shown.Data = "Apps with access", "/account/apps", rows
+	return p.show(w, http.StatusOK, "apps.gohtml", v, shown)
 }
 
 // revokeApp serves POST /account/apps/{app}/revoke.

@@ -20,9 +20,7 @@ func (p *pages) showPassword(w http.ResponseWriter, r *http.Request, v *visit) e
 	if err != nil {
 		return err
 	}
-	query := r.URL.Query()
-	shown := view{Notice: notices[query.Get("done")]}
-	return p.passwordPage(w, r, v, http.StatusOK, shown, user, local(query.Get("next")))
+	return p.passwordPage(w, r, v, http.StatusOK, after(r), user, local(r.URL.Query().Get("next")))
 }
 
 func (p *pages) passwordPage(

@@ -67,7 +67,9 @@ func (f *profile) refuse(e *lyceum.Error) {
 
 // showProfile serves GET /account/profile.
 func (p *pages) showProfile(w http.ResponseWriter, r *http.Request, v *visit) error {
-	return p.profilePage(w, v, http.StatusOK, view{Notice: notices[r.URL.Query().Get("done")], Data: p.profileOf(v)})
+	shown := after(r)
+	shown.Data = p.profileOf(v)
+	return p.profilePage(w, v, http.StatusOK, shown)
 }
 
 func (p *pages) profilePage(w http.ResponseWriter, v *visit, status int, shown view) error {
@@ -100,7 +102,9 @@ func (p *pages) changeProfile(w http.ResponseWriter, r *http.Request, v *visit) 
 
 // showEmail serves GET /account/profile/email.
 func (p *pages) showEmail(w http.ResponseWriter, r *http.Request, v *visit) error {
-	return p.emailPage(w, v, http.StatusOK, view{Notice: notices[r.URL.Query().Get("done")], Data: p.profileOf(v)})
+	shown := after(r)
+	shown.Data = p.profileOf(v)
+	return p.emailPage(w, v, http.StatusOK, shown)
 }
 
 func (p *pages) emailPage(w http.ResponseWriter, v *visit, status int, shown view) error {

@@ -200,7 +200,7 @@ func (p *pages) fresh(act func(http.ResponseWriter, *http.Request, *visit) error
 
 // showSecond serves GET /account/second-factor.
 func (p *pages) showSecond(w http.ResponseWriter, r *http.Request, v *visit) error {
-	return p.factorsPage(w, r, v, http.StatusOK, view{Notice: notices[r.URL.Query().Get("done")]})
+	return p.factorsPage(w, r, v, http.StatusOK, after(r))
 }
 
 // factorsPage shows the second factors of the signed-in user, and how to set up an app if they

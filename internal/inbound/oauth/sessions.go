@@ -33,10 +33,9 @@ func (p *pages) listSessions(w http.ResponseWriter, r *http.Request, v *visit) e
 			Since: v.here(s.CreatedAt), Seen: v.here(s.SeenAt), Here: s.Here,
 		}
 	}
-	return p.show(w, http.StatusOK, "sessions.gohtml", v, view{
-		Title: "Where you are signed in", Room: "/account/sessions", Notice: notices[r.URL.Query().Get("done")],
-		Data: rows,
-	})
+	shown := after(r)
+	shown.Title, shown.Room, shown.Data = "Where you are signed in", "/account/sessions", rows
+	return p.show(w, http.StatusOK, "sessions.gohtml", v, shown)
 }
 
 // endSession serves POST /account/sessions/{session}/end.

@@ -49,7 +49,7 @@ func (p *pages) showSignIn(w http.ResponseWriter, r *http.Request, v *visit) err
 	if query.Get("done") == "password" {
 		email = p.Site.Address(r)
 	}
-	return p.signInPage(w, r, v, http.StatusOK, view{Notice: notices[query.Get("done")]}, email, next)
+	return p.signInPage(w, r, v, http.StatusOK, after(r), email, next)
 }
 
 func (p *pages) signInPage(
@@ -192,6 +192,17 @@ var notices = map[string]string{
 	"profile":         "Your profile is saved.",
 	"asked":           "We sent a link to the new address. It takes effect when you open the link, within 48 hours.",
 	"cancelled":       "Nothing was granted.",
-	"not-signed-in":   "Nothing was done yet: you had to sign in first. Please do it again.",
-	"unconfirmed":     "Nothing was done yet: you had to confirm that it is you first. Please do it again.",
+}
+
+// late are the sentences that a page begins with whose form was sent too late, by the value
+// of the parameter done.
+var late = map[string]string{
+	"not-signed-in": "Nothing was done yet: you had to sign in first. Please do it again.",
+	"unconfirmed":   "Nothing was done yet: you had to confirm that it is you first. Please do it again.",
+}
+
+// after is the view of a page after what the parameter done says.
+func after(r *http.Request) view {
+	done := r.URL.Query().Get("done")
+	return view{Notice: notices[done], Late: late[done]}
 }

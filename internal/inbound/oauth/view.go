@@ -23,6 +23,7 @@ type view struct {
 	Room    string // the account page that is marked as current
 	Snippet bool   // the school adds a snippet to the page
 	Notice  string
+	Late    string // why a form did nothing
 	Error   string
 	Data    any
 }

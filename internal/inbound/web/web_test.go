@@ -96,7 +96,7 @@ func TestPageThatCannotBeRenderedSendsNothing(t *testing.T) {
 
 func TestAssets(t *testing.T) {
 	for name, kind := range map[string]string{
-		"style.css": "text/css; charset=utf-8", "console.js": "text/javascript; charset=utf-8", "htmx.min.js": "text/javascript; charset=utf-8", "passkey.js": "text/javascript; charset=utf-8", "icon.svg": "image/svg+xml",
+		"style.css": "text/css; charset=utf-8", "console.js": "text/javascript; charset=utf-8", "htmx.min.js": "text/javascript; charset=utf-8", "late.js": "text/javascript; charset=utf-8", "passkey.js": "text/javascript; charset=utf-8", "icon.svg": "image/svg+xml",
 	} {
 		at, err := web.Asset(name)
 		if err != nil {

@@ -50,7 +50,8 @@
         const answer = await fetch(form.dataset.passkey, {
           method: "POST", body: new URLSearchParams({ for: form.dataset.for }),
         });
-        if (!answer.ok || answer.redirected) { location.replace(location.href); return; } // the page says why
+        if (answer.redirected) { location.replace(answer.url); return; } // to show who it is
+        if (!answer.ok) { location.replace(location.href); return; } // the page says why
         const { publicKey } = await answer.json();
         form.elements.passkey.value = JSON.stringify(await (form.dataset.for === "add" ? make : show)(publicKey));
         form.submit();

@@ -1,0 +1,26 @@
+// A form that was sent too late comes back, behind the question who it is, with what was
+// typed into it; not with passwords and secrets.
+(() => {
+  const typed = (form) => [...form.elements].filter((e) => e.name && !["password", "file", "submit"].includes(e.type));
+  const isBox = (e) => e.type === "checkbox" || e.type === "radio";
+  const whose = document.querySelector("[data-person]")?.textContent;
+  document.addEventListener("submit", ({ target }) => {
+    if (target.method !== "post" || target.matches("[data-private]")) { return; }
+    const fields = typed(target).map((e) => [e.name, e.value, e.checked]);
+    try {
+      sessionStorage.setItem("sent", JSON.stringify({ whose, action: target.getAttribute("action"), fields }));
+    } catch { /* it is full or not allowed */ }
+  });
+  let last;
+  try {
+    last = JSON.parse(sessionStorage.getItem("sent"));
+    sessionStorage.removeItem("sent");
+  } catch { /* there is none */ }
+  if (last?.whose === whose && document.querySelector("[data-late]")) {
+    const form = [...document.forms].find((f) => f.method === "post" && f.getAttribute("action") === last.action);
+    for (const e of form ? typed(form) : []) {
+      const [, value, checked] = last.fields.find(([n, v]) => n === e.name && (!isBox(e) || v === e.value)) ?? [];
+      if (value !== undefined) { isBox(e) ? e.checked = checked : e.value = value; }
+    }
+  }
+})();
