@@ -57,7 +57,7 @@ func (c *console) showAccess(w http.ResponseWriter, r *http.Request, v *visit) e
 	if err != nil {
 		return err
 	}
-	f := &form{Action: accessPath(user.ID), Values: map[string]string{}}
+	f := newFilter(accessPath(user.ID))
 	f.keep(r.URL.Query().Get, "page")
 	number := pageOf(f)
 	listing, err := c.Learning.Access(r.Context(), v.by(), user.ID, lyceum.Page{Number: number, Size: heldPerPage})

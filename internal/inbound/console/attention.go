@@ -26,7 +26,7 @@ type warning struct {
 
 // listAttention serves GET /admin/attention.
 func (c *console) listAttention(w http.ResponseWriter, r *http.Request, v *visit) error {
-	f := &form{Action: attentionPath, Values: map[string]string{}}
+	f := newFilter(attentionPath)
 	f.keep(r.URL.Query().Get, "page")
 	number := pageOf(f)
 	listing, err := c.Sales.Attention(r.Context(), v.by(), false, lyceum.Page{Number: number, Size: pageSize})

@@ -55,7 +55,7 @@ type auditPage struct {
 
 // audit serves GET /admin/settings/audit-log.
 func (c *console) audit(w http.ResponseWriter, r *http.Request, v *visit) error {
-	f := &form{Action: auditPath, Values: map[string]string{}}
+	f := newFilter(auditPath)
 	f.keep(r.URL.Query().Get, append(auditFields, "find", "before", "after")...)
 	q, wrong := readAudit(f, v.zone)
 	p := &auditPage{Form: f}
@@ -329,7 +329,7 @@ func numberBetween(before, through int64) string {
 
 // exportAudit serves GET /admin/settings/audit-log.csv.
 func (c *console) exportAudit(w http.ResponseWriter, r *http.Request, v *visit) error {
-	f := &form{Action: auditPath, Values: map[string]string{}}
+	f := newFilter(auditPath)
 	f.keep(r.URL.Query().Get, auditFields...)
 	q, wrong := readAudit(f, v.zone)
 	if len(wrong) > 0 { // the page shows what is wrong

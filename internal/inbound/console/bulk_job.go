@@ -72,7 +72,7 @@ func (c *console) showBulk(w http.ResponseWriter, r *http.Request, v *visit) err
 	if err != nil {
 		return err
 	}
-	f := &form{Action: bulkPath(job.ID), Values: map[string]string{}}
+	f := newFilter(bulkPath(job.ID))
 	f.keep(r.URL.Query().Get, "page", "result")
 	number := pageOf(f)
 	filter := bulk.RowFilter{Job: job.ID}

@@ -44,7 +44,7 @@ var commentTabs = map[lyceum.CommentStatus]string{
 
 // listComments serves GET /admin/comments.
 func (c *console) listComments(w http.ResponseWriter, r *http.Request, v *visit) error {
-	f := &form{Action: commentsPath, Values: map[string]string{}}
+	f := newFilter(commentsPath)
 	f.keep(r.URL.Query().Get, "page", "status")
 	number := pageOf(f)
 	status := lyceum.CommentStatus(f.Values["status"])

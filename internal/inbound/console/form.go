@@ -10,12 +10,18 @@ import (
 // form is a form as it is shown: empty, or as it was submitted with what is wrong.
 type form struct {
 	Action string
+	Reads  bool   // it is sent by GET and changes nothing
 	Once   string // its unique name, to recognise a second submission; empty if that does no harm
 	Values map[string]string
 	Wrong  map[string]string // messages, by field
 	Order  []string          // of the invalid fields
 	Shown  string            // the fingerprint of what it changes, as of when it was shown
 	Now    []current         // what somebody else has changed since
+}
+
+// newFilter returns the empty form of a page's filter.
+func newFilter(action string) *form {
+	return &form{Action: action, Reads: true, Values: map[string]string{}}
 }
 
 // current is the current value of a field.

@@ -2,6 +2,7 @@ package console_test
 
 import (
 	"net/url"
+	"strings"
 	"testing"
 
 	"github.com/lyceum-school/lyceum"
@@ -44,4 +45,24 @@ func TestPagesThatAreNone(t *testing.T) {
 	}
 	want(t, p.ask(p.owner, "GET", people+"?q=ada&page=abc", nil), 422, `value="ada"`, `value="abc"`, `id="page-error"`)
 	want(t, p.ask(p.owner, "GET", receiptsPath+"?user_id=x", nil), 422, "The buyer must be a whole number from 1 to 2147483647")
+}
+
+// A page that only shows something does not say of a wrong filter that nothing was changed.
+func TestWrongFilterSaysNothingOfChanges(t *testing.T) {
+	p := open(t, site)
+	p.talk()
+	p.upload("", "action", "add_tags", "tags", "clay", "who", "list", "list", "ada@example.com")
+	hook, _ := p.hook()
+	for _, path := range []string{
+		"/admin/search?q=" + strings.Repeat("a", 321), transactions + "?from=x", people + "?q=a", people + "/11/access?page=x",
+		commentsPath + "?page=x", receiptsPath + "?page=x", "/admin/attention?page=x", "/admin/sales_to_stop?page=x",
+		"/admin/bulk/1?page=x", hook + "?state=lost", auditLog + "?from=x", requests + "?request_id=%21", "/admin/reports/sales?by=hour",
+	} {
+		w := p.ask(p.owner, "GET", path, nil)
+		want(t, w, 422, "1 field needs correction to show what you asked for.")
+		if strings.Contains(w.Body.String(), "Nothing was changed") {
+			t.Errorf("%s speaks of changes", path)
+		}
+	}
+	want(t, p.ask(p.owner, "POST", keysPath, url.Values{"name": {"x"}}), 422, "1 field needs correction. Nothing was changed.")
 }

@@ -56,7 +56,7 @@ func linkForm(once string) *form {
 }
 
 func (c *console) peoplePage(w http.ResponseWriter, r *http.Request, v *visit, status int, link *form) error {
-	f := &form{Action: peoplePath, Values: map[string]string{}}
+	f := newFilter(peoplePath)
 	query := r.URL.Query()
 	f.keep(func(name string) string { return strings.TrimSpace(query.Get(name)) }, "q", "began", "page")
 	p := &peoplePage{Form: f, Link: link, Never: f.Values["began"] == neverBegan}

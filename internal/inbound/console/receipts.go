@@ -79,7 +79,7 @@ func (c *console) changeSeller(w http.ResponseWriter, r *http.Request, v *visit)
 }
 
 func (c *console) receiptPage(w http.ResponseWriter, r *http.Request, v *visit, f *form) error {
-	p := &receiptPage{Form: f, Listed: &form{Action: receiptsPath, Values: map[string]string{}}}
+	p := &receiptPage{Form: f, Listed: newFilter(receiptsPath)}
 	p.Listed.keep(r.URL.Query().Get, "page", "user_id")
 	reads := &reading{form: p.Listed}
 	user := id[lyceum.UserID](reads, "user_id")

@@ -89,7 +89,7 @@ func (c *console) askReport(r *http.Request, v *visit) (reports.Report, error) {
 
 // showReport serves GET /admin/reports/sales.
 func (c *console) showReport(w http.ResponseWriter, r *http.Request, v *visit) error {
-	f := &form{Action: reportPath, Values: map[string]string{}}
+	f := newFilter(reportPath)
 	f.keep(r.URL.Query().Get, append(filterFields, "by")...)
 	p := reportPage{Form: f}
 	var err error

@@ -35,7 +35,7 @@ type requestRow struct {
 
 // listRequests serves GET /admin/settings/requests.
 func (c *console) listRequests(w http.ResponseWriter, r *http.Request, v *visit) error {
-	f := &form{Action: requestsPath, Values: map[string]string{}}
+	f := newFilter(requestsPath)
 	query := r.URL.Query()
 	f.keep(func(name string) string { return strings.TrimSpace(query.Get(name)) }, "request_id", "page")
 	p := &requestPage{Form: f, Asked: f.Values["request_id"]}

@@ -36,7 +36,7 @@ func (p *searchPage) Searched() int64 { return amountsSearched }
 
 // search serves GET /admin/search.
 func (c *console) search(w http.ResponseWriter, r *http.Request, v *visit) error {
-	f := &form{Action: searchPath, Values: map[string]string{}}
+	f := newFilter(searchPath)
 	f.keep(func(name string) string { return strings.TrimSpace(r.URL.Query().Get(name)) }, "q")
 	text := f.Values["q"]
 	p := searchPage{Form: f}

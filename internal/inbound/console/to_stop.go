@@ -25,7 +25,7 @@ type toStop struct {
 
 // listToStop serves GET /admin/sales_to_stop.
 func (c *console) listToStop(w http.ResponseWriter, r *http.Request, v *visit) error {
-	f := &form{Action: toStopPath, Values: map[string]string{}}
+	f := newFilter(toStopPath)
 	f.keep(r.URL.Query().Get, "page")
 	number := pageOf(f)
 	listing, err := c.Sales.ToStop(r.Context(), v.by(), struct{}{}, lyceum.Page{Number: number, Size: pageSize})

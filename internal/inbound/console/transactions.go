@@ -76,7 +76,7 @@ type hidden struct{ Name, Value string }
 // listTransactions serves GET /admin/transactions.
 func (c *console) listTransactions(w http.ResponseWriter, r *http.Request, v *visit) error {
 	query := r.URL.Query()
-	f := &form{Action: transactionsPath, Values: map[string]string{}}
+	f := newFilter(transactionsPath)
 	f.keep(query.Get, append(filterFields, "page")...)
 	picked, err := c.pick(r.Context(), v, f, query)
 	if err != nil {

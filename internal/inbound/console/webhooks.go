@@ -194,7 +194,7 @@ func (c *console) countDeliveries(r *http.Request, v *visit, f lyceum.WebhookEve
 
 // log returns the requested page of a webhook's deliveries. An invalid state gives no list.
 func (c *console) log(r *http.Request, v *visit, hook lyceum.WebhookID) (hookLog, error) {
-	l := hookLog{Form: &form{Action: hookPath(hook), Values: map[string]string{}}}
+	l := hookLog{Form: newFilter(hookPath(hook))}
 	l.Form.keep(r.URL.Query().Get, "state", "page")
 	l.State = l.Form.Values["state"]
 	l.States = append(l.States, stateLink{"All", l.Form.Action + "#log", l.State == ""})
