@@ -57,7 +57,7 @@ var newKinds = []lyceum.AttachmentKind{
 }
 
 // bindNewAttachment binds an attachment and requires what its kind needs.
-func bindNewAttachment(in *wire.Input) learning.AttachmentDetail {
+func bindNewAttachment(in *wire.Input) learning.NewAttachment {
 	of := byLecture(in)
 	a := lyceum.Attachment{
 		Lecture:      of.ID,
@@ -83,7 +83,9 @@ func bindNewAttachment(in *wire.Input) learning.AttachmentDetail {
 	question.apply(&a)
 	bindFile(body("file", lyceum.ImageAttachment, lyceum.VideoAttachment, lyceum.AudioAttachment,
 		lyceum.PDFAttachment, lyceum.FileAttachment), &a)
-	return learning.AttachmentDetail{Course: of.Course, Attachment: a}
+	return learning.NewAttachment{
+		AttachmentDetail: learning.AttachmentDetail{Course: of.Course, Attachment: a}, QuestionFields: question.given(),
+	}
 }
 
 // bindFile binds a file by its address, which is stored as a link. A video is played from
@@ -133,6 +135,22 @@ func (q *openQuestion) apply(a *lyceum.Attachment) {
 	change(&to.ImageURL, q.url)
 	change(&to.ImageName, q.name)
 	change(&to.ImageAlt, q.alt)
+}
+
+// given names the fields that a request has of it.
+func (q *openQuestion) given() (names []string) {
+	for _, f := range []struct {
+		name  string
+		given bool
+	}{
+		{"question", q.text.Present}, {"required", q.required.Present}, {"upload_enabled", q.upload.Present},
+		{"img_url", q.url.Present}, {"img_name", q.name.Present}, {"img_alt_text", q.alt.Present},
+	} {
+		if f.given {
+			names = append(names, f.name)
+		}
+	}
+	return names
 }
 
 // change sets a field if the request has a value for it.

@@ -37,7 +37,7 @@ func (s *shelf) attach(t *testing.T, by lyceum.By, kind lyceum.AttachmentKind, a
 	if kind == lyceum.VideoAttachment {
 		a.Video = lyceum.Some(lyceum.Video{URL: address, ContentType: "text/html", Status: lyceum.VideoReady})
 	}
-	return s.learning.CreateAttachment(t.Context(), by, learning.AttachmentDetail{Course: 1, Attachment: a})
+	return s.learning.CreateAttachment(t.Context(), by, learning.NewAttachment{AttachmentDetail: learning.AttachmentDetail{Course: 1, Attachment: a}})
 }
 
 // TestFilesOfLectures checks that size, extension and type of a lecture's file are the real ones

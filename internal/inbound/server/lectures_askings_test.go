@@ -91,7 +91,7 @@ var attachmentRows = slicesOf(
 			name: "every mistake", status: 400, golden: "v2/attachment_mistakes.json",
 			body: `{"kind":"text","text":1,"code_syntax":"` + strings.Repeat("x", 51) + `","url":"x","embeddable":1,"downloadable":1,"question":"","required":1,"upload_enabled":1,"img_url":"x","img_name":1,"img_alt_text":1,"file":1,"name":"x"}`,
 		},
-		asking{name: "what does not go with the kind", body: `{"kind":"text","text":"x","code_syntax":"go","question":"Why?","file":{"url":"https://files.example.com/x","mimetype":"text/plain"}}`, status: 422, golden: "v2/attachment_misfits.json"},
+		asking{name: "what does not go with the kind", body: `{"kind":"text","text":"x","code_syntax":"go","question":"Why?","required":false,"img_alt_text":"A pot","file":{"url":"https://files.example.com/x","mimetype":"text/plain"}}`, status: 422, golden: "v2/attachment_misfits.json"},
 		asking{name: "an address that does not go with the kind", body: `{"kind":"text","text":"x","url":"https://x.example"}`, status: 422, says: `"field":"url"`},
 		asking{name: "in a lecture of another course", values: "course_id=2 lecture_id=12", body: photo, status: 404, says: "there is no lecture 12 in course 2"},
 	),

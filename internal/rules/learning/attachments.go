@@ -94,19 +94,26 @@ func inCourse(course lyceum.CourseID, rows ...lyceum.Attachment) []AttachmentDet
 	return details
 }
 
+// NewAttachment is an attachment that is to be created.
+type NewAttachment struct {
+	AttachmentDetail
+
+	QuestionFields []string // what was given of an open question, by the names of its fields
+}
+
 // CreateAttachment creates an attachment at the end of a lecture. Learners see it immediately.
 // It fails with NotFound, and with Invalid if a field does not fit the kind.
 func (s *Service) CreateAttachment(
-	ctx context.Context, by lyceum.By, fresh AttachmentDetail,
+	ctx context.Context, by lyceum.By, fresh NewAttachment,
 ) (AttachmentDetail, error) {
 	now := lyceum.Second(s.clock())
 	return lyceum.Change(ctx, s.store, by.Stamp(now), func(tx lyceum.Tx) (AttachmentDetail, error) {
-		made := fresh
+		made := fresh.AttachmentDetail
 		made.CreatedAt, made.UpdatedAt = now, now
 		if _, err := lectureIn(tx.Tables, tx, InCourse[lyceum.LectureID]{made.Course, made.Lecture}); err != nil {
 			return made, err
 		}
-		if wrong := misfits(&lyceum.Attachment{}, &made.Attachment); len(wrong) > 0 {
+		if wrong := misfits(&lyceum.Attachment{}, &made.Attachment, fresh.QuestionFields...); len(wrong) > 0 {
 			return made, lyceum.InvalidFields(wrong...)
 		}
 		if err := describeFile(tx, &made.Attachment); err != nil {
@@ -163,7 +170,7 @@ func (s *Service) UpdateAttachment(
 	ctx context.Context, by lyceum.By, e Edit[InLecture, lyceum.Attachment],
 ) (AttachmentDetail, error) {
 	return s.changeAttachment(ctx, by, e, func(before, a *lyceum.Attachment) error {
-		if wrong := misfits(before, a); len(wrong) > 0 {
+		if wrong := misfits(before, a, "open_response_question"); len(wrong) > 0 {
 			return lyceum.InvalidFields(wrong...)
 		}
 		return nil
@@ -241,7 +248,8 @@ var fileKinds = []lyceum.AttachmentKind{
 }
 
 // misfits returns an error for each changed field that does not fit the attachment's kind.
-func misfits(before, a *lyceum.Attachment) []lyceum.FieldError {
+// question are the names of the request's fields of an open question.
+func misfits(before, a *lyceum.Attachment, question ...string) []lyceum.FieldError {
 	var wrong []lyceum.FieldError
 	only := func(field string, given bool, kinds ...lyceum.AttachmentKind) {
 		if given && !slices.Contains(kinds, a.Kind) {
@@ -257,9 +265,11 @@ func misfits(before, a *lyceum.Attachment) []lyceum.FieldError {
 	only("thumbnail_url", a.Video.Value != before.Video.Value, lyceum.VideoAttachment)
 	only("file", a.ContentType != before.ContentType, fileKinds...)
 	only("url", a.URL != before.URL && a.ContentType == before.ContentType, lyceum.EmbedAttachment)
-	only("open_response_question", a.Question != before.Question, lyceum.OpenQuestionAttachment)
+	for _, field := range question {
+		only(field, a.Question != before.Question, lyceum.OpenQuestionAttachment)
+	}
 	if a.Kind == lyceum.OpenQuestionAttachment && a.Question != before.Question && a.Question.Value.Text == "" {
-		wrong = append(wrong, lyceum.FieldError{Field: "question", Message: "must not be empty"})
+		wrong = append(wrong, lyceum.FieldError{Field: "open_response_question.question", Message: "must not be empty"})
 	}
 	return wrong
 }
