@@ -89,13 +89,16 @@ func TestRecordOfAnotherServer(t *testing.T) {
 	p.record(40)
 	path := hookPath(40)
 	w := p.ask(p.owner, "GET", path, nil)
-	want(t, w, 200, "This webhook was copied from another server.", "1 delivery", "Sale, delivery 900 of Sale 12")
+	want(t, w, 200, "This webhook was copied from another server.", "1 delivery", "Sale, delivery 900 of Sale 12", `href="`+hooksPath+`/new"`)
 	for _, offer := range []string{"/edit", "/rotate", "/delete", "/test", "/resend"} {
 		if strings.Contains(w.Body.String(), path+offer+`"`) {
 			t.Errorf("the page offers %s", offer)
 		}
 	}
 	want(t, p.ask(p.owner, "GET", path+"/deliveries/900", nil), 200, "This delivery was copied from another server. Its content is unknown here.", "200")
+	for _, page := range []string{"/edit", "/rotate", "/delete", "/resend"} {
+		want(t, p.ask(p.owner, "GET", path+page, nil), 409, "Webhook 40", "This webhook was copied from another server.", "To have events sent, add a webhook.", `href="`+path+`"`)
+	}
 	before := p.journal()
 	form := url.Values{"url": {"https://x.example.com/"}, "which": {"all"}, "schedule": {"contract"}, "event": {"Sale.created"}, "replay": {"yes"}, "form": {"x"}}
 	for _, deed := range []string{"/edit", "/test", "/resume", "/rotate", "/delete", "/resend/keep", "/deliveries/900/resend"} {

@@ -115,9 +115,9 @@ type hookQuestion struct {
 }
 
 func (c *console) askHook(w http.ResponseWriter, r *http.Request, v *visit, page, title string) error {
-	hook, err := c.hook(r, v)
+	hook, err := c.ownHook(r, v)
 	if err != nil {
-		return err
+		return c.refuseHook(w, r, v, hookTitle(hook.ID), hookPath(hook.ID), err)
 	}
 	return c.show(w, r, http.StatusOK, page, v, title, hookQuestion{hook, hookPath(hook.ID), newForm()})
 }
@@ -174,9 +174,9 @@ var resendFields = []string{"from", "until", "state"}
 
 // newResend serves GET /admin/settings/webhooks/{id}/resend.
 func (c *console) newResend(w http.ResponseWriter, r *http.Request, v *visit) error {
-	hook, err := c.hook(r, v)
+	hook, err := c.ownHook(r, v)
 	if err != nil {
-		return err
+		return c.refuseHook(w, r, v, hookTitle(hook.ID), hookPath(hook.ID), err)
 	}
 	p := resendPage{Hook: hook.ID, Path: hookPath(hook.ID)}
 	p.Form = &form{Action: p.Path + "/resend", Once: newForm(), Values: map[string]string{"state": lyceum.DeliveryFailed}}
@@ -202,9 +202,9 @@ func readResend(r *http.Request, v *visit, hook lyceum.WebhookID) (resendPage, l
 
 // confirmResend serves POST /admin/settings/webhooks/{id}/resend: it asks for confirmation.
 func (c *console) confirmResend(w http.ResponseWriter, r *http.Request, v *visit) error {
-	hook, err := c.hook(r, v)
+	hook, err := c.ownHook(r, v)
 	if err != nil {
-		return err
+		return c.refuseHook(w, r, v, hookTitle(hook.ID), hookPath(hook.ID), err)
 	}
 	p, filter, err := readResend(r, v, hook.ID)
 	switch {

@@ -200,9 +200,9 @@ func namedEvents(names []string) string {
 
 // editWebhook serves GET /admin/settings/webhooks/{id}/edit.
 func (c *console) editWebhook(w http.ResponseWriter, r *http.Request, v *visit) error {
-	hook, err := c.hook(r, v)
+	hook, err := c.ownHook(r, v)
 	if err != nil {
-		return err
+		return c.refuseHook(w, r, v, hookTitle(hook.ID), hookPath(hook.ID), err)
 	}
 	return c.show(w, r, http.StatusOK, "webhook_form.gohtml", v, fmt.Sprintf("Change webhook %d", hook.ID), hookForm{
 		Form: formOf(&hook), Groups: eventGroups(namesOf(&hook)), Back: hookPath(hook.ID),

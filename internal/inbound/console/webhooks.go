@@ -83,6 +83,8 @@ var deliveryMarks = map[string]mark{
 
 func hookPath(id lyceum.WebhookID) string { return fmt.Sprintf("%s/%d", webhooksPath, id) }
 
+func hookTitle(id lyceum.WebhookID) string { return fmt.Sprintf("Webhook %d", id) }
+
 // namesOf returns the events that a webhook receives; nil means all.
 func namesOf(hook *lyceum.Webhook) []string {
 	if hook.EventTrigger == lyceum.AllEvents {
@@ -156,7 +158,7 @@ func (c *console) showHook(w http.ResponseWriter, r *http.Request, v *visit, ref
 	if len(p.Test.Order)+len(p.Resume.Order)+len(p.Log.Form.Order) > 0 {
 		status = http.StatusUnprocessableEntity
 	}
-	return c.show(w, r, status, "webhook.gohtml", v, fmt.Sprintf("Webhook %d", hook.ID), p)
+	return c.show(w, r, status, "webhook.gohtml", v, hookTitle(hook.ID), p)
 }
 
 // stateOf returns the badge of a webhook. A webhook whose pending deliveries have already
@@ -185,6 +187,16 @@ func (c *console) hook(r *http.Request, v *visit) (lyceum.Webhook, error) {
 		return lyceum.Webhook{}, errNoPage
 	}
 	return c.Events.Webhook(r.Context(), v.by(), id)
+}
+
+// ownHook finds the webhook that the address names, for what is done with webhooks that
+// the school sends to alone.
+func (c *console) ownHook(r *http.Request, v *visit) (lyceum.Webhook, error) {
+	hook, err := c.hook(r, v)
+	if err == nil && !hook.Live {
+		err = &lyceum.Error{Kind: lyceum.Conflict, Code: "record_only"}
+	}
+	return hook, err
 }
 
 func (c *console) countDeliveries(r *http.Request, v *visit, f lyceum.WebhookEventFilter) (int64, error) {
@@ -267,7 +279,7 @@ func (c *console) refuseHook(w http.ResponseWriter, r *http.Request, v *visit, t
 // hookRefusals are the errors of rules/events, worded for the school's staff, by their code.
 var hookRefusals = map[string]string{
 	"record_only": "This webhook was copied from another server. Nothing is sent from here, so there is nothing to " +
-		"change.",
+		"change. To have events sent, add a webhook.",
 	"event_not_stored":  "The event is no longer stored, so it cannot be sent again.",
 	"webhook_failed":    "This webhook has failed, so nothing is sent to it. Enable it again first.",
 	"not_failed":        "This webhook has not failed, or it is already enabled again.",
