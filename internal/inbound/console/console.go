@@ -329,9 +329,12 @@ func (c *console) closed(w http.ResponseWriter, r *http.Request, v *visit) error
 		"change your role.", v.Role)
 }
 
-// firstPage returns the start page of a role that cannot see reports.
+// firstPage returns the start page of a role.
 func firstPage(role lyceum.StaffRole) string {
-	if role == lyceum.AuthorRole {
+	switch {
+	case access.May(role, "GET "+homePath):
+		return homePath
+	case role == lyceum.AuthorRole:
 		return ownPath
 	}
 	return peoplePath

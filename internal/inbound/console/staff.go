@@ -107,14 +107,18 @@ func (c *console) changeStaff(w http.ResponseWriter, r *http.Request, v *visit) 
 	if err != nil {
 		return err
 	}
-	_, err = c.Staff.Change(r.Context(), v.by(), one.User.ID, lyceum.StaffRole(r.PostForm.Get("role")))
+	role := lyceum.StaffRole(r.PostForm.Get("role"))
+	_, err = c.Staff.Change(r.Context(), v.by(), one.User.ID, role)
 	if e := lyceum.Public(err); err != nil && e.Kind == lyceum.Invalid {
 		return lyceum.Invalidf("%s", strings.Join(e.Sentences(), " "))
 	}
 	if err != nil {
 		return err
 	}
-	return c.afterStaff(w, r, v, one.User.ID, "staff-changed")
+	if one.Self && role != v.Role {
+		return done(w, r, firstPage(role), "own-role")
+	}
+	return done(w, r, staffPath, "staff-changed")
 }
 
 // demandSecondFactor serves POST /admin/settings/staff/second-factor.
@@ -128,15 +132,6 @@ func (c *console) demandSecondFactor(w http.ResponseWriter, r *http.Request, v *
 // dropSecondFactor serves POST /admin/people/{id}/second-factor.
 func (c *console) dropSecondFactor(w http.ResponseWriter, r *http.Request, v *visit) error {
 	return c.deed(w, r, v, c.Accounts.RemoveSecondFactor, "second-dropped")
-}
-
-// afterStaff redirects visitors who changed their own role to the home page.
-func (c *console) afterStaff(w http.ResponseWriter, r *http.Request, v *visit, id lyceum.UserID, notice string) error {
-	if id == v.User.ID {
-		http.Redirect(w, r, homePath, http.StatusSeeOther)
-		return nil
-	}
-	return done(w, r, staffPath, notice)
 }
 
 // colleagueAt finds the member of the staff in the path.
@@ -175,5 +170,8 @@ func (c *console) removeStaff(w http.ResponseWriter, r *http.Request, v *visit) 
 	if _, err := c.Staff.Remove(r.Context(), v.by(), one.User.ID); err != nil {
 		return err
 	}
-	return c.afterStaff(w, r, v, one.User.ID, "staff-removed")
+	if one.Self {
+		return done(w, r, homePath, "own-removed")
+	}
+	return done(w, r, staffPath, "staff-removed")
 }

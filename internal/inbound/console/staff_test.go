@@ -139,8 +139,20 @@ func TestR55LastOwner(t *testing.T) {
 	want(t, p.ask(p.owner, "GET", staffPath, nil), 403)
 	want(t, p.ask(session, "POST", fmt.Sprintf("%s/%d/remove", staffPath, id), nil), 409, "last owner who can sign in")
 	leads(t, p.ask(session, "POST", staffPath+"/1", url.Values{"role": {"owner"}}), staffPath+"?done=staff-changed")
-	leads(t, p.ask(session, "POST", fmt.Sprintf("%s/%d/remove", staffPath, id), nil), "/admin")
-	want(t, p.ask(session, "GET", "/admin", nil), 403, "owners and staff")
+	leads(t, p.ask(session, "POST", fmt.Sprintf("%s/%d/remove", staffPath, id), nil), "/admin?done=own-removed")
+	want(t, p.ask(session, "GET", "/admin?done=own-removed", nil), 403, "owners and staff", "You no longer work for the school")
+}
+
+// An owner who takes another role is told so on the first page of that role.
+func TestOwnRole(t *testing.T) {
+	p := open(t, site)
+	for role, first := range map[string]string{"manager": "/admin", "bookkeeper": "/admin", "author": "/admin/own", "support": people} {
+		session, id := p.hire(role+"@example.com", lyceum.OwnerRole)
+		change := fmt.Sprintf("%s/%d", staffPath, id)
+		leads(t, p.ask(session, "POST", change, url.Values{"role": {"owner"}}), staffPath+"?done=staff-changed")
+		leads(t, p.ask(session, "POST", change, url.Values{"role": {role}}), first+"?done=own-role")
+		want(t, p.ask(session, "GET", first+"?done=own-role", nil), 200, "Your own role is changed.")
+	}
 }
 
 // R56: staff who are not owners cannot take over the account of someone with more rights.

@@ -227,6 +227,8 @@ var notices = map[string]string{
 	"staff-linked": "They work here already: the form was submitted twice. The link was shown the first time and " +
 		"cannot be shown again. If it is lost, create another under People.",
 	"staff-changed":    "The role is changed. It counts from their next request on.",
+	"own-role":         "Your own role is changed. Only an owner can change it again.",
+	"own-removed":      "You no longer work for the school, and the API keys that you made are revoked.",
 	"staff-removed":    "They no longer work here, and the API keys that they made are revoked.",
 	"second-dropped":   "The second factor is removed. The person signs in with the password alone.",
 	"person-off":       "The person is disabled and can no longer sign in.",
