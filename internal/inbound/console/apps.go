@@ -3,6 +3,7 @@ package console
 import (
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
@@ -154,6 +155,9 @@ func (c *console) changeApp(w http.ResponseWriter, r *http.Request, v *visit) er
 		return done(w, r, f.Action, "changed")
 	}
 	app, err := c.app(r, v)
+	if isNotFound(err) {
+		return c.appGone(w, r, v, id, f)
+	}
 	if err != nil {
 		return err
 	}
@@ -163,6 +167,23 @@ func (c *console) changeApp(w http.ResponseWriter, r *http.Request, v *visit) er
 	}
 	p.Form = f
 	return c.show(w, r, http.StatusUnprocessableEntity, "app.gohtml", v, app.Name, p)
+}
+
+// appGone shows what was typed to change an app that was deleted as the form of a new one.
+func (c *console) appGone(w http.ResponseWriter, r *http.Request, v *visit, id lyceum.OAuthAppID, f *form) error {
+	in := c.Names.In(r.Context(), v.School.ID)
+	app, err := in.OAuthApps.Get(in, id)
+	if err != nil {
+		return err
+	}
+	deleted, err := deletedBy(in, v, "oauth_app", int32(id), app.DeletedAt.Value)
+	if err != nil {
+		return err
+	}
+	f.Action, f.Once, f.Shown = appsPath, newForm(), ""
+	f.Values["version"] = strconv.Itoa(int(app.Version))
+	f.Refused = "This app" + deleted + "register it as a new app, or cancel."
+	return c.show(w, r, http.StatusConflict, "app_new.gohtml", v, "Register an app", f)
 }
 
 // rotateSecret serves POST /admin/settings/oauth-apps/{id}/rotate.

@@ -17,6 +17,8 @@ type form struct {
 	Order  []string          // of the invalid fields
 	Shown  string            // the fingerprint of what it changes, as of when it was shown
 	Now    []current         // what somebody else has changed since
+
+	Refused string // what is wrong with none of the fields
 }
 
 // newFilter returns the empty form of a page's filter.

@@ -59,9 +59,7 @@ func functionsIn(at *time.Location) template.FuncMap {
 		return func(t time.Time) string { return t.In(at).Format(layout) }
 	}
 	named := func(layout string) func(time.Time) string {
-		return func(t time.Time) string {
-			return t.In(at).Format(layout) + "\u00a0" + lyceum.ZoneAbbreviation(t.In(at))
-		}
+		return func(t time.Time) string { return inZone(t, at, layout) }
 	}
 	return template.FuncMap{
 		"sentence":    sentence,
@@ -71,7 +69,7 @@ func functionsIn(at *time.Location) template.FuncMap {
 		"moment":      func(at lyceum.Opt[time.Time], none string) moment { return moment{at, none} },
 		"time":        func(at time.Time) moment { return moment{At: lyceum.Some(at)} },
 		"machine":     func(at time.Time) string { return string(lyceum.AppendTime(nil, at)) },
-		"human":       named("2\u00a0Jan\u00a02006, 15:04"),
+		"human":       named(humanTime),
 		"day":         shown("2\u00a0Jan\u00a02006"),
 		"minute":      shown("15:04"),
 		"second":      named("2\u00a0Jan\u00a02006, 15:04:05"),
@@ -85,6 +83,14 @@ func functionsIn(at *time.Location) template.FuncMap {
 		"count64":     count,
 		"int64":       func(n int32) int64 { return int64(n) },
 	}
+}
+
+// humanTime is how a time is read.
+const humanTime = "2\u00a0Jan\u00a02006, 15:04"
+
+// inZone writes a time with the abbreviation of its zone.
+func inZone(t time.Time, at *time.Location, layout string) string {
+	return t.In(at).Format(layout) + "\u00a0" + lyceum.ZoneAbbreviation(t.In(at))
 }
 
 // roleName capitalises the name of a role.

@@ -15,11 +15,10 @@ import (
 
 // hookForm is the data of the form of a new or existing webhook.
 type hookForm struct {
-	Form    *form
-	Groups  []eventGroup
-	Refused string // an error that is not about a field
-	Back    string // the path to return to on cancel
-	New     bool
+	Form   *form
+	Groups []eventGroup
+	Back   string // the path that cancelling leads to
+	New    bool
 }
 
 // hookSecret is the data of the only page that shows the secret of a webhook.
@@ -224,6 +223,9 @@ func (c *console) changeWebhook(w http.ResponseWriter, r *http.Request, v *visit
 		return done(w, r, hookPath(id), "changed")
 	}
 	hook, err := c.hook(r, v)
+	if isNotFound(err) {
+		return c.webhookGone(w, r, v, id, p)
+	}
 	if err != nil {
 		return err
 	}
@@ -232,6 +234,23 @@ func (c *console) changeWebhook(w http.ResponseWriter, r *http.Request, v *visit
 		return c.show(w, r, http.StatusUnprocessableEntity, "webhook_form.gohtml", v, title, p)
 	}
 	return c.refuseHookForm(w, r, v, title, p, wrong)
+}
+
+// webhookGone shows what was typed to change a webhook that was deleted as the form of a
+// new one.
+func (c *console) webhookGone(w http.ResponseWriter, r *http.Request, v *visit, id lyceum.WebhookID, p hookForm) error {
+	in := c.Names.In(r.Context(), v.School.ID)
+	hook, err := in.Webhooks.Get(in, id)
+	if err != nil {
+		return err
+	}
+	deleted, err := deletedBy(in, v, "webhook", int32(id), hook.DeletedAt.Value)
+	if err != nil {
+		return err
+	}
+	p.New, p.Back, p.Form.Action, p.Form.Shown = true, webhooksPath, webhooksPath, ""
+	p.Form.Refused = hookTitle(id) + deleted + "add it as a new webhook, or cancel."
+	return c.show(w, r, http.StatusConflict, "webhook_form.gohtml", v, "Add a webhook", p)
 }
 
 // refuseHookForm shows the form of a webhook again with what is wrong.
@@ -243,7 +262,7 @@ func (c *console) refuseHookForm(
 	case e.Code == "webhook_exists":
 		f.Order, f.Wrong = []string{"url"}, map[string]string{"url": sentence(e.Detail)}
 	case e.Code == "no_secret_key":
-		p.Refused = hookRefusals[e.Code]
+		f.Refused = hookRefusals[e.Code]
 	case f.refuse(err):
 		if len(r.PostForm["events"]) == 0 && f.Wrong["events"] != "" {
 			f.Wrong["events"] = "Choose all events, or at least one."
