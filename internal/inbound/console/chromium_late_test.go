@@ -61,6 +61,20 @@ func TestLateFormInABrowser(t *testing.T) {
 		t.Errorf("kept is %q", got)
 	}
 
+	w.open(receiptsPath)
+	w.do(webtest.Start(`document.getElementById("name").value = "x".repeat(1000); document.getElementById("address").value = "1 High St"
+		document.querySelector("main form").requestSubmit()`))
+	w.until("document.getElementById('name-error') && document.readyState === 'complete'")
+	w.do(webtest.Start(`document.getElementById("address").value = "y".repeat(70000); document.querySelector("main form").requestSubmit()`))
+	w.until("document.querySelector('[data-keep]') && document.readyState === 'complete'")
+	w.eachAppearance(func() { w.sound("413", "422") })
+	w.press("[data-keep]")
+	w.until("document.querySelector('[data-late]') && document.readyState === 'complete'")
+	if got := w.text("document.getElementById('name').value.length + ' ' + document.getElementById('address').value.length"); got != "1000 70000" {
+		t.Errorf("kept are %s characters", got)
+	}
+	w.eachAppearance(func() { w.sound() })
+
 	w.open(receipt)
 	w.do(chromedp.SetValue("#body", "Mine"))
 	w.tooLate(p, "button[value=save]", func() string { return manager })

@@ -307,9 +307,10 @@ func (c *console) route(path string, actions map[string]action) http.HandlerFunc
 		if method == http.MethodPost {
 			if err := r.ParseForm(); err != nil {
 				if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-					return lyceum.Errorf(
-						lyceum.TooLarge, "The form is larger than %d kilobytes, so nothing was changed.", largest(r)>>10,
-					)
+					return c.show(w, r, http.StatusRequestEntityTooLarge, "problem.gohtml", v, web.Title(lyceum.TooLarge), problem{
+						Sentence: fmt.Sprintf("The form is larger than %d kilobytes, so nothing was changed.", largest(r)>>10),
+						Form:     c.wayBack(r, "too-large"),
+					})
 				}
 				return lyceum.Invalidf("The form could not be read, so nothing was changed. Open the page again and resubmit it.")
 			}

@@ -269,7 +269,7 @@ func TestB6FormsOfOtherSites(t *testing.T) {
 
 func TestLargeAndBrokenForms(t *testing.T) {
 	p := open(t, site)
-	want(t, p.ask(p.owner, "POST", appsPath, url.Values{"name": {strings.Repeat("x", 70<<10)}}), 413)
+	want(t, p.ask(p.owner, "POST", appsPath, url.Values{"name": {strings.Repeat("x", 70<<10)}}), 413, "The form is larger than 64 kilobytes", `href="`+appsPath+`/new?done=too-large"`)
 	r := p.ask(p.owner, "POST", keysPath, nil, "Content-Type", "application/x-www-form-urlencoded")
 	want(t, r, 422, "Name must be 1 to 100 characters long")
 }

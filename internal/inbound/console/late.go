@@ -40,11 +40,12 @@ func (c *console) leadAway(w http.ResponseWriter, r *http.Request, to string) {
 	http.Redirect(w, r, to, http.StatusSeeOther) // #nosec G710 -- always a page of this server
 }
 
-// late are the messages at the top of a page whose form was submitted too late, by the value of
-// the parameter done. Forms are not resubmitted automatically.
+// late are the messages at the top of a page whose form was submitted too late or was too large,
+// by the value of the parameter done. Forms are not resubmitted automatically.
 var late = map[string]string{
 	"unconfirmed": "Nothing was done yet: you had to confirm that it is you first. Please do it again.",
 	"signed-out":  "Nothing was done yet: you had to sign in first. Please do it again.",
+	"too-large":   "Nothing was changed, because the form was too large. Shorten what you typed and send it again.",
 }
 
 // wayBack returns the requested page with its query. For a form, it is the page with the form,

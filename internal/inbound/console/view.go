@@ -34,7 +34,10 @@ type view struct {
 func (v view) May(door string) bool { return v.Visit != nil && access.May(v.Visit.Role, door) }
 
 // problem is the data of the page for what could not be done.
-type problem struct{ Sentence string }
+type problem struct {
+	Sentence string
+	Form     string // where what was sent can be changed; empty: nowhere
+}
 
 // field is one text input of a form, with its value and what is wrong with it.
 type field struct {
@@ -322,7 +325,7 @@ func (c *console) apologize(w http.ResponseWriter, r *http.Request, v *visit, er
 		sentence = web.Unavailable(e)
 	default:
 	}
-	if err := c.show(w, r, statusOf(e.Kind), "problem.gohtml", v, web.Title(e.Kind), problem{sentence}); err != nil {
+	if err := c.show(w, r, statusOf(e.Kind), "problem.gohtml", v, web.Title(e.Kind), problem{Sentence: sentence}); err != nil {
 		web.Logger(c.Log, w, r).ErrorContext(r.Context(), "console page cannot be shown", "err", err)
 		http.Error(w, "internal error", http.StatusInternalServerError)
 	}

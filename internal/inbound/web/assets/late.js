@@ -1,5 +1,6 @@
 // A form that was sent too late comes back, behind the question who it is, with what was
-// typed into it; not with passwords and secrets.
+// typed into it; not with passwords and secrets. So does one that was too large, behind the
+// page that says so.
 (() => {
   const typed = (form) => [...form.elements].filter((e) => e.name && !["password", "file", "submit"].includes(e.type));
   const isBox = (e) => e.type === "checkbox" || e.type === "radio";
@@ -11,6 +12,7 @@
       sessionStorage.setItem("sent", JSON.stringify({ whose, action: target.getAttribute("action"), fields }));
     } catch { /* it is full or not allowed */ }
   });
+  if (document.querySelector("[data-keep]")) { return; } // the next page has the form
   let last;
   try {
     last = JSON.parse(sessionStorage.getItem("sent"));
