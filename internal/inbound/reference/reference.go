@@ -77,6 +77,9 @@ func Handler(o Options) (http.Handler, error) {
 		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, r *http.Request) { f.serve(w, r, s.address(r)) })
 	}
 	mux.HandleFunc("GET "+searchPath, s.search)
+	mux.HandleFunc("GET /docs/", func(w http.ResponseWriter, r *http.Request) {
+		s.send(w, r, http.StatusNotFound, "nothing.gohtml", nil)
+	})
 	mux.Handle("GET /docs/{$}", http.RedirectHandler("/docs", http.StatusMovedPermanently))
 	return mux, nil
 }

@@ -156,9 +156,13 @@ func (s *site) search(w http.ResponseWriter, r *http.Request) {
 	case len(hits) > maxHits:
 		hits, found = hits[:maxHits], fmt.Sprintf("%d operations found, showing the best %d", len(hits), maxHits)
 	}
+	s.send(w, r, http.StatusOK, "search.gohtml", map[string]any{"Query": query, "Found": found, "Hits": hits})
+}
+
+// send makes and sends a page that is not kept.
+func (s *site) send(w http.ResponseWriter, r *http.Request, status int, name string, data any) {
 	var out bytes.Buffer
-	err := s.pages.ExecuteTemplate(&out, "search.gohtml", map[string]any{"Query": query, "Found": found, "Hits": hits})
-	if err != nil {
+	if err := s.pages.ExecuteTemplate(&out, name, data); err != nil {
 		http.Error(w, "the page cannot be made", http.StatusInternalServerError)
 		return
 	}
@@ -171,5 +175,6 @@ func (s *site) search(w http.ResponseWriter, r *http.Request) {
 		h.Set("Content-Encoding", "gzip")
 		text = zip(text)
 	}
+	w.WriteHeader(status)
 	_, _ = w.Write(text) // the browser may have gone
 }
