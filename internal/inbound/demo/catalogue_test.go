@@ -1,6 +1,7 @@
 package demo
 
 import (
+	"reflect"
 	"testing"
 
 	"github.com/lyceum-school/lyceum"
@@ -141,6 +142,24 @@ func TestConversionToDollars(t *testing.T) {
 	} {
 		if got := rates[rateIndex(tc.currency)].usd(tc.amount); got < tc.min || got > tc.max {
 			t.Errorf("%d %s is %d cents, want %d to %d", tc.amount, tc.currency, got, tc.min, tc.max)
+		}
+	}
+}
+
+// What the samples of the reference name of the catalogue is in the school of any seed.
+func TestCatalogueOfEverySeed(t *testing.T) {
+	one, other := New(1, 2000), New(7, 2000)
+	first, second := one.makeLessons(), other.makeLessons()
+	for name, same := range map[string]bool{
+		"courses":       reflect.DeepEqual(one.Courses, other.Courses),
+		"pricing plans": reflect.DeepEqual(one.PricingPlans, other.PricingPlans),
+		"coupons":       reflect.DeepEqual(one.Coupons, other.Coupons),
+		"sections":      reflect.DeepEqual(first.sections, second.sections),
+		"lectures":      reflect.DeepEqual(first.lectures, second.lectures),
+		"attachments":   reflect.DeepEqual(first.attachments, second.attachments),
+	} {
+		if !same {
+			t.Errorf("the %s differ", name)
 		}
 	}
 }

@@ -37,10 +37,14 @@ type lessons struct {
 	quizzes map[lyceum.LectureID]lyceum.Quiz
 }
 
+// contents is the seed of what is in the courses, which is the same in every school: the
+// samples of the reference name it.
+const contents seed = 1
+
 // makeLessons generates the contents of the courses.
 func (s *School) makeLessons() *lessons {
 	l := &lessons{seen: map[lyceum.CourseID][]lyceum.LectureID{}, quizzes: map[lyceum.LectureID]lyceum.Quiz{}}
-	rng := s.seed.stream("lessons")
+	rng := contents.stream("lessons")
 	for i := range s.Courses {
 		if course := &s.Courses[i]; course.ID != emptyCourse {
 			l.fill(rng, course)
