@@ -143,8 +143,12 @@ func (q *openQuestion) given() (names []string) {
 		name  string
 		given bool
 	}{
-		{"question", q.text.Present}, {"required", q.required.Present}, {"upload_enabled", q.upload.Present},
-		{"img_url", q.url.Present}, {"img_name", q.name.Present}, {"img_alt_text", q.alt.Present},
+		{"question", q.text.Present},
+		{"required", q.required.Present},
+		{"upload_enabled", q.upload.Present},
+		{"img_url", q.url.Present},
+		{"img_name", q.name.Present},
+		{"img_alt_text", q.alt.Present},
 	} {
 		if f.given {
 			names = append(names, f.name)

@@ -20,11 +20,13 @@ func TestChangeOfWhatIsDeleted(t *testing.T) {
 		kept          []string
 	}{
 		{
-			appsPath + "/1", appsPath, url.Values{"name": {"Books"}, "redirect_url": {"https://new.example.com/cb"}, "require_pkce": {"on"}},
+			appsPath + "/1", appsPath,
+			url.Values{"name": {"Books"}, "redirect_url": {"https://new.example.com/cb"}, "require_pkce": {"on"}},
 			[]string{"This app was deleted on", `value="Books"`, `value="https://new.example.com/cb"`, `value="2" checked`, `name="require_pkce" value="on" checked`},
 		},
 		{
-			hook + "/edit", hooksPath, url.Values{"url": {"https://b.example.com/"}, "which": {"some"}, "events": {"Sale.created"}, "schedule": {"standard"}},
+			hook + "/edit", hooksPath,
+			url.Values{"url": {"https://b.example.com/"}, "which": {"some"}, "events": {"Sale.created"}, "schedule": {"standard"}},
 			[]string{"Webhook 1 was deleted on", `value="https://b.example.com/"`, `value="Sale.created" checked`, `value="standard" checked`},
 		},
 	} {

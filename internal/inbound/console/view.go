@@ -325,7 +325,8 @@ func (c *console) apologize(w http.ResponseWriter, r *http.Request, v *visit, er
 		sentence = web.Unavailable(e)
 	default:
 	}
-	if err := c.show(w, r, statusOf(e.Kind), "problem.gohtml", v, web.Title(e.Kind), problem{Sentence: sentence}); err != nil {
+	what := problem{Sentence: sentence}
+	if err := c.show(w, r, statusOf(e.Kind), "problem.gohtml", v, web.Title(e.Kind), what); err != nil {
 		web.Logger(c.Log, w, r).ErrorContext(r.Context(), "console page cannot be shown", "err", err)
 		http.Error(w, "internal error", http.StatusInternalServerError)
 	}
