@@ -317,7 +317,7 @@ func newService(p *program, store *salesindex.Store, o serviceOptions) *service 
 		sales:    sales.New(store, p.clock, lessons, users).Notifying(emails.Notify),
 		learning: lessons,
 		people:   users,
-		bulk:     bulk.New(store, p.clock, lessons, users),
+		bulk:     bulk.New(store, p.clock, lessons, users, access.StillStartsBulk),
 		emails:   emails,
 		postman: &mail.Courier{
 			Emails: emails, Send: o.send, Log: p.log, Changed: func() <-chan struct{} { return store.Changed(0) },

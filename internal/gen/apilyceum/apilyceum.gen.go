@@ -252,13 +252,13 @@ type BulkJob struct {
 	// Tags The tags that it adds or removes.
 	Tags []string `json:"tags"`
 
-	// State A `draft` can be started. A job is `preparing` until what would happen to each row is known, and `failed` if it stopped at an error that trying again does not mend; what was done stays done.
+	// State A `draft` can be started. A job is `preparing` until what would happen to each row is known, and `failed` if it stopped at an error that trying again does not mend, or because who started it may no longer start one; what was done stays done.
 	State BulkJobState `json:"state"`
 
 	// Message Why it failed; null if it did not. It may change.
 	Message *string `json:"message"`
 
-	// Actor In whose name it is done, as in the feed of changes: who prepared it, then who started it. It is done to its end even if that API key is revoked meanwhile.
+	// Actor In whose name it is done, as in the feed of changes: who prepared it, then who started it. It stops, and is `failed`, if they may no longer start one.
 	Actor string `json:"actor"`
 
 	// RowCount How many rows it has.
@@ -289,7 +289,7 @@ type BulkJob struct {
 // BulkJobProductType Kind of the product, if it is about one.
 type BulkJobProductType string
 
-// BulkJobState A `draft` can be started. A job is `preparing` until what would happen to each row is known, and `failed` if it stopped at an error that trying again does not mend; what was done stays done.
+// BulkJobState A `draft` can be started. A job is `preparing` until what would happen to each row is known, and `failed` if it stopped at an error that trying again does not mend, or because who started it may no longer start one; what was done stays done.
 type BulkJobState string
 
 // BulkJobRow One user of a bulk job.

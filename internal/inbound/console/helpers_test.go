@@ -75,7 +75,7 @@ func open(t *testing.T, at web.Site, change ...func(*console.Options)) *place {
 	p.keys = access.NewKeys(store, p.clock.Now)
 	p.learning = learning.New(store, p.clock.Now)
 	p.sales = sales.New(store, p.clock.Now, p.learning, users.New(store, p.clock.Now))
-	p.bulk = bulk.New(store, p.clock.Now, p.learning, users.New(store, p.clock.Now))
+	p.bulk = bulk.New(store, p.clock.Now, p.learning, users.New(store, p.clock.Now), access.StillStartsBulk)
 	p.events = newEvents(p)
 	p.addSchool("Northwind Academy")
 	p.owner = p.signIn(1, "owner@example.com", lyceum.Owner)

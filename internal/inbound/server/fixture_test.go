@@ -169,7 +169,7 @@ func facesOver(store lyceum.Store, now func() time.Time, tokens *access.OAuth) [
 			Retain: func(ctx context.Context, by lyceum.By, r lyceum.Retention) error {
 				return access.Retain(ctx, store, by.Stamp(now()), r)
 			},
-			Bulk: bulk.New(store, now, rules.Learning, rules.People), Clock: movableClock(store), Templates: templatesOver(store, now, nil),
+			Bulk: bulk.New(store, now, rules.Learning, rules.People, access.StillStartsBulk), Clock: movableClock(store), Templates: templatesOver(store, now, nil),
 			Reports: &reports.Service{Store: store, Clock: now}, Failures: access.NewFailures(store, now),
 		}),
 	}

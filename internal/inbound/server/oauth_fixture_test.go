@@ -127,7 +127,7 @@ func campusOver(t *testing.T, store lyceum.Store) *campus {
 	owner, err := console.New(console.Options{
 		Site: at, School: storetest.School(store), Accounts: c.accounts, Apps: c.apps, Keys: keys,
 		Sales: rules.Sales, Names: store, Log: log, Clock: c.clock.Now, Learning: rules.Learning,
-		Bulk: bulk.New(store, c.clock.Now, rules.Learning, rules.People),
+		Bulk: bulk.New(store, c.clock.Now, rules.Learning, rules.People, access.StillStartsBulk),
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -41,12 +41,16 @@ type People interface {
 	CheckTags(tags []string) error
 }
 
+// Right fails with Forbidden where an actor, who has started a bulk job, may no longer do so.
+type Right func(tx lyceum.Tx, actor string) error
+
 // Service has the rules for bulk jobs.
 type Service struct {
 	store    lyceum.Store
 	clock    func() time.Time
 	learning Learning
 	people   People
+	right    Right
 	woken    chan struct{}
 
 	// RetryPause is how long a job waits after a failed step, while other jobs continue. It is
@@ -58,9 +62,9 @@ type Service struct {
 }
 
 // New returns a service that uses a store and the rules that it runs.
-func New(store lyceum.Store, clock func() time.Time, learning Learning, people People) *Service {
+func New(store lyceum.Store, clock func() time.Time, learning Learning, people People, right Right) *Service {
 	return &Service{
-		store: store, clock: clock, learning: learning, people: people, woken: make(chan struct{}, 1),
+		store: store, clock: clock, learning: learning, people: people, right: right, woken: make(chan struct{}, 1),
 		RetryPause: retryPause, failed: map[place]failures{},
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/rules/access"
 	"github.com/lyceum-school/lyceum/internal/rules/bulk"
 	"github.com/lyceum-school/lyceum/internal/rules/learning"
 	"github.com/lyceum-school/lyceum/internal/rules/people"
@@ -72,7 +73,10 @@ func newCrowd(t *testing.T, stores ...lyceum.Store) *crowd {
 		if _, err := tx.Users.Save(tx, users...); err != nil {
 			return err
 		}
-		_, err = tx.SetTags(4, []string{"vip"})
+		if _, err = tx.SetTags(4, []string{"vip"}); err != nil {
+			return err
+		}
+		_, err = tx.APIKeys.Save(tx, lyceum.APIKey{ID: 1, Name: "Sync", Permissions: lyceum.Read | lyceum.Write, CreatedAt: at})
 		return err
 	})
 	lessons := learning.New(stores[0], c.clock.Now)
@@ -93,7 +97,7 @@ func (c *crowd) service(place int) *bulk.Service { return c.serviceAt(place, c.c
 
 func (c *crowd) serviceAt(place int, clock func() time.Time) *bulk.Service {
 	store := c.stores[place%len(c.stores)]
-	return bulk.New(store, clock, learning.New(store, clock), people.New(store, clock))
+	return bulk.New(store, clock, learning.New(store, clock), people.New(store, clock), access.StillStartsBulk)
 }
 
 func (c *crowd) view(t *testing.T) lyceum.View { return c.stores[0].In(t.Context(), c.school) }

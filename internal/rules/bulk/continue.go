@@ -64,6 +64,9 @@ func (s *Service) step(ctx context.Context, school lyceum.SchoolID, job *lyceum.
 		if err != nil || job.State != lyceum.BulkRunning { // another process was faster
 			return err
 		}
+		if err := s.right(tx, job.Actor); err != nil {
+			return err
+		}
 		return s.advance(tx, now, &job)
 	})
 }

@@ -163,3 +163,66 @@ func TestLines(t *testing.T) {
 		}
 	})
 }
+
+// A job stops when who started it may no longer start one, with its next part.
+func TestStopsWithTheRight(t *testing.T) {
+	staff := func(role lyceum.StaffRole) func(lyceum.Tx) error {
+		return func(tx lyceum.Tx) error {
+			_, err := tx.StaffMembers.Save(tx, lyceum.StaffMember{User: 9, Role: role, UpdatedAt: storetest.Begin})
+			return err
+		}
+	}
+	disabled := func(tx lyceum.Tx) error {
+		user, err := tx.Users.Get(tx, 9)
+		user.DisabledAt = lyceum.Some(storetest.Begin)
+		return errors.Join(err, tx.Users.Update(tx, user))
+	}
+	removed := func(tx lyceum.Tx) error { return tx.StaffMembers.Delete(tx, 9) }
+	revoked := func(tx lyceum.Tx) error {
+		key, err := tx.APIKeys.Get(tx, 1)
+		key.RevokedAt = lyceum.Some(storetest.Begin)
+		return errors.Join(err, tx.APIKeys.Update(tx, key))
+	}
+	rows := []struct {
+		actor string
+		then  func(lyceum.Tx) error
+		want  string
+	}{
+		{"user:9", staff(lyceum.ManagerRole), ""},
+		{"user:9", staff(lyceum.BookkeeperRole), "the role of who started it no longer allows it"},
+		{"user:9", removed, "who started it is disabled or no longer works for the school"},
+		{"user:9", disabled, "who started it is disabled or no longer works for the school"},
+		{"api_key:1", revoked, "the API key that started it no longer works"},
+		{"api_key:1", removed, ""},
+		{"command", removed, ""},
+	}
+	onBothEngines(t, func(t *testing.T, all *crowd) {
+		for _, row := range rows {
+			c := newCrowd(t, all.stores[0])
+			storetest.Write(t, c.stores[0], c.school, staff(lyceum.ManagerRole))
+			job := c.prepare(t, bulk.NewJob{Action: lyceum.BulkAddTags, Tags: []string{"a"}, Users: everybody()})
+			s := c.service(0)
+			if _, err := s.Start(t.Context(), lyceum.By{School: c.school, Actor: row.actor}, job.ID); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := s.Continue(t.Context(), c.school); err != nil {
+				t.Fatal(err)
+			}
+			begun, err := s.Show(t.Context(), c.by(), job.ID)
+			if err != nil || begun.Results.Total() == 0 || begun.State != lyceum.BulkRunning {
+				t.Fatalf("begun: %+v, %v", begun, err)
+			}
+			storetest.Write(t, c.stores[0], c.school, row.then)
+			for more := true; more; {
+				more, _ = s.Continue(t.Context(), c.school)
+			}
+			kept, err := s.Show(t.Context(), c.by(), job.ID)
+			if err != nil || kept.Problem.Value != row.want {
+				t.Errorf("%s: %+v, %v, want %q", row.actor, kept, err, row.want)
+			}
+			if row.want == "" && kept.State != lyceum.BulkFinished || row.want != "" && (kept.State != lyceum.BulkBroken || kept.Results != begun.Results) {
+				t.Errorf("%s: %+v, after %+v", row.actor, kept, begun)
+			}
+		}
+	})
+}
