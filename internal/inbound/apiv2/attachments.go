@@ -137,7 +137,7 @@ func (q *openQuestion) apply(a *lyceum.Attachment) {
 	change(&to.ImageAlt, q.alt)
 }
 
-// given names the fields that a request has of it.
+// given returns the names of the members that the request has.
 func (q *openQuestion) given() (names []string) {
 	for _, f := range []struct {
 		name  string

@@ -169,7 +169,7 @@ func (c *console) changeApp(w http.ResponseWriter, r *http.Request, v *visit) er
 	return c.show(w, r, http.StatusUnprocessableEntity, "app.gohtml", v, app.Name, p)
 }
 
-// appGone shows what was typed to change an app that was deleted as the form of a new one.
+// appGone shows the submitted changes of a deleted app in the form for a new one.
 func (c *console) appGone(w http.ResponseWriter, r *http.Request, v *visit, id lyceum.OAuthAppID, f *form) error {
 	in := c.Names.In(r.Context(), v.School.ID)
 	app, err := in.OAuthApps.Get(in, id)

@@ -18,7 +18,7 @@ type form struct {
 	Shown  string            // the fingerprint of what it changes, as of when it was shown
 	Now    []current         // what somebody else has changed since
 
-	Refused string // what is wrong with none of the fields
+	Refused string // an error that is not about a field
 }
 
 // newFilter returns the empty form of a page's filter.

@@ -7,8 +7,8 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// deletedBy says when and by whom something was deleted that was to be changed, and goes
-// on to what can be done with what was typed.
+// deletedBy returns the middle of a sentence about an object that was deleted before its changes
+// were saved: when and by whom it was deleted. The caller adds what can be done with the changes.
 func deletedBy(in lyceum.View, v *visit, noun string, id int32, at time.Time) (string, error) {
 	listing, err := in.FindEntries(lyceum.EntryQuery{
 		Object: lyceum.Some(id), Made: lyceum.Period{After: at.Add(-time.Second), Until: at}, Limit: auditRows,

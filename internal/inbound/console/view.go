@@ -36,7 +36,7 @@ func (v view) May(door string) bool { return v.Visit != nil && access.May(v.Visi
 // problem is the data of the page for what could not be done.
 type problem struct {
 	Sentence string
-	Form     string // where what was sent can be changed; empty: nowhere
+	Form     string // path of the form that was submitted; empty if there is none
 }
 
 // field is one text input of a form, with its value and what is wrong with it.
@@ -88,10 +88,10 @@ func functionsIn(at *time.Location) template.FuncMap {
 	}
 }
 
-// humanTime is how a time is read.
+// humanTime is the layout of times.
 const humanTime = "2\u00a0Jan\u00a02006, 15:04"
 
-// inZone writes a time with the abbreviation of its zone.
+// inZone formats a time with the abbreviation of its zone.
 func inZone(t time.Time, at *time.Location, layout string) string {
 	return t.In(at).Format(layout) + "\u00a0" + lyceum.ZoneAbbreviation(t.In(at))
 }

@@ -236,8 +236,7 @@ func (c *console) changeWebhook(w http.ResponseWriter, r *http.Request, v *visit
 	return c.refuseHookForm(w, r, v, title, p, wrong)
 }
 
-// webhookGone shows what was typed to change a webhook that was deleted as the form of a
-// new one.
+// webhookGone shows the submitted changes of a deleted webhook in the form for a new one.
 func (c *console) webhookGone(w http.ResponseWriter, r *http.Request, v *visit, id lyceum.WebhookID, p hookForm) error {
 	in := c.Names.In(r.Context(), v.School.ID)
 	hook, err := in.Webhooks.Get(in, id)

@@ -189,8 +189,8 @@ func (c *console) hook(r *http.Request, v *visit) (lyceum.Webhook, error) {
 	return c.Events.Webhook(r.Context(), v.by(), id)
 }
 
-// ownHook finds the webhook that the address names, for what is done with webhooks that
-// the school sends to alone.
+// ownHook finds the webhook in the path, and rejects one that was copied from another server and
+// is only a record.
 func (c *console) ownHook(r *http.Request, v *visit) (lyceum.Webhook, error) {
 	hook, err := c.hook(r, v)
 	if err == nil && !hook.Live {

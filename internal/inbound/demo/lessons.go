@@ -37,8 +37,8 @@ type lessons struct {
 	quizzes map[lyceum.LectureID]lyceum.Quiz
 }
 
-// contents is the seed of what is in the courses, which is the same in every school: the
-// samples of the reference name it.
+// contents is the seed of the contents of the courses. They are the same in every school,
+// because the samples of the reference use their ids.
 const contents seed = 1
 
 // makeLessons generates the contents of the courses.

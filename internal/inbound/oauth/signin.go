@@ -194,14 +194,14 @@ var notices = map[string]string{
 	"cancelled":       "Nothing was granted.",
 }
 
-// late are the sentences that a page begins with whose form was sent too late, by the value
-// of the parameter done.
+// late are the messages at the top of a page whose form was submitted too late, by the value of
+// the parameter done.
 var late = map[string]string{
 	"not-signed-in": "Nothing was done yet: you had to sign in first. Please do it again.",
 	"unconfirmed":   "Nothing was done yet: you had to confirm that it is you first. Please do it again.",
 }
 
-// after is the view of a page after what the parameter done says.
+// after returns a view with the message for the value of the parameter done.
 func after(r *http.Request) view {
 	done := r.URL.Query().Get("done")
 	return view{Notice: notices[done], Late: late[done]}

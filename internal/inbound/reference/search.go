@@ -159,7 +159,7 @@ func (s *site) search(w http.ResponseWriter, r *http.Request) {
 	s.send(w, r, http.StatusOK, "search.gohtml", map[string]any{"Query": query, "Found": found, "Hits": hits})
 }
 
-// send makes and sends a page that is not kept.
+// send renders a page and sends it uncached.
 func (s *site) send(w http.ResponseWriter, r *http.Request, status int, name string, data any) {
 	var out bytes.Buffer
 	if err := s.pages.ExecuteTemplate(&out, name, data); err != nil {

@@ -7,9 +7,9 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// StillStartsBulk fails with Forbidden where who has started a bulk job, as the journal
-// names them, may no longer start one: a person by their role as it is now, a key if it is
-// no longer good. Programs of the server may.
+// StillStartsBulk fails with Forbidden if the actor who started a bulk job may no longer start
+// one: a user without a role that allows it, or an API key that no longer works. Commands on the
+// server always may.
 func StillStartsBulk(tx lyceum.Tx, actor string) error {
 	var role lyceum.StaffRole
 	var good bool
@@ -42,7 +42,7 @@ func StillStartsBulk(tx lyceum.Tx, actor string) error {
 	return lyceum.Errorf(lyceum.Forbidden, "the role of who started it no longer allows it")
 }
 
-// numberOf returns the number in the name of an actor.
+// numberOf returns the id in the name of an actor.
 func numberOf[ID ~int32](actor string, name func(ID) string) (ID, bool) {
 	_, text, _ := strings.Cut(actor, ":")
 	n, err := strconv.ParseInt(text, 10, 32)

@@ -41,7 +41,7 @@ type People interface {
 	CheckTags(tags []string) error
 }
 
-// Right fails with Forbidden where an actor, who has started a bulk job, may no longer do so.
+// Right fails with Forbidden if an actor who started a bulk job may no longer start one.
 type Right func(tx lyceum.Tx, actor string) error
 
 // Service has the rules for bulk jobs.

@@ -94,11 +94,11 @@ func inCourse(course lyceum.CourseID, rows ...lyceum.Attachment) []AttachmentDet
 	return details
 }
 
-// NewAttachment is an attachment that is to be created.
+// NewAttachment is an attachment to create.
 type NewAttachment struct {
 	AttachmentDetail
 
-	QuestionFields []string // what was given of an open question, by the names of its fields
+	QuestionFields []string // names of the request's members about an open question
 }
 
 // CreateAttachment creates an attachment at the end of a lecture. Learners see it immediately.

@@ -1,6 +1,5 @@
-// A form that was sent too late comes back, behind the question who it is, with what was
-// typed into it; not with passwords and secrets. So does one that was too large, behind the
-// page that says so.
+// Restores what was typed into a form that was submitted too late, after signing in again, or
+// that was too large, after the page that says so. Passwords and secrets are not restored.
 (() => {
   const typed = (form) => [...form.elements].filter((e) => e.name && !["password", "file", "submit"].includes(e.type));
   const isBox = (e) => e.type === "checkbox" || e.type === "radio";
@@ -10,14 +9,14 @@
     const fields = typed(target).map((e) => [e.name, e.value, e.checked]);
     try {
       sessionStorage.setItem("sent", JSON.stringify({ whose, action: target.getAttribute("action"), fields }));
-    } catch { /* it is full or not allowed */ }
+    } catch { /* full or not allowed */ }
   });
-  if (document.querySelector("[data-keep]")) { return; } // the next page has the form
+  if (document.querySelector("[data-keep]")) { return; } // keep it for the page with the form
   let last;
   try {
     last = JSON.parse(sessionStorage.getItem("sent"));
     sessionStorage.removeItem("sent");
-  } catch { /* there is none */ }
+  } catch { /* nothing was saved */ }
   if (last?.whose === whose && document.querySelector("[data-late]")) {
     const form = [...document.forms].find((f) => f.method === "post" && f.getAttribute("action") === last.action);
     for (const e of form ? typed(form) : []) {
