@@ -112,6 +112,8 @@ type dialect struct {
 	estimate func(context.Context, schemaDB) error
 	// integrity lists the damage that the engine itself finds.
 	integrity func(context.Context, querier) ([]string, error)
+	// schemas reads what a database consists of, and what all migrations make.
+	schemas func(context.Context, *sql.Tx) (got, want map[string]object, err error)
 }
 
 // schoolLocks distinguishes the locks of schools from other locks in the database.
@@ -186,6 +188,7 @@ func sqliteDialect() *dialect {
 		checkpoint: sqliteCheckpoint,
 		estimate:   estimateSQLite,
 		integrity:  sqliteIntegrity,
+		schemas:    sqliteSchemas,
 	}
 }
 
@@ -217,6 +220,7 @@ func postgresDialect() *dialect {
 		undone:      postgresUndone,
 		estimate:    func(context.Context, schemaDB) error { return nil },
 		integrity:   func(context.Context, querier) ([]string, error) { return nil, nil },
+		schemas:     postgresSchemas,
 	}
 }
 

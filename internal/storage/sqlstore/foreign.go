@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/lyceum-school/lyceum"
 )
@@ -21,18 +22,21 @@ func ownSchema(ctx context.Context, path string) error {
 		return err
 	}
 	defer db.Close()
-	var version int64
-	const latest = "SELECT COALESCE(max(version_id), 0) FROM goose_db_version WHERE is_applied = 1"
-	err = db.QueryRowContext(ctx, latest).Scan(&version)
-	if err != nil {
-		return &lyceum.Error{Kind: lyceum.Invalid, Detail: path + " is not a backup made by lyceum", Err: err}
-	}
-	want, newest, err := schemaOf(ctx, version)
+	d := sqliteDialect()
+	list, err := d.readMigrations()
 	if err != nil {
 		return err
 	}
-	if version > newest {
+	version, ran, err := d.schemaVersion(ctx, db, list)
+	if err != nil || version == noSchema {
+		return &lyceum.Error{Kind: lyceum.Invalid, Detail: path + " is not a backup made by lyceum", Err: err}
+	}
+	if version > newestOf(list) {
 		return laterVersion(path)
+	}
+	want, err := schemaOf(ctx, ran)
+	if err != nil {
+		return err
 	}
 	got, err := objects(ctx, db)
 	if err != nil {
@@ -64,30 +68,32 @@ func sameObjects(place, todo string, got, want map[string]object) error {
 	return nil
 }
 
-// schemaOf creates the schema of a version and returns its objects, and the newest version
-// that exists.
-func schemaOf(ctx context.Context, version int64) (made map[string]object, newest int64, err error) {
+// schemaOf creates the schema of a database that has run the given migrations, or all if ran is
+// nil, and returns its objects.
+func schemaOf(ctx context.Context, ran map[int64]bool) (map[string]object, error) {
 	db, err := sql.Open("sqlite", ":memory:")
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	defer db.Close()
 	db.SetMaxOpenConns(1) // each connection would have a database of its own
 	c, err := sqliteDialect().beginSchema(ctx, db, 0)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	defer func() { _ = c.tx.Rollback() }()
-	if _, err := c.run(version, func(*migration) {}); err != nil {
-		return nil, 0, fmt.Errorf("make the schema of version %d: %w", version, err)
+	if ran != nil {
+		c.migrations = slices.DeleteFunc(c.migrations, func(m migration) bool { return !ran[m.version] })
+	}
+	if _, err := c.run(c.to, func(*migration) {}); err != nil {
+		return nil, fmt.Errorf("make the schema to compare with: %w", err)
 	}
 	for i := range filterIndexes {
 		if _, err := c.tx.ExecContext(ctx, filterIndexes[i].create("")); err != nil {
-			return nil, 0, fmt.Errorf("make the index %s: %w", filterIndexes[i].name, err)
+			return nil, fmt.Errorf("make the index %s: %w", filterIndexes[i].name, err)
 		}
 	}
-	made, err = objects(ctx, c.tx)
-	return made, c.to, err
+	return objects(ctx, c.tx)
 }
 
 // objects returns the objects of a database, without those that SQLite creates itself.
@@ -105,10 +111,44 @@ func objects(ctx context.Context, db querier) (map[string]object, error) {
 		if err := rows.Scan(&o.kind, &o.name, &o.text); err != nil {
 			return nil, err
 		}
-		if o.name == "goose_db_version" && o.kind == "table" {
+		switch {
+		case o.kind != "table":
+		case o.name == "goose_db_version":
 			o.text = "" // its wording is that of the migration library
+		default:
+			o.text = unordered(o.text)
 		}
 		all[o.name] = o
 	}
 	return all, rows.Err()
+}
+
+// unordered returns the statement that makes a table with its columns and constraints
+// sorted: a migration that ran later than in other databases added its columns later.
+func unordered(text string) string {
+	begin, end := strings.Index(text, "(")+1, strings.LastIndex(text, ")")
+	head := text[:begin]
+	var parts []string
+	depth, quoted := 0, false
+	for i := begin; i <= end; i++ {
+		switch c := text[i]; {
+		case c == '\'':
+			quoted = !quoted
+		case quoted:
+		case strings.HasPrefix(text[i:], "--"):
+			i += max(strings.Index(text[i:], "\n"), 0)
+		case c == '(':
+			depth++
+		case c == ')' && i < end:
+			depth--
+		case depth == 0 && (c == ',' || i == end):
+			parts = append(parts, strings.TrimSpace(text[begin:i]))
+			begin = i + 1
+		}
+	}
+	if end < 0 || begin != end+1 {
+		return text
+	}
+	slices.Sort(parts)
+	return head + strings.Join(parts, ", ") + text[end:]
 }

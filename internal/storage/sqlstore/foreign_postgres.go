@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -94,12 +95,7 @@ func unusedPostgres(ctx context.Context, db rowQuerier) error {
 // ownPostgresSchema does the same as ownSchema, for all schemas of the database except those
 // of PostgreSQL itself and its extensions.
 func ownPostgresSchema(ctx context.Context, tx *sql.Tx) error {
-	var version int64
-	var main string
-	err := tx.QueryRowContext(ctx, `SELECT COALESCE(max(version_id), 0),
-		(SELECT n.nspname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-			WHERE c.oid = 'goose_db_version'::regclass)
-		FROM goose_db_version WHERE is_applied`).Scan(&version, &main)
+	main, err := postgresMain(ctx, tx)
 	if _, refused := errors.AsType[*pgconn.PgError](err); refused {
 		const detail = "the database is not Lyceum's; fill it with pg_restore first"
 		return &lyceum.Error{Kind: lyceum.Invalid, Detail: detail, Err: err}
@@ -107,8 +103,12 @@ func ownPostgresSchema(ctx context.Context, tx *sql.Tx) error {
 	if err != nil {
 		return err
 	}
-	made := "made_" + strings.ToLower(rand.Text())
-	newest, err := makePostgresSchema(ctx, tx, made, version)
+	d := postgresDialect()
+	list, err := d.readMigrations()
+	if err != nil {
+		return fmt.Errorf("read migrations: %w", err)
+	}
+	version, ran, err := d.schemaVersion(ctx, tx, list)
 	if err != nil {
 		return err
 	}
@@ -116,8 +116,13 @@ func ownPostgresSchema(ctx context.Context, tx *sql.Tx) error {
 		place = "the database"
 		todo  = "undo that, or restore a dump of a database that nobody has changed, and run the command again"
 	)
-	if version > newest {
+	if version > newestOf(list) {
 		return laterVersion(place)
+	}
+	list = slices.DeleteFunc(list, func(m migration) bool { return !ran[m.version] })
+	made, err := makePostgresSchema(ctx, tx, list)
+	if err != nil {
+		return err
 	}
 	got, want, err := postgresObjects(ctx, tx, main, made)
 	if err != nil {
@@ -126,19 +131,19 @@ func ownPostgresSchema(ctx context.Context, tx *sql.Tx) error {
 	return sameObjects(place, todo, got, want)
 }
 
-// makePostgresSchema creates the tables of a version in a separate schema, and returns the
-// newest version that exists.
-func makePostgresSchema(ctx context.Context, tx *sql.Tx, name string, version int64) (newest int64, err error) {
-	list, err := postgresDialect().readMigrations()
-	if err != nil {
-		return 0, fmt.Errorf("read migrations: %w", err)
-	}
+// postgresMain returns the schema that contains Lyceum's tables.
+func postgresMain(ctx context.Context, tx *sql.Tx) (name string, err error) {
+	err = tx.QueryRowContext(ctx, `SELECT n.nspname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+		WHERE c.oid = 'goose_db_version'::regclass`).Scan(&name)
+	return name, err
+}
+
+// makePostgresSchema creates the tables of migrations in a separate schema, and returns its name.
+func makePostgresSchema(ctx context.Context, tx *sql.Tx, list []migration) (name string, err error) {
+	name = "made_" + strings.ToLower(rand.Text())
 	statements := []string{"CREATE SCHEMA " + name, "SET LOCAL search_path TO " + name}
 	for _, m := range list {
-		newest = m.version
-		if newest <= version {
-			statements = append(statements, m.statements...)
-		}
+		statements = append(statements, m.statements...)
 	}
 	for i := range filterIndexes {
 		statements = append(statements, filterIndexes[i].create(""))
@@ -146,10 +151,10 @@ func makePostgresSchema(ctx context.Context, tx *sql.Tx, name string, version in
 	statements = append(statements, "SET LOCAL search_path TO ''") // so that all names come with their schema
 	for _, text := range statements {
 		if _, err := tx.ExecContext(ctx, text); err != nil {
-			return 0, fmt.Errorf("make the schema of version %d: %w", version, err)
+			return "", fmt.Errorf("make the schema to compare with: %w", err)
 		}
 	}
-	return newest, nil
+	return name, nil
 }
 
 // postgresObjects returns the objects of a database, and separately those that were made in

@@ -131,18 +131,44 @@ func (d *dialect) versions() (database.Store, error) {
 // noSchema is the schema version of a new database.
 const noSchema = -1
 
-// schemaVersion returns the version of a database's schema.
-func (d *dialect) schemaVersion(ctx context.Context, db database.DBTxConn) (int64, error) {
+// schemaVersion returns the version of a database's schema, and which migrations it has
+// run. That a migration was numbered below one that the database had run already is
+// seen by the gap: the version is the one before it.
+func (d *dialect) schemaVersion(
+	ctx context.Context, db database.DBTxConn, list []migration,
+) (version int64, ran map[int64]bool, err error) {
 	var versioned bool
 	if err := db.QueryRowContext(ctx, d.versioned).Scan(&versioned); err != nil || !versioned {
-		return noSchema, err
+		return noSchema, nil, err
 	}
 	versions, err := d.versions()
 	if err != nil {
-		return 0, err
+		return 0, nil, err
 	}
-	return versions.GetLatestVersion(ctx, db)
+	rows, err := versions.ListMigrations(ctx, db)
+	if err != nil {
+		return 0, nil, err
+	}
+	ran = map[int64]bool{}
+	for _, row := range rows {
+		ran[row.Version] = row.IsApplied
+		version = max(version, row.Version)
+	}
+	if version > newestOf(list) {
+		return version, ran, nil
+	}
+	version = 0
+	for i := range list {
+		if !ran[list[i].version] {
+			break
+		}
+		version = list[i].version
+	}
+	return version, ran, nil
 }
+
+// newestOf returns the version that a list of migrations leads to.
+func newestOf(list []migration) int64 { return list[len(list)-1].version }
 
 // schemaChange is a transaction in which no other process can change the schema.
 type schemaChange struct {
@@ -150,7 +176,8 @@ type schemaChange struct {
 	tx         *sql.Tx
 	dialect    *dialect
 	migrations []migration
-	from, to   int64 // versions; to is this program's newest
+	ran        map[int64]bool // by their versions
+	from, to   int64          // versions; to is this program's
 }
 
 // beginSchema starts a schemaChange. It waits up to wait for other processes that are changing
@@ -164,7 +191,7 @@ func (d *dialect) beginSchema(ctx context.Context, db *sql.DB, wait time.Duratio
 	if err != nil {
 		return nil, d.schemaBusy(err)
 	}
-	c := &schemaChange{ctx: ctx, tx: tx, dialect: d, migrations: list, to: list[len(list)-1].version}
+	c := &schemaChange{ctx: ctx, tx: tx, dialect: d, migrations: list, to: newestOf(list)}
 	if d.schemaTurn != "" {
 		for _, text := range []string{
 			"SET LOCAL lock_timeout = " + strconv.FormatInt(wait.Milliseconds(), 10),
@@ -176,7 +203,7 @@ func (d *dialect) beginSchema(ctx context.Context, db *sql.DB, wait time.Duratio
 			}
 		}
 	}
-	if c.from, err = d.schemaVersion(ctx, tx); err != nil {
+	if c.from, c.ran, err = d.schemaVersion(ctx, tx, list); err != nil {
 		_ = tx.Rollback()
 		return nil, fmt.Errorf("read schema version: %w", err)
 	}
@@ -206,7 +233,7 @@ func (c *schemaChange) run(to int64, told func(*migration)) ([]Step, error) {
 	var steps []Step
 	for i := range c.migrations {
 		m := &c.migrations[i]
-		if m.version <= c.from || m.version > to {
+		if c.ran[m.version] || m.version > to {
 			continue
 		}
 		told(m)
@@ -334,8 +361,8 @@ func Openable(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	current, err := d.schemaVersion(ctx, db)
-	newest := list[len(list)-1].version
+	current, _, err := d.schemaVersion(ctx, db, list)
+	newest := newestOf(list)
 	switch {
 	case err != nil:
 		return d.public(err)
@@ -363,6 +390,6 @@ func (s *Store) SchemaVersion(ctx context.Context) (current, newest int64, err e
 	if err != nil {
 		return 0, 0, fmt.Errorf("read migrations: %w", err)
 	}
-	current, err = s.dialect.schemaVersion(s.writes.context(ctx), s.schemaDB())
-	return current, list[len(list)-1].version, s.public(s.dialect.schemaBusy(err))
+	current, _, err = s.dialect.schemaVersion(s.writes.context(ctx), s.schemaDB(), list)
+	return current, newestOf(list), s.public(s.dialect.schemaBusy(err))
 }

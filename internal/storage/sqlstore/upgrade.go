@@ -136,7 +136,7 @@ func (u *upgrade) run() error {
 	}
 	n := 0
 	for i := range u.migrations {
-		if u.migrations[i].version > u.from {
+		if !u.ran[u.migrations[i].version] {
 			n++
 		}
 	}
@@ -149,6 +149,10 @@ func (u *upgrade) run() error {
 		return u.undone(fmt.Errorf("migrate schema: %w", err))
 	}
 	u.result.Steps = steps
+	u.o.Told("comparing the schema")
+	if err := u.dialect.mendSchema(u.ctx, u.tx); err != nil {
+		return u.undone(fmt.Errorf("compare the schema: %w", err))
+	}
 	u.o.Told("comparing access")
 	if err := u.compare(); err != nil {
 		return u.undone(fmt.Errorf("compare access: %w", err))

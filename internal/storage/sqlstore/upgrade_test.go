@@ -66,7 +66,11 @@ func (a *aged) version(t *testing.T) int64 {
 	t.Helper()
 	db := a.db(t)
 	defer db.Close()
-	version, err := a.dialect.schemaVersion(t.Context(), db)
+	list, err := a.dialect.readMigrations()
+	if err != nil {
+		t.Fatal(err)
+	}
+	version, _, err := a.dialect.schemaVersion(t.Context(), db, list)
 	if err != nil {
 		t.Fatal(err)
 	}
