@@ -117,3 +117,42 @@ func TestEntitlementsThatEndedTwice(t *testing.T) {
 		})
 	}
 }
+
+// Access of somebody who was erased before it was sold to them ends; other access stays.
+func TestEntitlementsOfErasedBuyers(t *testing.T) {
+	t.Parallel()
+	for name, postgres := range map[string]bool{"SQLite": false, "PostgreSQL": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			statements := []string{
+				"INSERT INTO schools (school_id, name, created_at) VALUES (7, 'Fernwood', 0), (8, 'Moor', 0)",
+				"INSERT INTO courses (school_id, course_id, name, is_published, created_at, updated_at) VALUES (7, 1, 'Pottery', 1, 0, 0), (8, 1, 'Glass', 1, 0, 0)",
+				"INSERT INTO users (school_id, user_id, email, email_key, role, created_at, erased_at) " +
+					"VALUES (7, 1, 'a@x', 'a@x', 'student', 0, 50), (7, 2, 'b@x', 'b@x', 'student', 0, NULL), (8, 1, 'c@x', 'c@x', 'student', 0, NULL), (8, 2, 'd@x', 'd@x', 'student', 0, 50)",
+				"INSERT INTO enrollments (school_id, enrollment_id, user_id, course_id, enrolled_at, ended_at) VALUES (7, 1, 1, 1, 10, 50), (7, 2, 2, 1, 60, NULL), (8, 1, 1, 1, 60, NULL), (8, 2, 2, 1, 60, NULL)",
+				"INSERT INTO entitlements (school_id, entitlement_id, user_id, product_type, product_id, imported, starts_at, ended_at, end_reason) " +
+					"VALUES (7, 1, 1, 'course', 1, 0, 10, 50, 'unenrolled'), (7, 2, 1, 'course', 1, 0, 60, NULL, NULL), (7, 3, 2, 'course', 1, 0, 60, NULL, NULL), (8, 1, 1, 'course', 1, 0, 60, NULL, NULL), (8, 2, 2, 'course', 1, 0, 60, NULL, NULL)",
+				"INSERT INTO counters (school_id, name, value) VALUES (7, 'held:course:1', 3), (8, 'held:course:1', 2)",
+			}
+			store := oldDatabase(t, postgres, 93, statements...)
+			var got []string
+			for _, line := range lines(t, store, "SELECT school_id, entitlement_id, COALESCE(ended_at, 0), COALESCE(end_reason, '') "+
+				"FROM entitlements ORDER BY 1, 2", 4) {
+				got = append(got, strings.TrimSpace(strings.Join(line, " ")))
+			}
+			want := []string{"7 1 50 unenrolled", "7 2 60 unenrolled", "7 3 0", "8 1 0", "8 2 0"}
+			if !slices.Equal(got, want) {
+				t.Errorf("entitlements are\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+			}
+			findings, err := store.Check(t.Context())
+			if err != nil {
+				t.Error(err)
+			}
+			for _, f := range findings {
+				if strings.Contains(f.What, "without an enrollment") {
+					t.Errorf("check: %s", f.What)
+				}
+			}
+		})
+	}
+}
