@@ -256,7 +256,7 @@ func webhookOf(t *rapid.T) lyceum.Webhook {
 func webhookEventOf(t *rapid.T) lyceum.WebhookEvent {
 	return lyceum.WebhookEvent{
 		ID: idOf[lyceum.WebhookEventID](t, "id"), Webhook: idOf[lyceum.WebhookID](t, "webhook"), State: "delivered", AttemptCount: countOf(t, "attempts"), LastAttemptedAt: optOf(t, "last", timeOf),
-		CreatedAt: timeOf(t, "created"), ObjectType: textOf(t, "type"), ObjectID: countOf(t, "object"), ResponseStatus: optOf(t, "status", idOf[int32]),
+		CreatedAt: timeOf(t, "created"), ObjectType: textOf(t, "type"), ObjectID: rapid.SampledFrom([]int32{0, 1, math.MaxInt32}).Draw(t, "object"), ResponseStatus: optOf(t, "status", idOf[int32]),
 	}
 }
 
