@@ -255,7 +255,7 @@ func WebhookEvents() Kind[lyceum.WebhookEvent] {
 			optTimeColumn("last_attempted_at", func(e *row) *lyceum.Opt[time.Time] { return &e.LastAttemptedAt }).always(),
 			timeColumn("created_at", func(e *row) *time.Time { return &e.CreatedAt }),
 			textColumn("object_type", func(e *row) *string { return &e.ObjectType }),
-			countColumn("object_id", func(e *row) *int32 { return &e.ObjectID }), // 0 of a test
+			countColumn("object_id", func(e *row) *int32 { return &e.ObjectID }), // 0 for a test
 			optIDColumn("response_http_status", func(e *row) *lyceum.Opt[int32] { return &e.ResponseStatus }).always(),
 		},
 	}

@@ -112,7 +112,8 @@ type dialect struct {
 	estimate func(context.Context, schemaDB) error
 	// integrity lists the damage that the engine itself finds.
 	integrity func(context.Context, querier) ([]string, error)
-	// schemas reads what a database consists of, and what all migrations make.
+	// schemas returns the objects of a database, and those that the migrations create. Both are
+	// nil if the role may not create a schema to compare with.
 	schemas func(context.Context, *sql.Tx) (got, want map[string]object, err error)
 }
 

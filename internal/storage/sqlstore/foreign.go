@@ -123,8 +123,8 @@ func objects(ctx context.Context, db querier) (map[string]object, error) {
 	return all, rows.Err()
 }
 
-// unordered returns the statement that makes a table with its columns and constraints
-// sorted: a migration that ran later than in other databases added its columns later.
+// unordered sorts the columns and constraints in a CREATE TABLE statement: a migration that ran
+// later than in other databases added its columns later.
 func unordered(text string) string {
 	begin, end := strings.Index(text, "(")+1, strings.LastIndex(text, ")")
 	head := text[:begin]

@@ -131,9 +131,9 @@ func (d *dialect) versions() (database.Store, error) {
 // noSchema is the schema version of a new database.
 const noSchema = -1
 
-// schemaVersion returns the version of a database's schema, and which migrations it has
-// run. That a migration was numbered below one that the database had run already is
-// seen by the gap: the version is the one before it.
+// schemaVersion returns the version of a database's schema, and the migrations that it has run.
+// If the database lacks a migration with a lower number than the newest one, the version is the
+// one before that gap.
 func (d *dialect) schemaVersion(
 	ctx context.Context, db database.DBTxConn, list []migration,
 ) (version int64, ran map[int64]bool, err error) {
@@ -167,7 +167,7 @@ func (d *dialect) schemaVersion(
 	return version, ran, nil
 }
 
-// newestOf returns the version that a list of migrations leads to.
+// newestOf returns the version after all migrations.
 func newestOf(list []migration) int64 { return list[len(list)-1].version }
 
 // schemaChange is a transaction in which no other process can change the schema.
@@ -176,8 +176,8 @@ type schemaChange struct {
 	tx         *sql.Tx
 	dialect    *dialect
 	migrations []migration
-	ran        map[int64]bool // by their versions
-	from, to   int64          // versions; to is this program's
+	ran        map[int64]bool // by version
+	from, to   int64          // versions; to is this program's newest
 }
 
 // beginSchema starts a schemaChange. It waits up to wait for other processes that are changing

@@ -118,7 +118,8 @@ func TestEntitlementsThatEndedTwice(t *testing.T) {
 	}
 }
 
-// Access of somebody who was erased before it was sold to them ends; other access stays.
+// TestEntitlementsOfErasedBuyers checks that access sold to users after they were erased ends, and
+// that other access stays.
 func TestEntitlementsOfErasedBuyers(t *testing.T) {
 	t.Parallel()
 	for name, postgres := range map[string]bool{"SQLite": false, "PostgreSQL": true} {

@@ -10,10 +10,10 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// mendSchema makes sure that a database which has run all migrations consists of what
-// they make. A migration that was changed after the database had run it may have left
-// other indexes, which are replaced. Other tables are refused: statements would fail, or
-// keep less than they should.
+// mendSchema compares the objects of a database that has run all migrations with those that the
+// migrations create. They can differ if a migration was changed after the database had run it.
+// Differing indexes are replaced. Differing tables are a Conflict, because statements would fail
+// or enforce less than they should.
 func (d *dialect) mendSchema(ctx context.Context, tx *sql.Tx) error {
 	got, want, err := d.schemas(ctx, tx)
 	if err != nil {
@@ -59,7 +59,7 @@ func postgresSchemas(ctx context.Context, tx *sql.Tx) (got, want map[string]obje
 	if err != nil {
 		return nil, nil, err
 	}
-	var may bool // make a schema to compare with
+	var may bool // may create a schema to compare with
 	err = tx.QueryRowContext(ctx, "SELECT has_database_privilege(current_database(), 'CREATE')").Scan(&may)
 	if err != nil || !may {
 		return nil, nil, err

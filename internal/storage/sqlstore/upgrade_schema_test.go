@@ -10,8 +10,8 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// passOver makes a database that has run the migrations up to a version but one, whose
-// number was below theirs when it came.
+// passOver creates a database that has run the migrations up to a version except for one, as if
+// that one had been added later with a lower number.
 func passOver(t *testing.T, postgres bool, version, passed int64) *aged {
 	t.Helper()
 	a := makeAged(t, postgres, 1, fernwood[:2]...)
@@ -32,8 +32,8 @@ func passOver(t *testing.T, postgres bool, version, passed int64) *aged {
 	return a
 }
 
-// A migration whose number is below that of one which a database had run already is run
-// by the next upgrade, whatever others ran since; until then the schema is an older one.
+// TestMigrationPassedOver checks that an upgrade also runs a migration with a lower number than the
+// newest one that the database has run, and that until then the database counts as an older one.
 func TestMigrationPassedOver(t *testing.T) {
 	t.Parallel()
 	for name, of := range map[string]struct{ version, passed int64 }{
@@ -71,7 +71,7 @@ func TestMigrationPassedOver(t *testing.T) {
 	}
 }
 
-// restorable fails the test unless a restore takes the database for Lyceum's own.
+// restorable fails the test unless a restore accepts the schema of the database.
 func (a *aged) restorable(t *testing.T) {
 	t.Helper()
 	if a.dialect.name == "sqlite" {
@@ -92,8 +92,8 @@ func (a *aged) restorable(t *testing.T) {
 	}
 }
 
-// An upgrade that leads to other tables than those of new databases changes nothing. Other
-// indexes it replaces.
+// TestUpgradeToAnotherSchema checks that an upgrade replaces indexes that differ from those of a new
+// database, and changes nothing if a table differs.
 func TestUpgradeToAnotherSchema(t *testing.T) {
 	t.Parallel()
 	for name, of := range map[string]struct{ statement, want string }{
@@ -127,7 +127,7 @@ func TestUpgradeToAnotherSchema(t *testing.T) {
 	}
 }
 
-// The order of columns and constraints is no difference between tables, all else is.
+// TestUnordered checks that tables may only differ in the order of their columns and constraints.
 func TestUnordered(t *testing.T) {
 	t.Parallel()
 	const table = "CREATE TABLE x (a INTEGER, b TEXT DEFAULT ',', -- of the school, it's\n\tCHECK (a IN (1, 2)))"
