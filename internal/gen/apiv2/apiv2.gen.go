@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// AnswerResult What a learner sees of an answer.
+// AnswerResult The result of one answer, as a learner sees it.
 type AnswerResult struct {
 	// QuestionKey The question.
 	QuestionKey string `json:"question_key"`
@@ -15,67 +15,67 @@ type AnswerResult struct {
 	// Correct Whether the answer is right; null if the question has no right answers.
 	Correct *bool `json:"correct"`
 
-	// Feedback What the quiz says to it, if anything.
+	// Feedback The feedback that the quiz gives on this answer, if any.
 	Feedback *string `json:"feedback"`
 }
 
-// Attachment A part of a lecture: a text, a file, a quiz. Every field is always present; one that has no value is null.
+// Attachment A part of a lecture, such as a text, a file or a quiz. Every field is always present; a field without a value is null.
 type Attachment struct {
 	// ID Identifier of the attachment, unique in the school.
 	ID int32 `json:"id"`
 
-	// Name Name of the file, of `video`, `audio`, `image` and `pdf_embed`.
+	// Name Name of the file, for `video`, `audio`, `image` and `pdf_embed`.
 	Name *string `json:"name"`
 
-	// Kind What it is: `text`, `native_comments`, `video`, `audio`, `image`, `pdf_embed`, `quiz`, `code_display`, `code_embed`, `upsell`, or another type that was imported.
+	// Kind Kind of the attachment: `text`, `native_comments`, `video`, `audio`, `image`, `pdf_embed`, `quiz`, `code_display`, `code_embed`, `upsell`, or another value that was imported.
 	Kind string `json:"kind"`
 
-	// URL Address of the file as it was uploaded.
+	// URL URL of the file as uploaded.
 	URL *string `json:"url"`
 
-	// Text HTML or code, of `text`, `code_display` and `code_embed`.
+	// Text HTML or code, for `text`, `code_display` and `code_embed`.
 	Text *string `json:"text"`
 
-	// Position Place of the attachment in the lecture, counted from 1.
+	// Position Position of the attachment in the lecture, counted from 1.
 	Position *int32 `json:"position"`
 
-	// FileSize Size of the file in bytes, which can be 0 for a video; null when it is unknown or exceeds 32 bits.
+	// FileSize Size of the file in bytes, which can be 0 for a video; null if it is unknown or does not fit into 32 bits.
 	FileSize *int32 `json:"file_size"`
 
-	// FileExtension Ending of the name of the file, without the full stop.
+	// FileExtension File extension, without the leading dot.
 	FileExtension *string `json:"file_extension"`
 
-	// Quiz The quiz, of `quiz`; null for every other kind.
+	// Quiz The quiz, if `kind` is `quiz`; otherwise null.
 	Quiz *AttachmentQuiz `json:"quiz"`
 }
 
-// AttachmentQuiz The quiz, of `quiz`; null for every other kind.
+// AttachmentQuiz The quiz, if `kind` is `quiz`; otherwise null.
 type AttachmentQuiz struct {
-	// ID Identifier of the quiz. It is that of the attachment.
+	// ID Identifier of the quiz, which is the id of its attachment.
 	ID int32 `json:"id"`
 
 	// Questions The questions, in order.
 	Questions []QuizQuestion `json:"questions"`
 }
 
-// AuthorBio Who made a course. One without an author has the name of the school here, and nulls.
+// AuthorBio The author of a course. If the course has no author, `name` is the name of the school and the other fields are null.
 type AuthorBio struct {
 	// Name Name of the author.
 	Name string `json:"name"`
 
-	// Bio About the author, in HTML.
+	// Bio Biography of the author, in HTML.
 	Bio *string `json:"bio"`
 
-	// ProfileImageURL Address of the picture of the author.
+	// ProfileImageURL URL of the author's picture.
 	ProfileImageURL *string `json:"profile_image_url"`
 
-	// UserID The user that the author is.
+	// UserID The user who is the author.
 	UserID *int32 `json:"user_id"`
 }
 
-// BoughtProduct A product that a learner bought; null if it is unknown what its pricing plan sells.
+// BoughtProduct A product that a learner bought; null if the product of its pricing plan is unknown.
 type BoughtProduct struct {
-	// ID Identifier of the product, unique among those of its type.
+	// ID Identifier of the product, unique among the products of its type.
 	ID int32 `json:"id"`
 
 	// Type `course`, `digital_download`, `product_collection`, `membership_tier` or `coaching`.
@@ -84,11 +84,11 @@ type BoughtProduct struct {
 	// Name Name of the product; null if it no longer exists.
 	Name *string `json:"name"`
 
-	// Href Path of the operation that shows it to the learner, which may need another scope; that of a tier shows the membership. Left out for coaching, and for what the learner has no access to now.
+	// Href Path of the operation that shows the product to the learner. It may require another scope. For a tier, it shows the membership. Omitted for coaching, and for products that the learner has no access to now.
 	Href *string `json:"href,omitempty"`
 }
 
-// Certificate What the learner is given for a completed course.
+// Certificate The certificate that the learner gets for completing a course.
 type Certificate struct {
 	// IssuedAt When it was issued.
 	IssuedAt *time.Time `json:"issued_at"`
@@ -96,13 +96,13 @@ type Certificate struct {
 	// PageID The page that shows it.
 	PageID *int32 `json:"page_id"`
 
-	// SerialNumber Its number, such as `cert_8x2v6r4q`.
+	// SerialNumber Serial number, such as `cert_8x2v6r4q`.
 	SerialNumber *string `json:"serial_number"`
 }
 
-// CertificateSettings How certificates are issued.
+// CertificateSettings Settings of the course's certificates.
 type CertificateSettings struct {
-	// AutoIssue Whether whoever completes the course gets the certificate, if the course has a template.
+	// AutoIssue Whether learners get the certificate when they complete the course, if the course has a template.
 	AutoIssue bool `json:"auto_issue"`
 
 	// TemplateID The page that certificates are made from; null if there is none.
@@ -120,7 +120,7 @@ type CollectionProduct struct {
 	// Name Its name.
 	Name string `json:"name"`
 
-	// Href Path of the operation that shows it.
+	// Href Path of the operation that shows this object.
 	Href string `json:"href"`
 
 	// CreatedAt When it was added to the collection.
@@ -130,7 +130,7 @@ type CollectionProduct struct {
 	UpdatedAt time.Time `json:"updated_at"`
 }
 
-// Comment What a user wrote under a lecture.
+// Comment A comment that a user wrote under a lecture.
 type Comment struct {
 	// ID Identifier, unique in the school.
 	ID int32 `json:"id"`
@@ -138,58 +138,58 @@ type Comment struct {
 	// Lecture The lecture.
 	Lecture *OptionalReference `json:"lecture"`
 
-	// Status Learners see what is `approved`.
+	// Status Status of the comment. Learners see comments that are `approved`.
 	Status CommentStatus `json:"status"`
 
-	// Hierarchy The ids of the comments above it, from the top of the thread down, and its own.
+	// Hierarchy The ids of the comments above this one, from the top of the thread down, followed by its own id.
 	Hierarchy []int32 `json:"hierarchy"`
 
-	// Body The text. It is plain text.
+	// Body The text, which is plain text.
 	Body string `json:"body"`
 
-	// ParentID The comment that it replies to; null for the top of a thread.
+	// ParentID The comment that this one replies to; null at the top of a thread.
 	ParentID *int32 `json:"parent_id"`
 
-	// Depth How many comments are above it.
+	// Depth How many comments are above this one in the thread.
 	Depth int32 `json:"depth"`
 
-	// PermalinkURL Always null. Lyceum has no page for a comment.
+	// PermalinkURL Always null: Lyceum has no page for a comment.
 	PermalinkURL *string `json:"permalink_url"`
 
-	// FullURL Always null. Lyceum has no page for a lecture.
+	// FullURL Always null: Lyceum has no page for a lecture.
 	FullURL *string `json:"full_url"`
 
-	// User Who wrote it.
+	// User The user who wrote the comment.
 	User Reference `json:"user"`
 
-	// GravatarURL Address of the picture that the author has at Gravatar.
+	// GravatarURL URL of the author's picture at Gravatar.
 	GravatarURL string `json:"gravatar_url"`
 
-	// AuthorName Name of the author, empty if it is unknown.
+	// AuthorName Name of the author. Empty if unknown.
 	AuthorName string `json:"author_name"`
 
 	// AuthorRole Role of the author.
 	AuthorRole string `json:"author_role"`
 
-	// UpdatedAt When it changed last.
+	// UpdatedAt When it was last changed.
 	UpdatedAt time.Time `json:"updated_at"`
 
 	// CreatedAt When it was written.
 	CreatedAt time.Time `json:"created_at"`
 
-	// Attachments What the author added.
+	// Attachments Files that the author attached.
 	Attachments []CommentAttachment `json:"attachments"`
 }
 
-// CommentStatus Learners see what is `approved`.
+// CommentStatus Status of the comment. Learners see comments that are `approved`.
 type CommentStatus string
 
-// CommentAttachment A file of a comment.
+// CommentAttachment A file attached to a comment.
 type CommentAttachment struct {
-	// URL Address of the file.
+	// URL URL of the file.
 	URL string `json:"url"`
 
-	// Kind What it is, such as `image`.
+	// Kind Kind of the file, such as `image`.
 	Kind string `json:"kind"`
 }
 
@@ -202,12 +202,12 @@ type Completion struct {
 	CompletedAt *time.Time `json:"completed_at"`
 }
 
-// Compliance What a course asks of its learners.
+// Compliance The completion requirements of a course.
 type Compliance struct {
-	// Requirements What learners must do.
+	// Requirements What learners must do to complete lectures.
 	Requirements Requirements `json:"requirements"`
 
-	// CertificateSettings How certificates are issued.
+	// CertificateSettings Settings of the course's certificates.
 	CertificateSettings CertificateSettings `json:"certificate_settings"`
 }
 
@@ -216,46 +216,46 @@ type Coupon struct {
 	// ID Identifier of the coupon, unique in the school.
 	ID int32 `json:"id"`
 
-	// DiscountPercent The part of the price that it takes off.
+	// DiscountPercent The part of the price that the coupon takes off.
 	DiscountPercent *float64 `json:"discount_percent"`
 
-	// DiscountAmount What it takes off.
+	// DiscountAmount The amount that the coupon takes off.
 	DiscountAmount *int32 `json:"discount_amount"`
 
 	// DiscountCurrency Currency of the amount.
 	DiscountCurrency *string `json:"discount_currency"`
 
-	// DiscountInMonths Number of months of a repeating coupon.
+	// DiscountInMonths Number of months in which a repeating coupon applies.
 	DiscountInMonths *int32 `json:"discount_in_months"`
 
-	// Name Name of the coupon; empty when it is unknown.
+	// Name Name of the coupon. Empty if unknown.
 	Name string `json:"name"`
 
-	// NumberAvailable How many times it can be used in all; null without a limit.
+	// NumberAvailable How many times the coupon can be used in total; null for no limit.
 	NumberAvailable *int32 `json:"number_available"`
 
-	// NumberOfUses How many times it is used: by sales that are not fully refunded, and by open orders.
+	// NumberOfUses How many times the coupon is used: by sales that are not fully refunded, and by open orders.
 	NumberOfUses *int32 `json:"number_of_uses"`
 
-	// Code What buyers enter; empty when it is unknown.
+	// Code The code that buyers enter. Empty if unknown.
 	Code string `json:"code"`
 
 	// ExpirationDate When it expires.
 	ExpirationDate *time.Time `json:"expiration_date"`
 
-	// FormattedDiscount The discount for people, such as `25%` or `$5.00`.
+	// FormattedDiscount The discount as text, such as `25%` or `$5.00`.
 	FormattedDiscount *string `json:"formatted_discount"`
 
-	// FormattedPrice What the pricing plan costs with it, for people; null where it is not for one plan.
+	// FormattedPrice The discounted price of the pricing plan, as text; null if the coupon is not for a single plan.
 	FormattedPrice *string `json:"formatted_price"`
 
 	// Currency Currency of the pricing plan, or of the amount.
 	Currency *string `json:"currency"`
 
-	// ScopeType The kind of products that it is valid for; null where it is for one.
+	// ScopeType The kind of products that the coupon is valid for; null if it is for a single plan or product.
 	ScopeType *string `json:"scope_type"`
 
-	// DurationKind How many payments of a sale it lowers: `once`, `repeating` or `forever`.
+	// DurationKind Which payments of a sale the coupon lowers: `once`, `repeating` or `forever`.
 	DurationKind string `json:"duration_kind"`
 
 	// CapVisible Whether pages show how many uses are left.
@@ -264,25 +264,25 @@ type Coupon struct {
 	// DisplayPriority What pages show first: `time` or `uses`.
 	DisplayPriority string `json:"display_priority"`
 
-	// FriendlyURL Last part of an address under which it is offered.
+	// FriendlyURL Last part of a URL under which it is offered.
 	FriendlyURL *string `json:"friendly_url"`
 
-	// Product The pricing plan or the product that it is valid for; null where it is for a kind of them.
+	// Product The only pricing plan or product that the coupon is valid for; null if it is valid for all products or for a kind of products.
 	Product *CouponProduct `json:"product"`
 }
 
 // CouponProduct The only pricing plan or product that a coupon is valid for.
 type CouponProduct struct {
-	// ID The pricing plan, or the product.
+	// ID Identifier of the pricing plan or product.
 	ID int32 `json:"id"`
 
 	// Name Its name.
 	Name *string `json:"name"`
 
-	// IsRecurring Whether the plan is paid again and again; null for a product.
+	// IsRecurring Whether the plan is paid repeatedly; null for a product.
 	IsRecurring *bool `json:"is_recurring"`
 
-	// FormattedPrice The price of the plan for people; null for a product.
+	// FormattedPrice The price of the plan, as text; null for a product.
 	FormattedPrice *string `json:"formatted_price"`
 
 	// IsPublished Whether it is published.
@@ -300,19 +300,19 @@ type Course struct {
 	// IsPublished Whether learners see the course.
 	IsPublished bool `json:"is_published"`
 
-	// IsListed Whether the school lists the course in public.
+	// IsListed Whether the school lists the course publicly.
 	IsListed bool `json:"is_listed"`
 
-	// Description Second line under the name.
+	// Description Subtitle of the course.
 	Description *string `json:"description"`
 
 	// AuthorBioID The author.
 	AuthorBioID *int32 `json:"author_bio_id"`
 
-	// Href Path of the operation that shows the course to the caller. Left out if there is none yet.
+	// Href Path of the operation that shows the course to the caller. Omitted if there is no such operation.
 	Href *string `json:"href,omitempty"`
 
-	// ImageURL Address of the picture.
+	// ImageURL URL of the picture.
 	ImageURL *string `json:"image_url"`
 
 	// CreatedAt Time of creation.
@@ -322,7 +322,7 @@ type Course struct {
 	UpdatedAt time.Time `json:"updated_at"`
 }
 
-// CourseDetail A course with all that is in it.
+// CourseDetail A course with its contents.
 type CourseDetail struct {
 	// ID Identifier of the course, unique in the school.
 	ID int32 `json:"id"`
@@ -333,19 +333,19 @@ type CourseDetail struct {
 	// IsPublished Whether learners see the course.
 	IsPublished bool `json:"is_published"`
 
-	// IsListed Whether the school lists the course in public.
+	// IsListed Whether the school lists the course publicly.
 	IsListed bool `json:"is_listed"`
 
-	// Description Second line under the name.
+	// Description Subtitle of the course.
 	Description *string `json:"description"`
 
 	// AuthorBioID The author.
 	AuthorBioID *int32 `json:"author_bio_id"`
 
-	// Href Path of the operation that shows the course to the caller. Left out if there is none yet.
+	// Href Path of the operation that shows the course to the caller. Omitted if there is no such operation.
 	Href *string `json:"href,omitempty"`
 
-	// ImageURL Address of the picture.
+	// ImageURL URL of the picture.
 	ImageURL *string `json:"image_url"`
 
 	// CreatedAt Time of creation.
@@ -357,7 +357,7 @@ type CourseDetail struct {
 	// Sections The published sections of the course, in order.
 	Sections []CourseSection `json:"sections"`
 
-	// AuthorBio Who made the course.
+	// AuthorBio The author of the course.
 	AuthorBio AuthorBio `json:"author_bio"`
 }
 
@@ -366,29 +366,29 @@ type CourseEnrollment struct {
 	// User The user.
 	User Reference `json:"user"`
 
-	// Sale The purchase that gave it.
+	// Sale The purchase that gave access.
 	Sale *OptionalReference `json:"sale"`
 
-	// Status `disabled` when something ended it, such as a refund; `expired` when its time is over; otherwise `completed` when the user has completed all of the course, and `active` when not.
+	// Status `disabled` if something ended the enrollment, such as a refund; `expired` if its time is over; otherwise `completed` if the user has completed the whole course, and `active` if not.
 	Status CourseEnrollmentStatus `json:"status"`
 
-	// EnrolledAt Time at which access began.
+	// EnrolledAt When access began.
 	EnrolledAt time.Time `json:"enrolled_at"`
 
-	// ExpiresAt Time at which access ends by itself; null if it does not.
+	// ExpiresAt When access is set to end; null if no end is set.
 	ExpiresAt *time.Time `json:"expires_at"`
 
 	// CreatedAt The same as `enrolled_at`.
 	CreatedAt time.Time `json:"created_at"`
 
-	// UpdatedAt Time of what changed its status last.
+	// UpdatedAt When the status last changed.
 	UpdatedAt time.Time `json:"updated_at"`
 
-	// Progress What the user has done of the course.
+	// Progress The user's progress in the course.
 	Progress EnrollmentProgress `json:"progress"`
 }
 
-// CourseEnrollmentStatus `disabled` when something ended it, such as a refund; `expired` when its time is over; otherwise `completed` when the user has completed all of the course, and `active` when not.
+// CourseEnrollmentStatus `disabled` if something ended the enrollment, such as a refund; `expired` if its time is over; otherwise `completed` if the user has completed the whole course, and `active` if not.
 type CourseEnrollmentStatus string
 
 // CourseLecture A lecture of a course, without its attachments.
@@ -396,10 +396,10 @@ type CourseLecture struct {
 	// ID Identifier of the lecture, unique in the school.
 	ID int32 `json:"id"`
 
-	// Section The section that contains it.
+	// Section The section that contains the lecture.
 	Section Reference `json:"section"`
 
-	// Name Name of the lecture; empty if it has none.
+	// Name Name of the lecture. Empty if it has none.
 	Name string `json:"name"`
 
 	// Download Always false: the files of a lecture are its attachments.
@@ -408,16 +408,16 @@ type CourseLecture struct {
 	// Description Always null: a lecture has no description.
 	Description *string `json:"description"`
 
-	// Position Place of the lecture in its section, counted from 1.
+	// Position Position of the lecture in its section, counted from 1.
 	Position int32 `json:"position"`
 
-	// IsPublished Whether learners see it, if its section is published.
+	// IsPublished Whether learners can see the lecture, provided that its section is published.
 	IsPublished bool `json:"is_published"`
 
-	// FreePreview Whether it is meant to be seen without enrolling.
+	// FreePreview Whether the lecture is meant to be visible without enrolling.
 	FreePreview bool `json:"free_preview"`
 
-	// Href Path of the operation that shows it.
+	// Href Path of the operation that shows this object.
 	Href string `json:"href"`
 
 	// CreatedAt Time of creation.
@@ -432,10 +432,10 @@ type CourseLecture struct {
 
 // CourseList One page of courses.
 type CourseList struct {
-	// Data The courses of the page, in order; none beyond the last page.
+	// Data The courses on this page, in order. Empty beyond the last page.
 	Data []Course `json:"data"`
 
-	// Meta Which part of the whole this page is.
+	// Meta Position of this page in the whole list.
 	Meta PaginationMeta `json:"meta"`
 }
 
@@ -450,10 +450,10 @@ type CourseProgress struct {
 	// CompletedAt When the learner had completed all published lectures.
 	CompletedAt *time.Time `json:"completed_at"`
 
-	// EnrolledAt Time of the latest enrollment; null when it is unknown.
+	// EnrolledAt When the latest enrollment began; null if unknown.
 	EnrolledAt *time.Time `json:"enrolled_at"`
 
-	// PercentComplete Share of the published lectures that the learner has completed, from 0 to 100, rounded down.
+	// PercentComplete Percentage of the published lectures that the learner has completed, from 0 to 100, rounded down.
 	PercentComplete int32 `json:"percent_complete"`
 
 	// Sections The published sections, in order.
@@ -468,29 +468,29 @@ type CourseSection struct {
 	// Name Name of the section.
 	Name string `json:"name"`
 
-	// Position Place of the section in the course, counted from 1.
+	// Position Position of the section in the course, counted from 1.
 	Position int32 `json:"position"`
 
 	// Lectures The published lectures of the section, in order.
 	Lectures []LectureSummary `json:"lectures"`
 }
 
-// CurrentUser The learner that an app acts for.
+// CurrentUser The learner on whose behalf an app acts.
 type CurrentUser struct {
 	// ID Identifier of the learner, unique in the school.
 	ID int32 `json:"id"`
 
-	// Name Name of the learner; null when the learner has none.
+	// Name Name of the learner; null if they have none.
 	Name *string `json:"name"`
 
 	// Email Email address of the learner.
 	Email string `json:"email"`
 
-	// Role What the learner is in the school, `student`, `owner`, `author` or `affiliate`, or a role that the school named itself.
+	// Role The learner's role in the school: `student`, `owner`, `author` or `affiliate`, or a custom role that the school named itself.
 	Role string `json:"role"`
 }
 
-// Customizations How the pages of a school look.
+// Customizations The appearance of a school's pages.
 type Customizations struct {
 	// ID Identifier of the customizations.
 	ID int32 `json:"id"`
@@ -498,28 +498,28 @@ type Customizations struct {
 	// SchoolID The school.
 	SchoolID int32 `json:"school_id"`
 
-	// BrandFooterLinkText Brand footer link text.
+	// BrandFooterLinkText Text of the brand link in the footer.
 	BrandFooterLinkText *string `json:"brand_footer_link_text"`
 
-	// BrandFooterLinkURL Address: brand footer link.
+	// BrandFooterLinkURL URL of the brand link in the footer.
 	BrandFooterLinkURL *string `json:"brand_footer_link_url"`
 
 	// Font Font of the pages.
 	Font *string `json:"font"`
 
-	// SiteLogoURL Address: site logo.
+	// SiteLogoURL URL of the site logo.
 	SiteLogoURL *string `json:"site_logo_url"`
 
-	// FaviconURL Address: favicon.
+	// FaviconURL URL of the favicon.
 	FaviconURL *string `json:"favicon_url"`
 
-	// BackgroundImageURL Address: background image.
+	// BackgroundImageURL URL of the background image.
 	BackgroundImageURL *string `json:"background_image_url"`
 
-	// LoggedOutHomepageBackgroundImageURL Address: logged out homepage background image.
+	// LoggedOutHomepageBackgroundImageURL URL of the background image of the home page for visitors who are not signed in.
 	LoggedOutHomepageBackgroundImageURL *string `json:"logged_out_homepage_background_image_url"`
 
-	// LoggedOutHomepageBackgroundImageOverlay Logged out homepage background image overlay.
+	// LoggedOutHomepageBackgroundImageOverlay Overlay over the background image of the home page for visitors who are not signed in.
 	LoggedOutHomepageBackgroundImageOverlay *float64 `json:"logged_out_homepage_background_image_overlay"`
 
 	// CheckoutFont Font of the checkout.
@@ -528,52 +528,52 @@ type Customizations struct {
 	// IsCustomized Whether anything is customized.
 	IsCustomized bool `json:"is_customized"`
 
-	// ShowLogin Whether pages show a link to sign in.
+	// ShowLogin Whether pages show a sign-in link.
 	ShowLogin bool `json:"show_login"`
 
-	// ShowSignup Whether pages show a link to sign up.
+	// ShowSignup Whether pages show a sign-up link.
 	ShowSignup bool `json:"show_signup"`
 
-	// BrandPrimary Colour: primary.
+	// BrandPrimary Primary colour.
 	BrandPrimary *string `json:"brand_primary"`
 
-	// BrandSecondary Colour: secondary.
+	// BrandSecondary Secondary colour.
 	BrandSecondary *string `json:"brand_secondary"`
 
-	// BrandSuccess Colour: success.
+	// BrandSuccess Colour of success messages.
 	BrandSuccess *string `json:"brand_success"`
 
-	// BrandWarning Colour: warning.
+	// BrandWarning Colour of warnings.
 	BrandWarning *string `json:"brand_warning"`
 
-	// BrandDanger Colour: danger.
+	// BrandDanger Colour of dangerous actions.
 	BrandDanger *string `json:"brand_danger"`
 
-	// BrandInfo Colour: info.
+	// BrandInfo Colour of information.
 	BrandInfo *string `json:"brand_info"`
 
-	// BrandText Colour: text.
+	// BrandText Colour of text.
 	BrandText *string `json:"brand_text"`
 
-	// BrandHeading Colour: heading.
+	// BrandHeading Colour of headings.
 	BrandHeading *string `json:"brand_heading"`
 
-	// BrandNavbarText Colour: navbar text.
+	// BrandNavbarText Colour of text in the navigation bar.
 	BrandNavbarText *string `json:"brand_navbar_text"`
 
-	// BrandNavbarFixedText Colour: navbar fixed text.
+	// BrandNavbarFixedText Colour of text in the fixed navigation bar.
 	BrandNavbarFixedText *string `json:"brand_navbar_fixed_text"`
 
-	// BrandHomepageHeading Colour: homepage heading.
+	// BrandHomepageHeading Colour of headings on the home page.
 	BrandHomepageHeading *string `json:"brand_homepage_heading"`
 
-	// BrandCourseHeading Colour: course heading.
+	// BrandCourseHeading Colour of course headings.
 	BrandCourseHeading *string `json:"brand_course_heading"`
 
-	// CheckoutBackgroundColor Checkout background color.
+	// CheckoutBackgroundColor Background colour of the checkout.
 	CheckoutBackgroundColor *string `json:"checkout_background_color"`
 
-	// CheckoutFontColor Checkout font color.
+	// CheckoutFontColor Font colour of the checkout.
 	CheckoutFontColor *string `json:"checkout_font_color"`
 
 	// CreatedAt Time of creation.
@@ -594,25 +594,25 @@ type DigitalDownload struct {
 	// Description What it is.
 	Description *string `json:"description"`
 
-	// IsPublished Whether learners see it.
+	// IsPublished Whether learners can see it.
 	IsPublished bool `json:"is_published"`
 
-	// IsListed Whether the school lists it in public.
+	// IsListed Whether the school lists it publicly.
 	IsListed bool `json:"is_listed"`
 
-	// Href Path of the operation that shows it.
+	// Href Path of the operation that shows this object.
 	Href *string `json:"href"`
 
-	// Category Category it is sold under.
+	// Category Category under which it is sold.
 	Category *string `json:"category"`
 
 	// Kind Kind of its attachments, `download` or `redirect`; null while it has none.
 	Kind *string `json:"kind"`
 
-	// ImageURL Address of the picture.
+	// ImageURL URL of the picture.
 	ImageURL *string `json:"image_url"`
 
-	// SafeImageURL The same address.
+	// SafeImageURL The same URL as `image_url`.
 	SafeImageURL *string `json:"safe_image_url"`
 
 	// AuthorBioID The author.
@@ -621,7 +621,7 @@ type DigitalDownload struct {
 	// TotalAttachments Number of its attachments.
 	TotalAttachments int32 `json:"total_attachments"`
 
-	// TotalAdmissions Number of learners who have it.
+	// TotalAdmissions Number of learners who have access.
 	TotalAdmissions int32 `json:"total_admissions"`
 
 	// TotalSales Number of its sales.
@@ -634,7 +634,7 @@ type DigitalDownload struct {
 	UpdatedAt time.Time `json:"updated_at"`
 }
 
-// DigitalDownloadAttachment A file of a digital download, or a page that it leads to.
+// DigitalDownloadAttachment A file of a digital download, or a page that it links to.
 type DigitalDownloadAttachment struct {
 	// ID Identifier of the attachment, unique in the school.
 	ID int32 `json:"id"`
@@ -642,13 +642,13 @@ type DigitalDownloadAttachment struct {
 	// Filename Name of the file; null for `redirect`.
 	Filename *string `json:"filename"`
 
-	// FileType Ending of the name in lower case, without the full stop.
+	// FileType File extension in lower case, without the leading dot.
 	FileType *string `json:"file_type"`
 
 	// SizeInBytes Size of the file in bytes.
 	SizeInBytes *int64 `json:"size_in_bytes"`
 
-	// Kind What it is: `download` or `redirect`.
+	// Kind Kind of the attachment: `download` or `redirect`.
 	Kind string `json:"kind"`
 
 	// ButtonText Text of the button.
@@ -660,7 +660,7 @@ type DigitalDownloadAttachment struct {
 	// UpdatedAt Time of the last change.
 	UpdatedAt time.Time `json:"updated_at"`
 
-	// URL Address of the file or of the page; for an app of a learner a link.
+	// URL URL of the file or page. For an app that acts for a learner, a temporary link.
 	URL *string `json:"url"`
 }
 
@@ -669,50 +669,50 @@ type DigitalDownloadEnrollment struct {
 	// User The user.
 	User Reference `json:"user"`
 
-	// Status `disabled` when something ended it, such as a refund; `expired` when its time is over; otherwise `active`.
+	// Status `disabled` if something ended the enrollment, such as a refund; `expired` if its time is over; otherwise `active`.
 	Status DigitalDownloadEnrollmentStatus `json:"status"`
 
-	// EnrolledAt Time at which access began.
+	// EnrolledAt When access began.
 	EnrolledAt time.Time `json:"enrolled_at"`
 
-	// ExpiresAt Time at which access ends by itself; null if it does not.
+	// ExpiresAt When access is set to end; null if no end is set.
 	ExpiresAt *time.Time `json:"expires_at"`
 
 	// CreatedAt The same as `enrolled_at`.
 	CreatedAt time.Time `json:"created_at"`
 
-	// UpdatedAt Time of what changed its status last.
+	// UpdatedAt When the status last changed.
 	UpdatedAt time.Time `json:"updated_at"`
 }
 
-// DigitalDownloadEnrollmentStatus `disabled` when something ended it, such as a refund; `expired` when its time is over; otherwise `active`.
+// DigitalDownloadEnrollmentStatus `disabled` if something ended the enrollment, such as a refund; `expired` if its time is over; otherwise `active`.
 type DigitalDownloadEnrollmentStatus string
 
-// EnrollmentMetrics What a user is or was enrolled in.
+// EnrollmentMetrics A user's current and past enrollments.
 type EnrollmentMetrics struct {
 	// Count Number of courses that the user is or was enrolled in.
 	Count int32 `json:"count"`
 }
 
-// EnrollmentProgress What a user has done of a course.
+// EnrollmentProgress A user's progress in a course.
 type EnrollmentProgress struct {
-	// PercentComplete Share of the published lectures that are complete, from 0 to 100.
+	// PercentComplete Percentage of the published lectures that are complete, from 0 to 100.
 	PercentComplete int32 `json:"percent_complete"`
 
-	// CompletedAt Time at which the user completed the course.
+	// CompletedAt When the user completed the course.
 	CompletedAt *time.Time `json:"completed_at"`
 }
 
-// LearnerChoice An answer to choose.
+// LearnerChoice An answer to choose from.
 type LearnerChoice struct {
-	// ID Identifier of the answer in its question.
+	// ID Identifier of the answer within its question.
 	ID string `json:"id"`
 
-	// Text The answer.
+	// Text Text of the answer.
 	Text string `json:"text"`
 }
 
-// LearnerMembership A membership that a learner has a tier of.
+// LearnerMembership A membership of which the learner has a tier.
 type LearnerMembership struct {
 	// ID Identifier of the membership, unique in the school.
 	ID int32 `json:"id"`
@@ -723,7 +723,7 @@ type LearnerMembership struct {
 	// Description What it is.
 	Description *string `json:"description"`
 
-	// ImageURL Address of the picture.
+	// ImageURL URL of the picture.
 	ImageURL *string `json:"image_url"`
 
 	// Href Path of the operation that shows it to the learner.
@@ -732,17 +732,17 @@ type LearnerMembership struct {
 	// Tier The tier that the learner has.
 	Tier LearnerTier `json:"tier"`
 
-	// EnrolledAt Since when the learner has the tier.
+	// EnrolledAt Since when the learner has had the tier.
 	EnrolledAt time.Time `json:"enrolled_at"`
 
 	// ExpiresAt When access ends; null if no end is set.
 	ExpiresAt *time.Time `json:"expires_at"`
 
-	// Payment The state of payment.
+	// Payment How the membership is paid.
 	Payment *LearnerPayment `json:"payment"`
 }
 
-// LearnerMembershipDetail A membership that a learner has a tier of, with its products.
+// LearnerMembershipDetail A membership of which the learner has a tier, with its products.
 type LearnerMembershipDetail struct {
 	// ID Identifier of the membership, unique in the school.
 	ID int32 `json:"id"`
@@ -753,7 +753,7 @@ type LearnerMembershipDetail struct {
 	// Description What it is.
 	Description *string `json:"description"`
 
-	// ImageURL Address of the picture.
+	// ImageURL URL of the picture.
 	ImageURL *string `json:"image_url"`
 
 	// Href Path of the operation that shows it to the learner.
@@ -762,34 +762,34 @@ type LearnerMembershipDetail struct {
 	// Tier The tier that the learner has.
 	Tier LearnerTier `json:"tier"`
 
-	// EnrolledAt Since when the learner has the tier.
+	// EnrolledAt Since when the learner has had the tier.
 	EnrolledAt time.Time `json:"enrolled_at"`
 
 	// ExpiresAt When access ends; null if no end is set.
 	ExpiresAt *time.Time `json:"expires_at"`
 
-	// Payment The state of payment.
+	// Payment How the membership is paid.
 	Payment *LearnerPayment `json:"payment"`
 
-	// Products The published products that come with the tier, the one they got last first.
+	// Products The published products that the tier includes, most recently obtained first.
 	Products []LearnerProduct `json:"products"`
 }
 
-// LearnerPayment How the purchase that a membership came with is paid; null if it was not bought.
+// LearnerPayment How the purchase that the membership came with is paid; null if it was not bought.
 type LearnerPayment struct {
-	// Status `trialing`, `active`, `past_due`, `canceled` (until what is paid for is used up), `ended` or `paid_in_full`; null for what is paid once.
+	// Status `trialing`, `active`, `past_due`, `canceled` (until the paid period is over), `ended` or `paid_in_full`; null for a single payment.
 	Status *string `json:"status"`
 
-	// PaidUntil Until when it is paid; null if no payment is due.
+	// PaidUntil Until when it is paid; null if no further payment is due.
 	PaidUntil *time.Time `json:"paid_until"`
 
-	// Purchase The purchase. Showing it needs the scope `transactions:read`.
+	// Purchase The purchase. Showing it requires the scope `transactions:read`.
 	Purchase Reference `json:"purchase"`
 }
 
 // LearnerProduct A product that a learner has access to.
 type LearnerProduct struct {
-	// ID Identifier of the product, unique among those of its type.
+	// ID Identifier of the product, unique among the products of its type.
 	ID int32 `json:"id"`
 
 	// Type `course`, `digital_download`, `product_collection`, `membership_tier` or `coaching`.
@@ -798,97 +798,97 @@ type LearnerProduct struct {
 	// Name Name of the product.
 	Name string `json:"name"`
 
-	// Description What it is; the subtitle of a course.
+	// Description Description of the product; for a course, its subtitle.
 	Description *string `json:"description"`
 
-	// ImageURL Address of the picture; a tier has that of its membership.
+	// ImageURL URL of the picture; for a tier, the picture of its membership.
 	ImageURL *string `json:"image_url"`
 
-	// Href Path of the operation that shows it to the learner, which may need another scope; that of a tier shows the membership. Left out for coaching.
+	// Href Path of the operation that shows the product to the learner. It may require another scope. For a tier, it shows the membership. Omitted for coaching.
 	Href *string `json:"href,omitempty"`
 
-	// EnrolledAt Since when the learner has access.
+	// EnrolledAt Since when the learner has had access.
 	EnrolledAt time.Time `json:"enrolled_at"`
 
 	// ExpiresAt When access ends; null if no end is set.
 	ExpiresAt *time.Time `json:"expires_at"`
 }
 
-// LearnerPurchase What a learner bought at once; its payments are transactions.
+// LearnerPurchase One purchase by a learner. Its payments are transactions.
 type LearnerPurchase struct {
 	// ID Identifier of the purchase, unique in the school.
 	ID int32 `json:"id"`
 
-	// Product What was bought.
+	// Product The product that was bought.
 	Product *BoughtProduct `json:"product"`
 
-	// PaymentMethod How it was paid, as the program that recorded it said; otherwise `free` or `coupon` when it cost nothing, and `external`.
+	// PaymentMethod How it was paid, as reported by the program that recorded it. If none was reported: `free` or `coupon` if it cost nothing, otherwise `external`.
 	PaymentMethod string `json:"payment_method"`
 
 	// Currency Currency, an ISO 4217 code such as `USD`.
 	Currency string `json:"currency"`
 
-	// FinalPrice Price of its first payment without taxes, in the smallest unit of `currency`.
+	// FinalPrice Price of the first payment without taxes, in the smallest unit of `currency`.
 	FinalPrice int64 `json:"final_price"`
 
 	// IsRecurring Whether it is a subscription or a payment plan.
 	IsRecurring bool `json:"is_recurring"`
 
-	// BillingInterval `day`, `week`, `month` or `year`; null when it is paid once.
+	// BillingInterval `day`, `week`, `month` or `year`; null for a single payment.
 	BillingInterval *string `json:"billing_interval"`
 
-	// BillingIntervalCount How many of these intervals are between two payments; null when it is paid once.
+	// BillingIntervalCount Number of intervals between two payments; null for a single payment.
 	BillingIntervalCount *int32 `json:"billing_interval_count"`
 
-	// IsActive Whether it has not ended, and was neither refunded in full nor lost to a dispute.
+	// IsActive Whether the purchase has not ended, and was neither refunded in full nor lost to a dispute.
 	IsActive bool `json:"is_active"`
 
-	// PurchasedAt Time of the purchase.
+	// PurchasedAt When it was purchased.
 	PurchasedAt time.Time `json:"purchased_at"`
 
-	// CreatedAt Time at which it was recorded.
+	// CreatedAt When it was recorded.
 	CreatedAt time.Time `json:"created_at"`
 
-	// UpdatedAt Time at which it was last changed here.
+	// UpdatedAt When it was last changed on this server.
 	UpdatedAt time.Time `json:"updated_at"`
 }
 
-// LearnerQuestion A question of a quiz, without its right answers.
+// LearnerQuestion A question of a quiz, without the right answers.
 type LearnerQuestion struct {
-	// QuestionKey Names the question in its quiz. A question that is worded differently has another key.
+	// QuestionKey Key of the question within its quiz. If the wording of a question changes, so does its key.
 	QuestionKey string `json:"question_key"`
 
-	// Question What is asked.
+	// Question Text of the question.
 	Question string `json:"question"`
 
-	// QuestionType How it is answered: by one answer, by several, by writing, or by an answer to each prompt.
+	// QuestionType How the question is answered: with one answer, with several, with text, or with one answer for each prompt.
 	QuestionType LearnerQuestionQuestionType `json:"question_type"`
 
-	// Graded Whether its answer counts.
+	// Graded Whether the question counts towards the grade.
 	Graded bool `json:"graded"`
 
-	// Answers What can be chosen; of `fill_blank` nothing.
+	// Answers The answers to choose from; empty for `fill_blank`.
 	Answers []LearnerChoice `json:"answers"`
 
-	// MatchingPrompts What answers are to be found for, of `matching`.
+	// MatchingPrompts For `matching`, the prompts to find answers for.
 	MatchingPrompts []QuestionPrompt `json:"matching_prompts"`
 
-	// MatchingPromptHeading Heading of the prompts.
+	// MatchingPromptHeading For `matching`, the heading above the prompts.
 	MatchingPromptHeading *string `json:"matching_prompt_heading"`
 
-	// MatchingMatchHeading Heading of the answers.
+	// MatchingMatchHeading For `matching`, the heading above the answers.
 	MatchingMatchHeading *string `json:"matching_match_heading"`
 }
 
-// LearnerQuestionQuestionType How it is answered: by one answer, by several, by writing, or by an answer to each prompt.
+// LearnerQuestionQuestionType How the question is answered: with one answer, with several, with text, or with one answer for each prompt.
 type LearnerQuestionQuestionType string
 
-// LearnerQuiz A quiz as a learner sees it.
+// LearnerQuiz A quiz, as a learner sees it.
 type LearnerQuiz struct {
-	// ID Identifier of the quiz, which is that of the attachment that contains it.
+	// ID Identifier of the quiz, which is the id of the attachment that contains it.
 	ID int32 `json:"id"`
 
-	// Graded Whether any of its questions counts.
+	// Graded Whether any of its questions counts towards the grade.
 	Graded bool `json:"graded"`
 
 	// InstantFeedback Whether a response shows which of its answers are right.
@@ -897,7 +897,7 @@ type LearnerQuiz struct {
 	// CreatedAt When it was created.
 	CreatedAt time.Time `json:"created_at"`
 
-	// UpdatedAt When it changed last.
+	// UpdatedAt When it was last changed.
 	UpdatedAt time.Time `json:"updated_at"`
 
 	// Questions The questions, in order.
@@ -915,25 +915,25 @@ type LearnerResponse struct {
 	// Graded Whether the response has a grade.
 	Graded bool `json:"graded"`
 
-	// SubmittedAt When it was submitted, if that is known.
+	// SubmittedAt When it was submitted, if known.
 	SubmittedAt *time.Time `json:"submitted_at"`
 
 	// CreatedAt When it was created.
 	CreatedAt time.Time `json:"created_at"`
 
-	// UpdatedAt When it changed last.
+	// UpdatedAt When it was last changed.
 	UpdatedAt time.Time `json:"updated_at"`
 
-	// Grade What was counted.
+	// Grade The grade.
 	Grade ResponseGrade `json:"grade"`
 
-	// Answers The answers by `question_key`, as they are sent; null if they are not known.
+	// Answers The answers by `question_key`, in the form in which they are submitted; null if they are unknown.
 	Answers *map[string]interface{} `json:"answers"`
 
 	// Results Which answers are right, in the order of the questions; null unless the quiz gives instant feedback and the answers are known.
 	Results *[]AnswerResult `json:"results"`
 
-	// RetakesLeft How often the quiz can be answered again; null without a limit.
+	// RetakesLeft How many retakes are left; null for no limit.
 	RetakesLeft *int32 `json:"retakes_left"`
 }
 
@@ -949,24 +949,24 @@ type LearnerTier struct {
 	Description *string `json:"description"`
 }
 
-// LearnerTransaction A payment, as the learner who made it sees it: without what the school earned and whom it shares that with.
+// LearnerTransaction A payment, as the learner who made it sees it: without the school's revenue and the shares of others.
 type LearnerTransaction struct {
 	// ID Identifier of the transaction, unique in the school.
 	ID int32 `json:"id"`
 
-	// Purchase The purchase that it is a payment of.
+	// Purchase The purchase that this payment belongs to.
 	Purchase Reference `json:"purchase"`
 
-	// Product What was bought.
+	// Product The product that was bought.
 	Product *BoughtProduct `json:"product"`
 
-	// CreatedAt Time at which it was recorded.
+	// CreatedAt When it was recorded.
 	CreatedAt time.Time `json:"created_at"`
 
-	// PurchasedAt Time of the purchase. It can differ from `created_at`.
+	// PurchasedAt When the purchase was made. It can differ from `created_at`.
 	PurchasedAt time.Time `json:"purchased_at"`
 
-	// Charge What the learner paid in all, in US dollar cents.
+	// Charge Total that the learner paid, in US dollar cents.
 	Charge int64 `json:"charge"`
 
 	// FinalPrice Price without taxes, in the smallest unit of `currency`.
@@ -978,19 +978,19 @@ type LearnerTransaction struct {
 	// Currency Currency, an ISO 4217 code such as `USD`.
 	Currency string `json:"currency"`
 
-	// Status `paid`, or null when it is unpaid.
+	// Status `paid`, or null if it is unpaid.
 	Status *string `json:"status"`
 
-	// RefundedAt Time of the last refund.
+	// RefundedAt When it was last refunded.
 	RefundedAt *time.Time `json:"refunded_at"`
 
-	// AmountRefunded What was refunded of the price, in the smallest unit of `currency`.
+	// AmountRefunded How much of the price was refunded, in the smallest unit of `currency`.
 	AmountRefunded int64 `json:"amount_refunded"`
 
 	// IsFullyRefunded Whether the whole price was refunded.
 	IsFullyRefunded bool `json:"is_fully_refunded"`
 
-	// PaymentGateway Through what it was paid, as the program that recorded the sale named it; otherwise `free` or `coupon` when it cost nothing, and `external`.
+	// PaymentGateway The payment system, as reported by the program that recorded the sale. If none was reported: `free` or `coupon` if it cost nothing, otherwise `external`.
 	PaymentGateway string `json:"payment_gateway"`
 }
 
@@ -1005,17 +1005,17 @@ type Lecture struct {
 	// IsPublished Always true: learners only see published lectures.
 	IsPublished bool `json:"is_published"`
 
-	// Position Place of the lecture in its section, counted from 1.
+	// Position Position of the lecture in its section, counted from 1.
 	Position int32 `json:"position"`
 
-	// SectionID The section that contains it.
+	// SectionID The section that contains the lecture.
 	SectionID int32 `json:"section_id"`
 
-	// Attachments What the lecture is made of, in order.
+	// Attachments The contents of the lecture, in order.
 	Attachments []Attachment `json:"attachments"`
 }
 
-// LectureAttachment A part of a lecture. Every field is always present; one that has no value is null.
+// LectureAttachment A part of a lecture. Every field is always present; a field without a value is null.
 type LectureAttachment struct {
 	// ID Identifier of the attachment, unique in the school.
 	ID int32 `json:"id"`
@@ -1023,19 +1023,19 @@ type LectureAttachment struct {
 	// Name Name of the file.
 	Name *string `json:"name"`
 
-	// Kind What it is: one of the kinds that can be created, `quiz`, `native_comments`, `upsell`, or another word that was imported.
+	// Kind Kind of the attachment: one of the kinds that can be created, `quiz`, `native_comments`, `upsell`, or another value that was imported.
 	Kind string `json:"kind"`
 
-	// Position Place of the attachment in the lecture, counted from 1.
+	// Position Position of the attachment in the lecture, counted from 1.
 	Position *int32 `json:"position"`
 
-	// IsPublished Whether learners see it.
+	// IsPublished Whether learners can see it.
 	IsPublished bool `json:"is_published"`
 
-	// Embeddable Whether it is shown in the page.
+	// Embeddable Whether the file is shown in the page.
 	Embeddable bool `json:"embeddable"`
 
-	// Downloadable Whether learners may keep the file.
+	// Downloadable Whether learners may download the file.
 	Downloadable bool `json:"downloadable"`
 
 	// CreatedAt Time of creation.
@@ -1044,13 +1044,13 @@ type LectureAttachment struct {
 	// UpdatedAt Time of the last change.
 	UpdatedAt time.Time `json:"updated_at"`
 
-	// URL Address of the file or of what is embedded.
+	// URL URL of the file or of the embedded content.
 	URL *string `json:"url"`
 
-	// ThumbnailURL Address of the picture that stands for a video.
+	// ThumbnailURL URL of the thumbnail of a video.
 	ThumbnailURL *string `json:"thumbnail_url"`
 
-	// FileExtension Ending of the name of the file, without the full stop.
+	// FileExtension File extension, without the leading dot.
 	FileExtension *string `json:"file_extension"`
 
 	// FileSize Size of the file in bytes.
@@ -1059,7 +1059,7 @@ type LectureAttachment struct {
 	// ContentType Media type of the file.
 	ContentType *string `json:"content_type"`
 
-	// Duration Length of a video or a sound in seconds.
+	// Duration Length of a video or an audio file in seconds.
 	Duration *int32 `json:"duration"`
 
 	// HotmartHostID Always null.
@@ -1068,64 +1068,64 @@ type LectureAttachment struct {
 	// HotmartStatus Always null.
 	HotmartStatus *string `json:"hotmart_status"`
 
-	// AltText What a picture shows.
+	// AltText Alternative text of an image: what it shows.
 	AltText *string `json:"alt_text"`
 
-	// FlaggedAsDecorative Whether a picture says nothing.
+	// FlaggedAsDecorative Whether an image is purely decorative and needs no alternative text.
 	FlaggedAsDecorative *bool `json:"flagged_as_decorative"`
 
-	// Text HTML or code.
+	// Text HTML or code, depending on the kind.
 	Text *string `json:"text"`
 
-	// CodeSyntax Language of the code.
+	// CodeSyntax Programming language of the code.
 	CodeSyntax *string `json:"code_syntax"`
 
-	// Href Path of the operation that shows it.
+	// Href Path of the operation that shows this object.
 	Href *string `json:"href"`
 
-	// OpenResponseQuestion The question, of `open_response_question`.
+	// OpenResponseQuestion The question, if `kind` is `open_response_question`.
 	OpenResponseQuestion *OpenQuestion `json:"open_response_question"`
 }
 
-// OpenQuestion The question, of `open_response_question`.
+// OpenQuestion The question, if `kind` is `open_response_question`.
 type OpenQuestion struct {
 	// Question The question.
 	Question string `json:"question"`
 
-	// Required Whether it must be answered.
+	// Required Whether the question must be answered.
 	Required bool `json:"required"`
 
-	// UploadEnabled Whether a file may be the answer.
+	// UploadEnabled Whether learners may answer with a file.
 	UploadEnabled bool `json:"upload_enabled"`
 
-	// ImgURL Address of a picture.
+	// ImgURL URL of a picture.
 	ImgURL *string `json:"img_url"`
 
 	// ImgName Name of the picture.
 	ImgName *string `json:"img_name"`
 
-	// ImgAltText What the picture shows.
+	// ImgAltText Alternative text: what the picture shows.
 	ImgAltText *string `json:"img_alt_text"`
 }
 
-// LecturePosition Where a lecture is in its section.
+// LecturePosition The position of a lecture in its section.
 type LecturePosition struct {
 	// ID Identifier of the lecture.
 	ID int32 `json:"id"`
 
-	// Position Place of the lecture in its section, counted from 1.
+	// Position Position of the lecture in its section, counted from 1.
 	Position int32 `json:"position"`
 }
 
-// LectureSummary A lecture as its course has it.
+// LectureSummary A lecture in a list of a course's lectures.
 type LectureSummary struct {
 	// ID Identifier of the lecture, unique in the school.
 	ID int32 `json:"id"`
 
-	// Name Name of the lecture; empty when it has none.
+	// Name Name of the lecture. Empty if it has none.
 	Name string `json:"name"`
 
-	// Position Place of the lecture in the section, counted from 1.
+	// Position Position of the lecture in the section, counted from 1.
 	Position int32 `json:"position"`
 }
 
@@ -1134,10 +1134,10 @@ type ListedLecture struct {
 	// ID Identifier of the lecture, unique in the school.
 	ID int32 `json:"id"`
 
-	// Section The section that contains it.
+	// Section The section that contains the lecture.
 	Section Reference `json:"section"`
 
-	// Name Name of the lecture; empty if it has none.
+	// Name Name of the lecture. Empty if it has none.
 	Name string `json:"name"`
 
 	// Download Always false: the files of a lecture are its attachments.
@@ -1146,16 +1146,16 @@ type ListedLecture struct {
 	// Description Always null: a lecture has no description.
 	Description *string `json:"description"`
 
-	// Position Place of the lecture in its section, counted from 1.
+	// Position Position of the lecture in its section, counted from 1.
 	Position int32 `json:"position"`
 
-	// IsPublished Whether learners see it, if its section is published.
+	// IsPublished Whether learners can see the lecture, provided that its section is published.
 	IsPublished bool `json:"is_published"`
 
-	// FreePreview Whether it is meant to be seen without enrolling.
+	// FreePreview Whether the lecture is meant to be visible without enrolling.
 	FreePreview bool `json:"free_preview"`
 
-	// Href Path of the operation that shows it.
+	// Href Path of the operation that shows this object.
 	Href string `json:"href"`
 
 	// CreatedAt Time of creation.
@@ -1167,32 +1167,32 @@ type ListedLecture struct {
 
 // Message What was done.
 type Message struct {
-	// Message What was done, for people.
+	// Message What was done, as text for people.
 	Message string `json:"message"`
 }
 
-// NamedReference Something with a name that is shown elsewhere.
+// NamedReference A reference to another object, with its name.
 type NamedReference struct {
 	// ID Identifier.
 	ID int32 `json:"id"`
 
-	// Name Name, empty if there is none.
+	// Name Name. Empty if there is none.
 	Name string `json:"name"`
-
-	// Href Where it is shown.
-	Href string `json:"href"`
-}
-
-// OptionalReference Another object, and the path of the operation that shows it; null if there is none.
-type OptionalReference struct {
-	// ID Identifier of the object.
-	ID int32 `json:"id"`
 
 	// Href Path of the operation that shows it.
 	Href string `json:"href"`
 }
 
-// PaginationMeta Position of the page in the whole list.
+// OptionalReference A reference to another object, with the path of the operation that shows it; null if there is none.
+type OptionalReference struct {
+	// ID Identifier of the object.
+	ID int32 `json:"id"`
+
+	// Href Path of the operation that shows this object.
+	Href string `json:"href"`
+}
+
+// PaginationMeta Position of this page in the whole list.
 type PaginationMeta struct {
 	// Page Current page.
 	Page int32 `json:"page"`
@@ -1212,31 +1212,31 @@ type PricingPlan struct {
 	// ID Identifier of the pricing plan, unique in the school.
 	ID int32 `json:"id"`
 
-	// FormattedPrice The price for people, with its period: `$19.99`, `$5.00 per month`, `4 × €7.00 every 2 weeks`, `Free`.
+	// FormattedPrice The price as text, with its period: `$19.99`, `$5.00 per month`, `4 × €7.00 every 2 weeks`, `Free`.
 	FormattedPrice string `json:"formatted_price"`
 
-	// FormattedPeriodFullWords The period for people, such as `per month` or `every 2 weeks`; null when it is paid once.
+	// FormattedPeriodFullWords The period as text, such as `per month` or `every 2 weeks`; null for a single payment.
 	FormattedPeriodFullWords *string `json:"formatted_period_full_words"`
 
-	// FormattedPriceNoPeriod The price of one payment for people.
+	// FormattedPriceNoPeriod The price of one payment, as text.
 	FormattedPriceNoPeriod *string `json:"formatted_price_no_period"`
 
 	// Name Name of the pricing plan.
 	Name string `json:"name"`
 
-	// Description What it offers.
+	// Description Short description of the offer.
 	Description *string `json:"description"`
 
-	// DetailedDescription What it offers, at length.
+	// DetailedDescription Detailed description of the offer.
 	DetailedDescription *string `json:"detailed_description"`
 
-	// BillingInterval Unit of the time between two payments: `day`, `week`, `month` or `year`; null when it is paid once.
+	// BillingInterval Unit of the time between two payments: `day`, `week`, `month` or `year`; null for a single payment.
 	BillingInterval *string `json:"billing_interval"`
 
-	// EnrollmentCap How many times it can be sold; null without a limit.
+	// EnrollmentCap How many times the plan can be sold; null for no limit.
 	EnrollmentCap *int32 `json:"enrollment_cap"`
 
-	// EnrollmentCapFulfillmentCount How many seats are taken: by sales that neither ended nor are fully refunded, and by open orders.
+	// EnrollmentCapFulfillmentCount How many seats are taken: by sales that have neither ended nor been fully refunded, and by open orders.
 	EnrollmentCapFulfillmentCount int32 `json:"enrollment_cap_fulfillment_count"`
 
 	// EnrollmentCapVisible Whether pages show how many seats are left.
@@ -1245,31 +1245,31 @@ type PricingPlan struct {
 	// EnrollmentCapExpiresAt When the offer ends.
 	EnrollmentCapExpiresAt *time.Time `json:"enrollment_cap_expires_at"`
 
-	// EnrollmentCapDisplayPriority What pages show of the cap first.
+	// EnrollmentCapDisplayPriority What pages show first about the cap.
 	EnrollmentCapDisplayPriority *string `json:"enrollment_cap_display_priority"`
 
-	// DisplayEnrollmentCap Whether there is a cap and it is visible.
+	// DisplayEnrollmentCap Whether there is an enrollment cap and it is visible.
 	DisplayEnrollmentCap bool `json:"display_enrollment_cap"`
 
 	// Currency Currency of the price.
 	Currency string `json:"currency"`
 
-	// Position Place among the plans of the product; 0 when it is unknown.
+	// Position Position among the plans of the product; 0 if unknown.
 	Position int32 `json:"position"`
 
-	// Price Price, or the amount of one payment, in the smallest unit of the currency.
+	// Price Price, or the amount of each payment, in the smallest unit of the currency.
 	Price int32 `json:"price"`
 
-	// IsRecurring Whether it is paid again and again.
+	// IsRecurring Whether it is paid repeatedly.
 	IsRecurring bool `json:"is_recurring"`
 
-	// IsPublished Whether it is sold.
+	// IsPublished Whether the plan is on sale.
 	IsPublished bool `json:"is_published"`
 
-	// BillingIntervalCount Number of intervals between two payments; 1 when it is paid once.
+	// BillingIntervalCount Number of intervals between two payments; 1 for a single payment.
 	BillingIntervalCount int32 `json:"billing_interval_count"`
 
-	// AuthorRevenueShare The part of the price that the author gets, from 0 to 1; null when it is the usual one.
+	// AuthorRevenueShare The author's share of the price, from 0 to 1; null if the author's usual share applies.
 	AuthorRevenueShare *float64 `json:"author_revenue_share"`
 
 	// NumPaymentsRequired Number of payments of a payment plan.
@@ -1287,7 +1287,7 @@ type PricingPlan struct {
 	// AccessLimitDate When access ends.
 	AccessLimitDate *time.Time `json:"access_limit_date"`
 
-	// Product What it sells.
+	// Product The product that the plan sells.
 	Product ProductReference `json:"product"`
 
 	// CreatedAt Time of creation.
@@ -1311,16 +1311,16 @@ type Product struct {
 	// Description What it is.
 	Description *string `json:"description"`
 
-	// IsPublished Whether learners see it; of a tier, whether its membership is published, too.
+	// IsPublished Whether learners see the product. For a tier, also requires that its membership is published.
 	IsPublished bool `json:"is_published"`
 
-	// IsListed Whether the school lists it in public.
+	// IsListed Whether the school lists it publicly.
 	IsListed bool `json:"is_listed"`
 
-	// Href Path of the operation that shows it.
+	// Href Path of the operation that shows this object.
 	Href string `json:"href"`
 
-	// ImageURL Address of the picture; that of the membership for a tier.
+	// ImageURL URL of the picture; for a tier, the picture of its membership.
 	ImageURL *string `json:"image_url"`
 
 	// AuthorBioID The author.
@@ -1339,7 +1339,7 @@ type Product struct {
 	UpdatedAt time.Time `json:"updated_at"`
 }
 
-// ProductCollection A bundle of products that is sold as one.
+// ProductCollection A bundle of products that are sold together.
 type ProductCollection struct {
 	// ID Identifier of the product collection, unique in the school.
 	ID int32 `json:"id"`
@@ -1350,28 +1350,28 @@ type ProductCollection struct {
 	// Description What it is.
 	Description *string `json:"description"`
 
-	// IsPublished Whether learners see it.
+	// IsPublished Whether learners can see it.
 	IsPublished bool `json:"is_published"`
 
-	// Href Path of the operation that shows it.
+	// Href Path of the operation that shows this object.
 	Href string `json:"href"`
 
-	// ImageURL Address of the picture.
+	// ImageURL URL of the picture.
 	ImageURL *string `json:"image_url"`
 
-	// IsListed Whether the school lists it in public.
+	// IsListed Whether the school lists it publicly.
 	IsListed bool `json:"is_listed"`
 
-	// SafeImageURL The same address; empty without a picture.
+	// SafeImageURL The same URL as `image_url`; empty if there is no picture.
 	SafeImageURL string `json:"safe_image_url"`
 
-	// RevenueSharesEnabled Always false. Shares are those of authors and plans.
+	// RevenueSharesEnabled Always false: shares are set for authors and plans.
 	RevenueSharesEnabled bool `json:"revenue_shares_enabled"`
 
-	// Enrolled Number of learners who have it.
+	// Enrolled Number of learners who have access.
 	Enrolled int32 `json:"enrolled"`
 
-	// TotalSales Number of its sales, whatever became of them.
+	// TotalSales Number of its sales, including those that have ended or were refunded.
 	TotalSales int32 `json:"total_sales"`
 
 	// TotalProducts Number of its products.
@@ -1380,7 +1380,7 @@ type ProductCollection struct {
 	// Status `published` or `draft`.
 	Status string `json:"status"`
 
-	// FriendlyURL Always null. Lyceum has no page on which a collection is offered.
+	// FriendlyURL Always null: Lyceum has no sales page for a collection.
 	FriendlyURL *string `json:"friendly_url"`
 
 	// CreatedAt Time of creation.
@@ -1395,26 +1395,26 @@ type ProductCollectionEnrollment struct {
 	// User The user.
 	User Reference `json:"user"`
 
-	// Status `disabled` when something ended it, such as a refund, or its time is over; otherwise `active`.
+	// Status `disabled` if something ended the enrollment, such as a refund, or if its time is over; otherwise `active`.
 	Status ProductCollectionEnrollmentStatus `json:"status"`
 
-	// EnrolledAt Time at which access began.
+	// EnrolledAt When access began.
 	EnrolledAt time.Time `json:"enrolled_at"`
 
-	// ExpiresAt Time at which access ends by itself; null if it does not.
+	// ExpiresAt When access is set to end; null if no end is set.
 	ExpiresAt *time.Time `json:"expires_at"`
 
 	// CreatedAt The same as `enrolled_at`.
 	CreatedAt time.Time `json:"created_at"`
 
-	// UpdatedAt Time of what changed its status last.
+	// UpdatedAt When the status last changed.
 	UpdatedAt time.Time `json:"updated_at"`
 }
 
-// ProductCollectionEnrollmentStatus `disabled` when something ended it, such as a refund, or its time is over; otherwise `active`.
+// ProductCollectionEnrollmentStatus `disabled` if something ended the enrollment, such as a refund, or if its time is over; otherwise `active`.
 type ProductCollectionEnrollmentStatus string
 
-// ProductReference A product of a kind.
+// ProductReference A product and its type.
 type ProductReference struct {
 	// Type Kind of the product: `course`, `digital_download`, `product_collection`, `membership_tier` or `coaching`.
 	Type string `json:"type"`
@@ -1422,26 +1422,26 @@ type ProductReference struct {
 	// ID The product.
 	ID int32 `json:"id"`
 
-	// Href Path of the operation that shows it.
+	// Href Path of the operation that shows this object.
 	Href string `json:"href"`
 }
 
-// ProgressLecture A lecture, and whether it was completed.
+// ProgressLecture A lecture and whether the learner completed it.
 type ProgressLecture struct {
 	// ID Identifier of the lecture.
 	ID int32 `json:"id"`
 
-	// Name Name of the lecture; empty when it has none.
+	// Name Name of the lecture. Empty if it has none.
 	Name string `json:"name"`
 
-	// IsCompleted Whether the learner has completed it.
+	// IsCompleted Whether the learner has completed the lecture.
 	IsCompleted bool `json:"is_completed"`
 
 	// CompletedAt When the learner completed it.
 	CompletedAt *time.Time `json:"completed_at"`
 }
 
-// ProgressSection A section, with what was completed in it.
+// ProgressSection A section and what the learner completed in it.
 type ProgressSection struct {
 	// ID Identifier of the section.
 	ID int32 `json:"id"`
@@ -1449,14 +1449,14 @@ type ProgressSection struct {
 	// Name Name of the section.
 	Name string `json:"name"`
 
-	// PercentComplete Share of the published lectures of the section that the learner has completed, from 0 to 100, rounded down.
+	// PercentComplete Percentage of the section's published lectures that the learner has completed, from 0 to 100, rounded down.
 	PercentComplete int32 `json:"percent_complete"`
 
 	// Lectures The published lectures of the section, in order.
 	Lectures []ProgressLecture `json:"lectures"`
 }
 
-// Purchase What a user bought at once; its payments are transactions.
+// Purchase One purchase by a user. Its payments are transactions.
 type Purchase struct {
 	// ID Identifier of the purchase, unique in the school.
 	ID int32 `json:"id"`
@@ -1464,13 +1464,13 @@ type Purchase struct {
 	// Pricing The pricing plan.
 	Pricing Reference `json:"pricing"`
 
-	// Product What the pricing plan sells.
+	// Product The product that the pricing plan sells.
 	Product PurchasedProduct `json:"product"`
 
 	// Coupon The coupon that was used.
 	Coupon *OptionalReference `json:"coupon"`
 
-	// PaymentMethod How it was paid, as the program that recorded it said; otherwise `free` or `coupon` when it cost nothing, and `external`.
+	// PaymentMethod How it was paid, as reported by the program that recorded it. If none was reported: `free` or `coupon` if it cost nothing, otherwise `external`.
 	PaymentMethod string `json:"payment_method"`
 
 	// Currency Currency, an ISO 4217 code such as `USD`.
@@ -1479,140 +1479,140 @@ type Purchase struct {
 	// IsRecurring Whether it is a subscription or a payment plan.
 	IsRecurring bool `json:"is_recurring"`
 
-	// BillingInterval `day`, `week`, `month` or `year`; null when it is paid once.
+	// BillingInterval `day`, `week`, `month` or `year`; null for a single payment.
 	BillingInterval *string `json:"billing_interval"`
 
-	// BillingIntervalCount How many of these intervals are between two payments; null when it is paid once.
+	// BillingIntervalCount Number of intervals between two payments; null for a single payment.
 	BillingIntervalCount *int32 `json:"billing_interval_count"`
 
-	// IsActive Whether it has not ended, and was neither refunded in full nor lost to a dispute.
+	// IsActive Whether the purchase has not ended, and was neither refunded in full nor lost to a dispute.
 	IsActive bool `json:"is_active"`
 
-	// PurchasedAt Time of the purchase.
+	// PurchasedAt When it was purchased.
 	PurchasedAt time.Time `json:"purchased_at"`
 
-	// CreatedAt Time at which it was recorded.
+	// CreatedAt When it was recorded.
 	CreatedAt time.Time `json:"created_at"`
 
-	// UpdatedAt Time at which it was last changed here.
+	// UpdatedAt When it was last changed on this server.
 	UpdatedAt time.Time `json:"updated_at"`
 
-	// FinalPrice Price of its first payment without fees and taxes, in the smallest unit of `currency`.
+	// FinalPrice Price of the first payment without fees and taxes, in the smallest unit of `currency`.
 	FinalPrice int64 `json:"final_price"`
 }
 
-// PurchasedProduct A product, and the path of the operation that shows it.
+// PurchasedProduct A product, with the path of the operation that shows it.
 type PurchasedProduct struct {
-	// ID Identifier of the product, unique among those of its type.
+	// ID Identifier of the product, unique among the products of its type.
 	ID int32 `json:"id"`
 
 	// Type `course`, `digital_download`, `coaching`, `bundle` (a product collection) or `membership` (a membership tier).
 	Type string `json:"type"`
 
-	// Href Path of the operation that shows it.
+	// Href Path of the operation that shows this object.
 	Href string `json:"href"`
 }
 
 // Question A question of a quiz.
 type Question struct {
-	// QuestionKey Names the question in its quiz. A question that is worded differently has another key.
+	// QuestionKey Key of the question within its quiz. If the wording of a question changes, so does its key.
 	QuestionKey string `json:"question_key"`
 
-	// Question What is asked.
+	// Question Text of the question.
 	Question string `json:"question"`
 
-	// Answers What can be chosen; of `fill_blank` what is accepted.
+	// Answers The answers to choose from; for `fill_blank`, the accepted answers.
 	Answers []QuestionChoice `json:"answers"`
 
-	// CorrectAnswerID Ids of the right answers; of `matching` one for each prompt, in their order.
+	// CorrectAnswerID Ids of the right answers; for `matching`, one for each prompt, in the order of the prompts.
 	CorrectAnswerID []string `json:"correct_answer_id"`
 
-	// QuestionType How it is answered: by one answer, by several, by writing, or by an answer to each prompt.
+	// QuestionType How the question is answered: with one answer, with several, with text, or with one answer for each prompt.
 	QuestionType QuestionQuestionType `json:"question_type"`
 
-	// MatchingPrompts What answers are to be found for, of `matching`.
+	// MatchingPrompts For `matching`, the prompts to find answers for.
 	MatchingPrompts *[]QuestionPrompt `json:"matching_prompts,omitempty"`
 
-	// MatchingPromptHeading Heading of the prompts.
+	// MatchingPromptHeading For `matching`, the heading above the prompts.
 	MatchingPromptHeading *string `json:"matching_prompt_heading,omitempty"`
 
-	// MatchingMatchHeading Heading of the answers.
+	// MatchingMatchHeading For `matching`, the heading above the answers.
 	MatchingMatchHeading *string `json:"matching_match_heading,omitempty"`
 
-	// Feedback What learners see after an answer.
+	// Feedback The feedback that learners see after they answer.
 	Feedback *QuestionFeedback `json:"feedback,omitempty"`
 }
 
-// QuestionQuestionType How it is answered: by one answer, by several, by writing, or by an answer to each prompt.
+// QuestionQuestionType How the question is answered: with one answer, with several, with text, or with one answer for each prompt.
 type QuestionQuestionType string
 
 // QuestionChoice An answer to a question.
 type QuestionChoice struct {
-	// ID Identifier of the answer in its question.
+	// ID Identifier of the answer within its question.
 	ID string `json:"id"`
 
-	// Text The answer.
+	// Text Text of the answer.
 	Text string `json:"text"`
 
-	// Match Id of the prompt that it belongs to, of `matching`.
+	// Match For `matching`: id of the prompt that the answer belongs to.
 	Match *string `json:"match,omitempty"`
 }
 
-// QuestionFeedback What learners see after an answer.
+// QuestionFeedback The feedback that learners see after they answer.
 type QuestionFeedback struct {
-	// Correct After a right answer; empty if nothing.
+	// Correct Feedback on a right answer. Empty if there is none.
 	Correct string `json:"correct"`
 
-	// Incorrect After a wrong one; empty if nothing.
+	// Incorrect Feedback on a wrong answer. Empty if there is none.
 	Incorrect string `json:"incorrect"`
 }
 
-// QuestionPrompt What an answer is to be found for.
+// QuestionPrompt A prompt to find an answer for.
 type QuestionPrompt struct {
-	// ID Identifier of the prompt in its question.
+	// ID Identifier of the prompt within its question.
 	ID string `json:"id"`
 
-	// Text The prompt.
+	// Text Text of the prompt.
 	Text string `json:"text"`
 }
 
 // Quiz A quiz with its questions.
 type Quiz struct {
-	// ID Identifier of the quiz, which is that of the attachment that contains it.
+	// ID Identifier of the quiz, which is the id of the attachment that contains it.
 	ID int32 `json:"id"`
 
-	// Graded Whether any of its questions counts.
+	// Graded Whether any of its questions counts towards the grade.
 	Graded bool `json:"graded"`
 
-	// InstantFeedback Whether learners see at once which of their answers are right.
+	// InstantFeedback Whether learners see immediately which of their answers are right.
 	InstantFeedback bool `json:"instant_feedback"`
 
-	// Href Left out.
+	// Href Always omitted.
 	Href *string `json:"href,omitempty"`
 
 	// CreatedAt When it was created.
 	CreatedAt time.Time `json:"created_at"`
 
-	// UpdatedAt When it changed last.
+	// UpdatedAt When it was last changed.
 	UpdatedAt time.Time `json:"updated_at"`
 
 	// Questions The questions, in order.
 	Questions []Question `json:"questions"`
 }
 
-// QuizAnswer What a learner answered.
+// QuizAnswer A learner's response.
 type QuizAnswer struct {
-	// User The learner; null if the school no longer has them.
+	// User The learner; null if the user no longer exists in the school.
 	User *QuizUser `json:"user"`
 
-	// SubmittedAt When it was answered, if that is known.
+	// SubmittedAt When it was submitted, if known.
 	SubmittedAt *time.Time `json:"submitted_at"`
 
-	// PercentCorrect Share of graded questions answered correctly, from 0 to 1; null for a response without a grade.
+	// PercentCorrect Share of the graded questions that were answered correctly, from 0 to 1; null for a response without a grade.
 	PercentCorrect *float64 `json:"percent_correct"`
 }
 
-// QuizAnswers What learners answered to a quiz.
+// QuizAnswers The responses of learners to a quiz.
 type QuizAnswers struct {
 	// Course The course.
 	Course NamedReference `json:"course"`
@@ -1623,11 +1623,11 @@ type QuizAnswers struct {
 	// Quiz The quiz.
 	Quiz QuizSummary `json:"quiz"`
 
-	// Responses The latest response of each learner, by the id of the learner.
+	// Responses The latest response of each learner, sorted by the id of the learner.
 	Responses []QuizAnswer `json:"responses"`
 }
 
-// QuizMetrics What a user answered.
+// QuizMetrics A user's quizzes.
 type QuizMetrics struct {
 	// Total Number of graded quizzes that the user submitted.
 	Total int32 `json:"total"`
@@ -1641,7 +1641,7 @@ type QuizQuestion struct {
 	// Question The question.
 	Question string `json:"question"`
 
-	// QuestionType `single` when one answer is chosen, `multiple` when several are, `fill_blank` when text is entered, `matching` when an answer is a pair such as `prompt = match`, or another type that was imported.
+	// QuestionType Type of the question: `single` if one answer is chosen, `multiple` if several are, `fill_blank` if text is entered, `matching` if an answer is a pair such as `prompt = match`, or another value that was imported.
 	QuestionType string `json:"question_type"`
 
 	// Answers The answers to choose from, in order.
@@ -1650,85 +1650,85 @@ type QuizQuestion struct {
 	// CorrectAnswers Always empty: learners do not see which answers are right.
 	CorrectAnswers []string `json:"correct_answers"`
 
-	// Graded Whether the answer counts.
+	// Graded Whether the question counts towards the grade.
 	Graded bool `json:"graded"`
 }
 
 // QuizReference A quiz in a list.
 type QuizReference struct {
-	// ID Identifier of the quiz, which is that of the attachment that contains it.
+	// ID Identifier of the quiz, which is the id of the attachment that contains it.
 	ID int32 `json:"id"`
 
-	// Graded Whether any of its questions counts.
+	// Graded Whether any of its questions counts towards the grade.
 	Graded bool `json:"graded"`
 
-	// InstantFeedback Whether learners see at once which of their answers are right.
+	// InstantFeedback Whether learners see immediately which of their answers are right.
 	InstantFeedback bool `json:"instant_feedback"`
 
-	// Href Where the quiz is shown.
+	// Href Path of the operation that shows the quiz.
 	Href string `json:"href"`
 
 	// CreatedAt When it was created.
 	CreatedAt time.Time `json:"created_at"`
 
-	// UpdatedAt When it changed last.
+	// UpdatedAt When it was last changed.
 	UpdatedAt time.Time `json:"updated_at"`
 }
 
-// QuizSummary A quiz that was answered.
+// QuizSummary The quiz that was answered.
 type QuizSummary struct {
 	// ID Identifier.
 	ID int32 `json:"id"`
 
-	// Graded Whether any of its questions counts.
+	// Graded Whether any of its questions counts towards the grade.
 	Graded bool `json:"graded"`
 
-	// InstantFeedback Whether learners see at once which of their answers are right.
+	// InstantFeedback Whether learners see immediately which of their answers are right.
 	InstantFeedback bool `json:"instant_feedback"`
 }
 
-// QuizUser Who answered.
+// QuizUser The user who answered.
 type QuizUser struct {
 	// ID Identifier.
 	ID int32 `json:"id"`
 
-	// Name Name, empty if it is unknown.
+	// Name Name. Empty if unknown.
 	Name string `json:"name"`
 
-	// Email Address.
+	// Email Email address.
 	Email string `json:"email"`
 
-	// Href Where the user is shown.
+	// Href Path of the operation that shows the user.
 	Href string `json:"href"`
 }
 
-// Reference Another object, and the path of the operation that shows it.
+// Reference A reference to another object, with the path of the operation that shows it.
 type Reference struct {
 	// ID Identifier of the object.
 	ID int32 `json:"id"`
 
-	// Href Path of the operation that shows it.
+	// Href Path of the operation that shows this object.
 	Href string `json:"href"`
 }
 
 // Requirements What learners must do to complete lectures.
 type Requirements struct {
-	// VideoCompletionEnforced Whether videos must be watched to the end. It blocks nothing.
+	// VideoCompletionEnforced Whether videos must be watched to the end. Stored and shown, but not enforced.
 	VideoCompletionEnforced bool `json:"video_completion_enforced"`
 
-	// QuizPassRequired Whether the graded quizzes of a lecture must be passed to complete it.
+	// QuizPassRequired Whether learners must pass the graded quizzes of a lecture to complete it.
 	QuizPassRequired bool `json:"quiz_pass_required"`
 
-	// QuizMinimumScore The share of right answers that passes a quiz, from 0 to 100; null if any response does.
+	// QuizMinimumScore Percentage of right answers needed to pass a quiz, from 0 to 100; null if any response passes.
 	QuizMinimumScore *float64 `json:"quiz_minimum_score"`
 
-	// QuizMaximumRetakes How often a quiz can be answered again; null if there is no limit.
+	// QuizMaximumRetakes How many times a quiz can be retaken; null for no limit.
 	QuizMaximumRetakes *int32 `json:"quiz_maximum_retakes"`
 
-	// LectureOrderRequired Whether a lecture can be completed only after those before it.
+	// LectureOrderRequired Whether a lecture can be completed only after the lectures before it.
 	LectureOrderRequired bool `json:"lecture_order_required"`
 
-	// CertificateEligible Whether the course has a page that certificates are made from.
+	// CertificateEligible Whether the course has a page that its certificates are made from.
 	CertificateEligible bool `json:"certificate_eligible"`
 }
 
@@ -1740,28 +1740,28 @@ type ResponseCourse struct {
 	// Name Name.
 	Name string `json:"name"`
 
-	// Href Where it is shown.
+	// Href Path of the operation that shows it.
 	Href string `json:"href"`
 }
 
-// ResponseGrade What was counted of the questions that are graded, or of all if none is.
+// ResponseGrade The result for the graded questions or, if none is graded, for all questions.
 type ResponseGrade struct {
-	// Correct Questions that were answered correctly.
+	// Correct Number of questions that were answered correctly.
 	Correct int32 `json:"correct"`
 
-	// PercentCorrect Share of them, from 0 to 1; 0 without a grade.
+	// PercentCorrect Share of questions that were answered correctly, from 0 to 1; 0 without a grade.
 	PercentCorrect float64 `json:"percent_correct"`
 
-	// Answered Questions that were answered.
+	// Answered Number of questions that were answered.
 	Answered int32 `json:"answered"`
 
-	// PercentAnswered Share of them, from 0 to 1.
+	// PercentAnswered Share of questions that were answered, from 0 to 1.
 	PercentAnswered float64 `json:"percent_answered"`
 
-	// Remaining Questions that were not answered.
+	// Remaining Number of questions that were not answered.
 	Remaining int32 `json:"remaining"`
 
-	// Total All questions that are counted.
+	// Total Number of all questions that are counted.
 	Total int32 `json:"total"`
 }
 
@@ -1770,23 +1770,23 @@ type ResponseLecture struct {
 	// ID Identifier.
 	ID int32 `json:"id"`
 
-	// Name Name, empty if there is none.
+	// Name Name. Empty if there is none.
 	Name string `json:"name"`
 
-	// Href Where it is shown; null if it was deleted.
+	// Href Path of the operation that shows it; null if it was deleted.
 	Href *string `json:"href"`
 }
 
 // ResponseQuiz The quiz that was answered.
 type ResponseQuiz struct {
-	// ID Identifier; 0 if an import took the quiz away.
+	// ID Identifier; 0 if an import removed the quiz.
 	ID int32 `json:"id"`
 
-	// Href Where it is shown; null if it was deleted.
+	// Href Path of the operation that shows it; null if it was deleted.
 	Href *string `json:"href"`
 }
 
-// Section A part of a course that holds lectures.
+// Section A part of a course that contains lectures.
 type Section struct {
 	// ID Identifier of the section, unique in the school.
 	ID int32 `json:"id"`
@@ -1794,7 +1794,7 @@ type Section struct {
 	// Name Name of the section.
 	Name string `json:"name"`
 
-	// Position Place of the section in the course, counted from 1.
+	// Position Position of the section in the course, counted from 1.
 	Position int32 `json:"position"`
 
 	// CreatedAt Time of creation.
@@ -1804,7 +1804,7 @@ type Section struct {
 	UpdatedAt time.Time `json:"updated_at"`
 }
 
-// SeenComment What somebody wrote under a lecture, as learners see it.
+// SeenComment A comment under a lecture, as learners see it.
 type SeenComment struct {
 	// ID Identifier, unique in the school.
 	ID int32 `json:"id"`
@@ -1812,38 +1812,38 @@ type SeenComment struct {
 	// Lecture The lecture.
 	Lecture Reference `json:"lecture"`
 
-	// Status `awaiting_review` is seen by the author only.
+	// Status Status of the comment. Only its author sees a comment that is `awaiting_review`.
 	Status SeenCommentStatus `json:"status"`
 
-	// Hierarchy The ids of the comments above it, from the top of the thread down, and its own.
+	// Hierarchy The ids of the comments above this one, from the top of the thread down, followed by its own id.
 	Hierarchy []int32 `json:"hierarchy"`
 
-	// Body The text. It is plain text.
+	// Body The text, which is plain text.
 	Body string `json:"body"`
 
-	// ParentID The comment that it replies to; null for the top of a thread.
+	// ParentID The comment that this one replies to; null at the top of a thread.
 	ParentID *int32 `json:"parent_id"`
 
-	// Depth How many comments are above it.
+	// Depth How many comments are above this one in the thread.
 	Depth int32 `json:"depth"`
 
-	// AuthorName Name of the author, empty if it is unknown.
+	// AuthorName Name of the author. Empty if unknown.
 	AuthorName string `json:"author_name"`
 
 	// AuthorRole Role of the author.
 	AuthorRole string `json:"author_role"`
 
-	// UpdatedAt When it changed last.
+	// UpdatedAt When it was last changed.
 	UpdatedAt time.Time `json:"updated_at"`
 
 	// CreatedAt When it was written.
 	CreatedAt time.Time `json:"created_at"`
 
-	// Attachments What the author added.
+	// Attachments Files that the author attached.
 	Attachments []CommentAttachment `json:"attachments"`
 }
 
-// SeenCommentStatus `awaiting_review` is seen by the author only.
+// SeenCommentStatus Status of the comment. Only its author sees a comment that is `awaiting_review`.
 type SeenCommentStatus string
 
 // Session A browser in which a user is signed in.
@@ -1857,37 +1857,37 @@ type Session struct {
 	// IPAddress The network from which the user signed in, such as `192.0.2.0/24`.
 	IPAddress *string `json:"ip_address"`
 
-	// UserAgent The family and the system of the browser, such as `Firefox on Linux`.
+	// UserAgent Browser and operating system, such as `Firefox on Linux`.
 	UserAgent *string `json:"user_agent"`
 
-	// LastSeenAt When it was last used, to the minute.
+	// LastSeenAt When the session was last used, to the minute.
 	LastSeenAt *time.Time `json:"last_seen_at"`
 
 	// CreatedAt When the user signed in.
 	CreatedAt time.Time `json:"created_at"`
 }
 
-// Transaction A movement of money.
+// Transaction One payment of a purchase.
 type Transaction struct {
 	// ID Identifier of the transaction, unique in the school.
 	ID int32 `json:"id"`
 
-	// User Who bought.
+	// User The buyer.
 	User Reference `json:"user"`
 
-	// Purchase The purchase that it is a payment of.
+	// Purchase The purchase that this payment belongs to.
 	Purchase Reference `json:"purchase"`
 
 	// PricingPlan The pricing plan that was bought.
 	PricingPlan Reference `json:"pricing_plan"`
 
-	// CreatedAt Time at which it was recorded.
+	// CreatedAt When it was recorded.
 	CreatedAt time.Time `json:"created_at"`
 
-	// PurchasedAt Time of the purchase. It can differ from `created_at`.
+	// PurchasedAt When the purchase was made. It can differ from `created_at`.
 	PurchasedAt time.Time `json:"purchased_at"`
 
-	// Charge What the user paid in all, in US dollar cents.
+	// Charge Total that the user paid, in US dollar cents.
 	Charge int64 `json:"charge"`
 
 	// FinalPrice Price without fees and taxes, in the smallest unit of `currency`.
@@ -1902,67 +1902,67 @@ type Transaction struct {
 	// Revenue What the school earned, in US dollar cents.
 	Revenue int64 `json:"revenue"`
 
-	// Status `paid`, or null when it is unpaid.
+	// Status `paid`, or null if it is unpaid.
 	Status *string `json:"status"`
 
-	// HasChargeback Whether a chargeback is open or lost; null when no bank has a say.
+	// HasChargeback Whether a chargeback is open or lost; null if no bank is involved.
 	HasChargeback *bool `json:"has_chargeback"`
 
-	// ChargebackFee Fee of the chargebacks, in the smallest unit of `currency`.
+	// ChargebackFee Fees of the chargebacks, in the smallest unit of `currency`.
 	ChargebackFee *int64 `json:"chargeback_fee"`
 
-	// Affiliate The affiliate who brought the buyer, as a user if they are one.
+	// Affiliate The affiliate who referred the buyer, as a user if the affiliate is one.
 	Affiliate *OptionalReference `json:"affiliate"`
 
-	// AffiliateFees The affiliate's part, in the smallest unit of `currency`.
+	// AffiliateFees The affiliate's share, in the smallest unit of `currency`.
 	AffiliateFees int64 `json:"affiliate_fees"`
 
-	// Author The author who is paid, as a user if they are one.
+	// Author The author who is paid, as a user if the author is one.
 	Author *OptionalReference `json:"author"`
 
-	// AuthorFees The author's part, in the smallest unit of `currency`.
+	// AuthorFees The author's share, in the smallest unit of `currency`.
 	AuthorFees int64 `json:"author_fees"`
 
 	// Coupon The coupon that was used.
 	Coupon *OptionalReference `json:"coupon"`
 
-	// RefundedAt Time of the last refund.
+	// RefundedAt When it was last refunded.
 	RefundedAt *time.Time `json:"refunded_at"`
 
-	// AmountRefunded What was refunded of the price, in the smallest unit of `currency`.
+	// AmountRefunded How much of the price was refunded, in the smallest unit of `currency`.
 	AmountRefunded int64 `json:"amount_refunded"`
 
 	// IsFullyRefunded Whether the whole price was refunded.
 	IsFullyRefunded bool `json:"is_fully_refunded"`
 
-	// PaymentGateway Through what it was paid, as the program that recorded the sale named it; otherwise `free` or `coupon` when it cost nothing, and `external`.
+	// PaymentGateway The payment system, as reported by the program that recorded the sale. If none was reported: `free` or `coupon` if it cost nothing, otherwise `external`.
 	PaymentGateway string `json:"payment_gateway"`
 }
 
-// TransactionMetrics What a user paid.
+// TransactionMetrics A user's payments.
 type TransactionMetrics struct {
 	// Count Number of transactions.
 	Count int32 `json:"count"`
 
-	// TotalSpent What was paid less what was refunded, in US cents.
+	// TotalSpent Total of all payments minus refunds, in US cents.
 	TotalSpent int64 `json:"total_spent"`
 }
 
 // Upload Where and how to send a file.
 type Upload struct {
-	// UploadURL Address to send the file to; whoever has it can send one.
+	// UploadURL The URL to send the file to. Anyone who has it can send a file.
 	UploadURL string `json:"upload_url"`
 
-	// UploadMethod Always `PUT`; POST does the same.
+	// UploadMethod Always `PUT`. POST does the same.
 	UploadMethod UploadUploadMethod `json:"upload_method"`
 
 	// UploadHeaders Headers to send with the file.
 	UploadHeaders map[string]string `json:"upload_headers"`
 
-	// UploadBody Always null: the file is sent as it is.
+	// UploadBody Always null: the file is sent unmodified.
 	UploadBody *map[string]interface{} `json:"upload_body"`
 
-	// FileFieldName Always null: the file is sent as it is.
+	// FileFieldName Always null: the file is sent unmodified.
 	FileFieldName *string `json:"file_field_name"`
 
 	// URL Permanent address of the file.
@@ -1975,7 +1975,7 @@ type Upload struct {
 	UploadID string `json:"upload_id"`
 }
 
-// UploadUploadMethod Always `PUT`; POST does the same.
+// UploadUploadMethod Always `PUT`. POST does the same.
 type UploadUploadMethod string
 
 // User A person of the school.
@@ -1986,13 +1986,13 @@ type User struct {
 	// Email Email address of the user.
 	Email string `json:"email"`
 
-	// Name Name of the user; empty when it is unknown.
+	// Name Name of the user. Empty if unknown.
 	Name string `json:"name"`
 
 	// PhoneNumber Phone number of the user.
 	PhoneNumber *string `json:"phone_number"`
 
-	// Role Role of the user; `student` for a role that the school named itself.
+	// Role Role of the user. `student` for a role that the school named itself.
 	Role UserRole `json:"role"`
 
 	// AuthorBioID The author profile of the user.
@@ -2007,34 +2007,34 @@ type User struct {
 	// CreatedAt When the user was created.
 	CreatedAt time.Time `json:"created_at"`
 
-	// UpdatedAt When the user was last changed. A sign-in is no change.
+	// UpdatedAt When the user was last changed. Signing in does not count as a change.
 	UpdatedAt time.Time `json:"updated_at"`
 }
 
-// UserRole Role of the user; `student` for a role that the school named itself.
+// UserRole Role of the user. `student` for a role that the school named itself.
 type UserRole string
 
 // UserMetrics What a user bought and learned.
 type UserMetrics struct {
-	// Transactions What the user paid.
+	// Transactions The user's payments.
 	Transactions TransactionMetrics `json:"transactions"`
 
-	// Enrollments What the user is or was enrolled in.
+	// Enrollments The user's current and past enrollments.
 	Enrollments EnrollmentMetrics `json:"enrollments"`
 
-	// Quizzes What the user answered.
+	// Quizzes The user's quizzes.
 	Quizzes QuizMetrics `json:"quizzes"`
 }
 
-// UserQuizResponse What a user answered to a quiz.
+// UserQuizResponse A user's response to a quiz.
 type UserQuizResponse struct {
 	// ResponseID Identifier of the response, unique in the school.
 	ResponseID int32 `json:"response_id"`
 
-	// Course The course; null if an import took the quiz away.
+	// Course The course; null if an import removed the quiz.
 	Course *ResponseCourse `json:"course"`
 
-	// Lecture The lecture; null if an import took the quiz away.
+	// Lecture The lecture; null if an import removed the quiz.
 	Lecture *ResponseLecture `json:"lecture"`
 
 	// Quiz The quiz.
@@ -2043,19 +2043,19 @@ type UserQuizResponse struct {
 	// Graded Whether the response has a grade.
 	Graded bool `json:"graded"`
 
-	// SubmittedAt When it was submitted, if that is known.
+	// SubmittedAt When it was submitted, if known.
 	SubmittedAt *time.Time `json:"submitted_at"`
 
 	// CreatedAt When it was created.
 	CreatedAt time.Time `json:"created_at"`
 
-	// UpdatedAt When it changed last.
+	// UpdatedAt When it was last changed.
 	UpdatedAt time.Time `json:"updated_at"`
 
-	// Grade What was counted.
+	// Grade The grade.
 	Grade ResponseGrade `json:"grade"`
 
-	// Answers The answers by `question_key`, if `include_answers` is true and they are known: ids of answers, of `fill_blank` what was written, of `matching` the id of an answer by that of its prompt.
+	// Answers The answers by `question_key`, if `include_answers` is true and they are known: ids of answers; for `fill_blank`, the text that was entered; for `matching`, the id of an answer for the id of each prompt.
 	Answers *map[string]interface{} `json:"answers,omitempty"`
 }
 
@@ -2067,13 +2067,13 @@ type UserWithMetrics struct {
 	// Email Email address of the user.
 	Email string `json:"email"`
 
-	// Name Name of the user; empty when it is unknown.
+	// Name Name of the user. Empty if unknown.
 	Name string `json:"name"`
 
 	// PhoneNumber Phone number of the user.
 	PhoneNumber *string `json:"phone_number"`
 
-	// Role Role of the user; `student` for a role that the school named itself.
+	// Role Role of the user. `student` for a role that the school named itself.
 	Role UserWithMetricsRole `json:"role"`
 
 	// AuthorBioID The author profile of the user.
@@ -2088,28 +2088,28 @@ type UserWithMetrics struct {
 	// CreatedAt When the user was created.
 	CreatedAt time.Time `json:"created_at"`
 
-	// UpdatedAt When the user was last changed. A sign-in is no change.
+	// UpdatedAt When the user was last changed. Signing in does not count as a change.
 	UpdatedAt time.Time `json:"updated_at"`
 
 	// Metrics What the user bought and learned.
 	Metrics UserMetrics `json:"metrics"`
 }
 
-// UserWithMetricsRole Role of the user; `student` for a role that the school named itself.
+// UserWithMetricsRole Role of the user. `student` for a role that the school named itself.
 type UserWithMetricsRole string
 
-// Video What a player needs. What is not known of a video that is not ready is left out.
+// Video What a player needs to play a video. Fields that are unknown while the video is not ready are omitted.
 type Video struct {
-	// ID Identifier of the video, which is that of the attachment.
+	// ID Identifier of the video, which is the id of its attachment.
 	ID int32 `json:"id"`
 
 	// VideoAsset What to play.
 	VideoAsset *VideoAsset `json:"video_asset,omitempty"`
 
-	// Status How far it has been made ready, such as `READY`.
+	// Status Processing status of the video, such as `READY`.
 	Status string `json:"status"`
 
-	// URLThumbnail Address of a picture.
+	// URLThumbnail URL of a picture.
 	URLThumbnail *string `json:"url_thumbnail,omitempty"`
 
 	// MediaType Always `VIDEO`.
@@ -2127,9 +2127,9 @@ type Video struct {
 
 // VideoAsset What to play.
 type VideoAsset struct {
-	// URL Address of the stream or the file.
+	// URL URL of the stream or the file.
 	URL string `json:"url"`
 
-	// ContentType Its media type.
+	// ContentType Media type of the file.
 	ContentType string `json:"content_type"`
 }
