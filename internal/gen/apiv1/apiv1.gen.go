@@ -12,39 +12,39 @@ const (
 	Paid TransactionSummaryStatus = "paid"
 )
 
-// Attachment A part of a lecture: a text, a file, a quiz. Every field is always present; one that has no value is null.
+// Attachment A part of a lecture, such as a text, a file or a quiz. Every field is always present; a field without a value is null.
 type Attachment struct {
-	// ID Identifier of the attachment, unique in the school. In addresses it is also that of the video or the quiz.
+	// ID Identifier of the attachment, unique in the school. In URLs, it is also the identifier of the video or the quiz.
 	ID int32 `json:"id"`
 
-	// Name Name of the file, of `video`, `audio`, `image` and `pdf_embed`.
+	// Name Name of the file, for `video`, `audio`, `image` and `pdf_embed`.
 	Name *string `json:"name"`
 
-	// Kind What it is: `text`, `native_comments`, `video`, `audio`, `image`, `pdf_embed`, `quiz`, `code_display`, `code_embed`, `upsell`, or another type that was imported.
+	// Kind Kind of the attachment: `text`, `native_comments`, `video`, `audio`, `image`, `pdf_embed`, `quiz`, `code_display`, `code_embed`, `upsell`, or another value that was imported.
 	Kind string `json:"kind"`
 
-	// URL Address of the file as it was uploaded.
+	// URL URL of the file as uploaded.
 	URL *string `json:"url"`
 
-	// Text HTML or code, of `text`, `code_display` and `code_embed`.
+	// Text HTML or code, for `text`, `code_display` and `code_embed`.
 	Text *string `json:"text"`
 
-	// Position Place of the attachment in the lecture, counted from 1.
+	// Position Position of the attachment in the lecture, counted from 1.
 	Position *int32 `json:"position"`
 
-	// FileSize Size of the file in bytes, which can be 0 for a video; null when it is unknown or exceeds 32 bits.
+	// FileSize Size of the file in bytes, which can be 0 for a video; null if it is unknown or does not fit into 32 bits.
 	FileSize *int32 `json:"file_size"`
 
-	// FileExtension Ending of the name of the file, without the full stop.
+	// FileExtension File extension, without the leading dot.
 	FileExtension *string `json:"file_extension"`
 
-	// Quiz The quiz, of `quiz`; null for every other kind.
+	// Quiz The quiz, if `kind` is `quiz`; otherwise null.
 	Quiz *AttachmentQuiz `json:"quiz"`
 }
 
-// AttachmentQuiz The quiz, of `quiz`; null for every other kind.
+// AttachmentQuiz The quiz, if `kind` is `quiz`; otherwise null.
 type AttachmentQuiz struct {
-	// ID Identifier of the quiz itself, unique in the school. Webhooks call it `custom_form_id`; addresses take the attachment's `id` instead.
+	// ID Identifier of the quiz itself, unique in the school. Webhooks call it `custom_form_id`; URLs use the `id` of the attachment instead.
 	ID int32 `json:"id"`
 
 	// Type Always Quiz.
@@ -54,22 +54,22 @@ type AttachmentQuiz struct {
 	Questions []QuizQuestion `json:"questions"`
 }
 
-// AuthorBio Who made a course. One without an author has the name of the school here, and nulls.
+// AuthorBio The author of a course. If the course has no author, `name` is the name of the school and the other fields are null.
 type AuthorBio struct {
 	// Name Name of the author.
 	Name string `json:"name"`
 
-	// Bio About the author, in HTML.
+	// Bio Biography of the author, in HTML.
 	Bio *string `json:"bio"`
 
-	// ProfileImageURL Address of the picture of the author.
+	// ProfileImageURL URL of the author's picture.
 	ProfileImageURL *string `json:"profile_image_url"`
 
-	// UserID The user that the author is.
+	// UserID The user who is the author.
 	UserID *int32 `json:"user_id"`
 }
 
-// Certificate What a user is given for a completed course.
+// Certificate The certificate that the user gets for completing a course.
 type Certificate struct {
 	// IssuedAt When it was issued.
 	IssuedAt *time.Time `json:"issued_at"`
@@ -77,11 +77,11 @@ type Certificate struct {
 	// PageID The page that shows it.
 	PageID *int32 `json:"page_id"`
 
-	// SerialNumber Its number, such as `cert_8x2v6r4q`.
+	// SerialNumber Serial number, such as `cert_8x2v6r4q`.
 	SerialNumber *string `json:"serial_number"`
 }
 
-// CourseDetail A course with all that is in it.
+// CourseDetail A course with its contents.
 type CourseDetail struct {
 	// ID Identifier of the course, unique in the school.
 	ID int32 `json:"id"`
@@ -92,28 +92,28 @@ type CourseDetail struct {
 	// Name Name of the course.
 	Name string `json:"name"`
 
-	// Heading Second line under the name.
+	// Heading Subtitle of the course.
 	Heading *string `json:"heading"`
 
 	// IsPublished Whether learners see the course.
 	IsPublished bool `json:"is_published"`
 
-	// ImageURL Address of the picture.
+	// ImageURL URL of the picture.
 	ImageURL *string `json:"image_url"`
 
 	// LectureSections The sections of the course, in order.
 	LectureSections []LectureSection `json:"lecture_sections"`
 
-	// AuthorBio Who made the course.
+	// AuthorBio The author of the course.
 	AuthorBio AuthorBio `json:"author_bio"`
 }
 
 // CourseList One page of courses.
 type CourseList struct {
-	// Courses The courses of the page, in order; none beyond the last page.
+	// Courses The courses on this page, in order. Empty beyond the last page.
 	Courses []CourseSummary `json:"courses"`
 
-	// Meta Which part of the whole this page is.
+	// Meta Position of this page in the whole list.
 	Meta PaginationMeta `json:"meta"`
 }
 
@@ -128,17 +128,17 @@ type CourseProgress struct {
 	// CompletedAt When the user had completed all published lectures.
 	CompletedAt *time.Time `json:"completed_at"`
 
-	// EnrolledAt Time of the latest enrollment; null when it is unknown.
+	// EnrolledAt When the latest enrollment began; null if unknown.
 	EnrolledAt *time.Time `json:"enrolled_at"`
 
-	// PercentComplete Share of the published lectures that the user has completed, from 0 to 100, rounded down.
+	// PercentComplete Percentage of the published lectures that the user has completed, from 0 to 100, rounded down.
 	PercentComplete int32 `json:"percent_complete"`
 
 	// LectureSections The sections that have lectures on this page, in order.
 	LectureSections []ProgressSection `json:"lecture_sections"`
 }
 
-// CourseSummary A course as lists have it.
+// CourseSummary A course, as lists show it.
 type CourseSummary struct {
 	// ID Identifier of the course, unique in the school.
 	ID int32 `json:"id"`
@@ -149,17 +149,17 @@ type CourseSummary struct {
 	// Name Name of the course.
 	Name string `json:"name"`
 
-	// Heading Second line under the name.
+	// Heading Subtitle of the course.
 	Heading *string `json:"heading"`
 
 	// IsPublished Whether learners see the course.
 	IsPublished bool `json:"is_published"`
 
-	// ImageURL Address of the picture.
+	// ImageURL URL of the picture.
 	ImageURL *string `json:"image_url"`
 }
 
-// CredentialError Why an API key was not accepted.
+// CredentialError The reason why an API key was not accepted.
 type CredentialError struct {
 	// Message One sentence.
 	Message string `json:"message"`
@@ -168,51 +168,51 @@ type CredentialError struct {
 	RequestID string `json:"request_id"`
 }
 
-// CurrentUser The learner that an app acts for.
+// CurrentUser The learner on whose behalf an app acts.
 type CurrentUser struct {
 	// ID Identifier of the learner, unique in the school.
 	ID int32 `json:"id"`
 
-	// Name Name of the learner; null without the scope `name:read`, and when the learner has none.
+	// Name Name of the learner; null without the scope `name:read`, or if the learner has none.
 	Name *string `json:"name"`
 
 	// Email Email address of the learner; null without the scope `email:read`.
 	Email *string `json:"email"`
 
-	// Role What the learner is in the school, `student`, `owner`, `author` or `affiliate`, or a role that the school named itself.
+	// Role The learner's role in the school: `student`, `owner`, `author` or `affiliate`, or a custom role that the school named itself.
 	Role string `json:"role"`
 }
 
-// Enrollment That a user may work through a course.
+// Enrollment A user's access to a course.
 type Enrollment struct {
 	// UserID The user.
 	UserID int32 `json:"user_id"`
 
-	// EnrolledAt Time of the enrollment.
+	// EnrolledAt When the user was enrolled.
 	EnrolledAt time.Time `json:"enrolled_at"`
 
 	// CompletedAt When the user had completed all published lectures.
 	CompletedAt *time.Time `json:"completed_at"`
 
-	// PercentComplete Share of the published lectures that the user has completed, from 0 to 100, rounded down.
+	// PercentComplete Percentage of the published lectures that the user has completed, from 0 to 100, rounded down.
 	PercentComplete int32 `json:"percent_complete"`
 
-	// ExpiresAt When the access ends; null when it does not.
+	// ExpiresAt When access ends; null if it does not.
 	ExpiresAt *time.Time `json:"expires_at"`
 }
 
 // EnrollmentList One page of enrollments.
 type EnrollmentList struct {
-	// Enrollments The enrollments of the page, in order; none beyond the last page.
+	// Enrollments The enrollments on this page, in order. Empty beyond the last page.
 	Enrollments []Enrollment `json:"enrollments"`
 
-	// Meta Which part of the whole this page is.
+	// Meta Position of this page in the whole list.
 	Meta PaginationMeta `json:"meta"`
 }
 
-// Error What went wrong, in words.
+// Error A description of what went wrong.
 type Error struct {
-	// Message One sentence, or an array of sentences when several things are wrong.
+	// Message One sentence, or an array of sentences if several things are wrong.
 	Message any `json:"message"`
 }
 
@@ -221,19 +221,19 @@ type Lecture struct {
 	// ID Identifier of the lecture, unique in the school.
 	ID int32 `json:"id"`
 
-	// Name Name of the lecture; empty when it has none.
+	// Name Name of the lecture. Empty if it has none.
 	Name string `json:"name"`
 
 	// IsPublished Whether learners see the lecture.
 	IsPublished bool `json:"is_published"`
 
-	// Position Place of the lecture in its section, counted from 1.
+	// Position Position of the lecture in its section, counted from 1.
 	Position int32 `json:"position"`
 
-	// LectureSectionID The section that contains it.
+	// LectureSectionID The section that contains the lecture.
 	LectureSectionID int32 `json:"lecture_section_id"`
 
-	// Attachments What the lecture is made of, in order.
+	// Attachments The contents of the lecture, in order.
 	Attachments []Attachment `json:"attachments"`
 }
 
@@ -248,19 +248,19 @@ type LectureSection struct {
 	// IsPublished Whether learners see the section.
 	IsPublished bool `json:"is_published"`
 
-	// Position Place of the section in the course, counted from 1.
+	// Position Position of the section in the course, counted from 1.
 	Position int32 `json:"position"`
 
 	// Lectures The lectures of the section, in order.
 	Lectures []LectureSummary `json:"lectures"`
 }
 
-// LectureSummary A lecture as its course has it.
+// LectureSummary A lecture in a list of a course's lectures.
 type LectureSummary struct {
 	// ID Identifier of the lecture, unique in the school.
 	ID int32 `json:"id"`
 
-	// Position Place of the lecture in the section, counted from 1.
+	// Position Position of the lecture in the section, counted from 1.
 	Position int32 `json:"position"`
 
 	// IsPublished Whether learners see the lecture.
@@ -278,7 +278,7 @@ type OneCourseProgress struct {
 	// CourseProgress The progress.
 	CourseProgress CourseProgress `json:"course_progress"`
 
-	// Meta Which part of the lectures this page has.
+	// Meta Position of this page in the list of lectures.
 	Meta PaginationMeta `json:"meta"`
 }
 
@@ -300,7 +300,7 @@ type OneVideo struct {
 	Video Video `json:"video"`
 }
 
-// PaginationMeta Position of the page in the whole list.
+// PaginationMeta Position of this page in the whole list.
 type PaginationMeta struct {
 	// Total Total number of items.
 	Total int32 `json:"total"`
@@ -341,16 +341,16 @@ type PricingPlanDetail struct {
 	// Currency Currency of the price, an ISO 4217 code such as `USD`.
 	Currency string `json:"currency"`
 
-	// CourseID The course that it sells.
+	// CourseID The course that the plan sells.
 	CourseID int32 `json:"course_id"`
 
 	// Description What the plan offers.
 	Description *string `json:"description"`
 
-	// FreeTrialLength Days before the first payment; null without a trial.
+	// FreeTrialLength Days before the first payment; null if there is no free trial.
 	FreeTrialLength *int32 `json:"free_trial_length"`
 
-	// EnrollmentCap How many users can buy it; null when any number can.
+	// EnrollmentCap How many users can buy the plan; null for no limit.
 	EnrollmentCap *int32 `json:"enrollment_cap"`
 
 	// Frequency How often it is paid, and how long access lasts.
@@ -362,41 +362,41 @@ type PricingPlanFrequency struct {
 	// Type How it is paid.
 	Type PricingPlanFrequencyType `json:"type"`
 
-	// BillingInterval What the time between two payments is counted in. It can be `month` for a plan that is paid once.
+	// BillingInterval Unit of the time between two payments. It can be `month` for a plan that is paid once.
 	BillingInterval *PricingPlanFrequencyBillingInterval `json:"billing_interval"`
 
-	// BillingIntervalCount How many of these are between two payments.
+	// BillingIntervalCount Number of these intervals between two payments.
 	BillingIntervalCount *int32 `json:"billing_interval_count"`
 
-	// AccessLimitDate When the access ends, for everybody.
+	// AccessLimitDate When access ends, for all buyers.
 	AccessLimitDate *time.Time `json:"access_limit_date"`
 
-	// AccessLimitInterval What the time of access is counted in.
+	// AccessLimitInterval Unit of `access_limit_duration`.
 	AccessLimitInterval *PricingPlanFrequencyAccessLimitInterval `json:"access_limit_interval"`
 
-	// AccessLimitDuration How many of these the access lasts from the enrollment on.
+	// AccessLimitDuration How long access lasts from the enrollment on, in `access_limit_interval`.
 	AccessLimitDuration *int32 `json:"access_limit_duration"`
 }
 
 // PricingPlanFrequencyType How it is paid.
 type PricingPlanFrequencyType string
 
-// PricingPlanFrequencyBillingInterval What the time between two payments is counted in. It can be `month` for a plan that is paid once.
+// PricingPlanFrequencyBillingInterval Unit of the time between two payments. It can be `month` for a plan that is paid once.
 type PricingPlanFrequencyBillingInterval string
 
-// PricingPlanFrequencyAccessLimitInterval What the time of access is counted in.
+// PricingPlanFrequencyAccessLimitInterval Unit of `access_limit_duration`.
 type PricingPlanFrequencyAccessLimitInterval string
 
 // PricingPlanList One page of pricing plans.
 type PricingPlanList struct {
-	// PricingPlans The pricing plans of the page, in order; none beyond the last page.
+	// PricingPlans The pricing plans on this page, in order. Empty beyond the last page.
 	PricingPlans []PricingPlanSummary `json:"pricing_plans"`
 
-	// Meta Which part of the whole this page is.
+	// Meta Position of this page in the whole list.
 	Meta PaginationMeta `json:"meta"`
 }
 
-// PricingPlanSummary A pricing plan as lists have it.
+// PricingPlanSummary A pricing plan, as lists show it.
 type PricingPlanSummary struct {
 	// ID Identifier of the pricing plan, unique in the school.
 	ID int32 `json:"id"`
@@ -416,16 +416,16 @@ type PricingPlanSummary struct {
 	// Currency Currency of the price, an ISO 4217 code such as `USD`.
 	Currency string `json:"currency"`
 
-	// CourseID The course that it sells.
+	// CourseID The course that the plan sells.
 	CourseID int32 `json:"course_id"`
 }
 
-// ProgressLecture A lecture, and whether it was completed.
+// ProgressLecture A lecture and whether the learner completed it.
 type ProgressLecture struct {
 	// ID Identifier of the lecture.
 	ID int32 `json:"id"`
 
-	// Name Name of the lecture; empty when it has none.
+	// Name Name of the lecture. Empty if it has none.
 	Name string `json:"name"`
 
 	// IsCompleted Whether the user has completed it.
@@ -435,7 +435,7 @@ type ProgressLecture struct {
 	CompletedAt *time.Time `json:"completed_at"`
 }
 
-// ProgressSection A section, with what was completed in it.
+// ProgressSection A section and what the learner completed in it.
 type ProgressSection struct {
 	// ID Identifier of the section.
 	ID int32 `json:"id"`
@@ -449,7 +449,7 @@ type ProgressSection struct {
 
 // Quiz A quiz itself.
 type Quiz struct {
-	// ID Identifier of the quiz itself, unique in the school. Webhooks call it `custom_form_id`; addresses take the attachment's `id` instead.
+	// ID Identifier of the quiz itself, unique in the school. Webhooks call it `custom_form_id`; URLs use the `id` of the attachment instead.
 	ID int32 `json:"id"`
 
 	// Type Always Quiz.
@@ -464,7 +464,7 @@ type QuizType string
 
 // QuizAttachment An attachment that is a quiz.
 type QuizAttachment struct {
-	// ID Identifier of the attachment, unique in the school. It is the `quiz_id` of addresses and of `quiz_ids`.
+	// ID Identifier of the attachment, unique in the school. It is the `quiz_id` in URLs and in `quiz_ids`.
 	ID int32 `json:"id"`
 
 	// Name Name of the attachment.
@@ -479,7 +479,7 @@ type QuizAttachment struct {
 	// Text Always null.
 	Text *string `json:"text"`
 
-	// Position Place of the attachment in the lecture, counted from 1.
+	// Position Position of the attachment in the lecture, counted from 1.
 	Position int32 `json:"position"`
 
 	// Quiz The quiz itself.
@@ -494,7 +494,7 @@ type QuizQuestion struct {
 	// Question The question.
 	Question string `json:"question"`
 
-	// QuestionType `single` when one answer is chosen, `multiple` when several are, `fill_blank` when text is entered, `matching` when an answer is a pair such as `prompt = match`, or another type that was imported.
+	// QuestionType Type of the question: `single` if one answer is chosen, `multiple` if several are, `fill_blank` if text is entered, `matching` if an answer is a pair such as `prompt = match`, or another value that was imported.
 	QuestionType string `json:"question_type"`
 
 	// Answers The answers to choose from, in order.
@@ -503,7 +503,7 @@ type QuizQuestion struct {
 	// CorrectAnswers The right answers. Empty for learners.
 	CorrectAnswers []string `json:"correct_answers"`
 
-	// Graded Whether the answer counts.
+	// Graded Whether the question counts towards the grade.
 	Graded bool `json:"graded"`
 }
 
@@ -521,17 +521,17 @@ type QuizResponse struct {
 	// SubmittedAt When it was submitted.
 	SubmittedAt *time.Time `json:"submitted_at,omitempty"`
 
-	// PercentCorrect Share of the graded questions that were answered rightly, from 0 to 1; null when the quiz is not graded.
+	// PercentCorrect Share of the graded questions that were answered correctly, from 0 to 1; null if the quiz is not graded.
 	PercentCorrect *float64 `json:"percent_correct"`
 }
 
 // QuizResponseList The responses to a quiz.
 type QuizResponseList struct {
-	// QuizResponses The responses, and what they respond to.
+	// QuizResponses The responses, and the quiz that they belong to.
 	QuizResponses QuizResponses `json:"quiz_responses"`
 }
 
-// QuizResponses What users submitted to a quiz.
+// QuizResponses The responses of users to a quiz.
 type QuizResponses struct {
 	// CourseID The course of the quiz.
 	CourseID int32 `json:"course_id"`
@@ -542,7 +542,7 @@ type QuizResponses struct {
 	// LectureID The lecture of the quiz.
 	LectureID int32 `json:"lecture_id"`
 
-	// LectureName Name of the lecture; empty when it has none.
+	// LectureName Name of the lecture. Empty if it has none.
 	LectureName string `json:"lecture_name"`
 
 	// Graded Whether the quiz is graded.
@@ -554,19 +554,19 @@ type QuizResponses struct {
 
 // TransactionList One page of transactions.
 type TransactionList struct {
-	// Transactions The transactions of the page, in order; none beyond the last page.
+	// Transactions The transactions on this page, in order. Empty beyond the last page.
 	Transactions []TransactionSummary `json:"transactions"`
 
-	// Meta Which part of the whole this page is.
+	// Meta Position of this page in the whole list.
 	Meta PaginationMeta `json:"meta"`
 }
 
-// TransactionSummary One movement of money. Every field is always present; one that has no value is null.
+// TransactionSummary One payment. Every field is always present; a field without a value is null.
 type TransactionSummary struct {
 	// ID Identifier of the transaction, unique in the school.
 	ID int32 `json:"id"`
 
-	// UserID The purchasing user.
+	// UserID The buyer.
 	UserID int32 `json:"user_id"`
 
 	// PricingPlanID The pricing plan purchased.
@@ -605,16 +605,16 @@ type TransactionSummary struct {
 	// ChargebackFee Fee of the chargeback, in the smallest unit of `currency`.
 	ChargebackFee *int32 `json:"chargeback_fee"`
 
-	// AffiliateID The affiliate who brought the buyer.
+	// AffiliateID The affiliate who referred the buyer.
 	AffiliateID *int32 `json:"affiliate_id"`
 
-	// AffiliateFees The affiliate's part, in the smallest unit of `currency`.
+	// AffiliateFees The affiliate's share, in the smallest unit of `currency`.
 	AffiliateFees int32 `json:"affiliate_fees"`
 
 	// AuthorID The author who is paid for the product.
 	AuthorID *int32 `json:"author_id"`
 
-	// AuthorFees The author's part, in the smallest unit of `currency`.
+	// AuthorFees The author's share, in the smallest unit of `currency`.
 	AuthorFees int32 `json:"author_fees"`
 
 	// CouponID The coupon used.
@@ -623,7 +623,7 @@ type TransactionSummary struct {
 	// RefundedAt Time of the refund.
 	RefundedAt *time.Time `json:"refunded_at"`
 
-	// AmountRefunded Amount refunded, in the smallest unit of `currency`; 0 when nothing was.
+	// AmountRefunded Amount refunded, in the smallest unit of `currency`; 0 if nothing was refunded.
 	AmountRefunded int32 `json:"amount_refunded"`
 }
 
@@ -638,7 +638,7 @@ type UserCourse struct {
 	// CourseName Name of the course.
 	CourseName string `json:"course_name"`
 
-	// EnrolledAt Time of the latest enrollment.
+	// EnrolledAt When the latest enrollment began.
 	EnrolledAt time.Time `json:"enrolled_at"`
 
 	// IsActiveEnrollment Whether the user is enrolled now.
@@ -647,7 +647,7 @@ type UserCourse struct {
 	// CompletedAt When the user had completed all published lectures.
 	CompletedAt *time.Time `json:"completed_at"`
 
-	// PercentComplete Share of the published lectures that the user has completed, from 0 to 100, rounded down.
+	// PercentComplete Percentage of the published lectures that the user has completed, from 0 to 100, rounded down.
 	PercentComplete float64 `json:"percent_complete"`
 }
 
@@ -662,32 +662,32 @@ type UserDetail struct {
 	// Src Where the user signed up, or an identifier from another program.
 	Src *string `json:"src"`
 
-	// Role What the user is in the school, `student`, `owner`, `author` or `affiliate`, or a role that the school named itself.
+	// Role The user's role in the school: `student`, `owner`, `author` or `affiliate`, or a custom role that the school named itself.
 	Role string `json:"role"`
 
-	// LastSignInIP The address that the user last signed in from; null before the first time.
+	// LastSignInIP The IP address from which the user last signed in; null if they never did.
 	LastSignInIP *string `json:"last_sign_in_ip"`
 
 	// ID Identifier of the user, unique in the school.
 	ID int32 `json:"id"`
 
-	// Courses The courses that the user is or was enrolled in, each once, the latest enrollment first.
+	// Courses The courses that the user is or was enrolled in. Each course is listed once, the most recent enrollment first.
 	Courses []UserCourse `json:"courses"`
 
-	// Tags The tags of the user, by name.
+	// Tags The tags of the user, sorted by name.
 	Tags []UserTag `json:"tags"`
 }
 
 // UserList One page of users.
 type UserList struct {
-	// Users The users of the page, in order; none beyond the last page.
+	// Users The users on this page, in order. Empty beyond the last page.
 	Users []UserSummary `json:"users"`
 
-	// Meta Which part of the whole this page is.
+	// Meta Position of this page in the whole list.
 	Meta UserListMeta `json:"meta"`
 }
 
-// UserListMeta Position of the page in the list of users. With `search_after` it has `has_more_results` and `search_after`, otherwise `from` and `to`.
+// UserListMeta Position of this page in the list of users. With `search_after`, it has `has_more_results` and `search_after`; otherwise it has `from` and `to`.
 type UserListMeta struct {
 	// Page Current page; 1 with `search_after`.
 	Page int32 `json:"page"`
@@ -710,11 +710,11 @@ type UserListMeta struct {
 	// HasMoreResults Whether there are users after this page.
 	HasMoreResults *bool `json:"has_more_results,omitempty"`
 
-	// SearchAfter One number, to be sent as `search_after` with the next request: the last `id` of the page, or on an empty page the number that was sent.
+	// SearchAfter A number to send as `search_after` with the next request: the last `id` on the page or, if the page is empty, the number that was sent.
 	SearchAfter *[]int32 `json:"search_after,omitempty"`
 }
 
-// UserSummary A user as lists have them.
+// UserSummary A user, as lists show them.
 type UserSummary struct {
 	// Email Email address of the user.
 	Email string `json:"email"`
@@ -726,42 +726,42 @@ type UserSummary struct {
 	ID int32 `json:"id"`
 }
 
-// UserTag A word that the school put to a user.
+// UserTag A label that the school attached to a user.
 type UserTag struct {
-	// Name The word.
+	// Name The text of the tag.
 	Name string `json:"name"`
 }
 
-// Video A video, and where it is.
+// Video A video and its location.
 type Video struct {
-	// ID Identifier of the attachment that it is.
+	// ID Identifier of the attachment that contains the video.
 	ID int32 `json:"id"`
 
-	// VideoAsset Where it can be watched.
+	// VideoAsset Where the video can be watched.
 	VideoAsset VideoAsset `json:"video_asset"`
 
-	// Status Whether it can be watched yet.
+	// Status Whether the video is ready to be watched.
 	Status VideoStatus `json:"status"`
 
-	// URLThumbnail Address of a still of it.
+	// URLThumbnail URL of a still image from the video.
 	URLThumbnail *string `json:"url_thumbnail"`
 
 	// MediaType Always VIDEO.
 	MediaType VideoMediaType `json:"media_type"`
 
-	// MediaDuration How long it is, in seconds.
+	// MediaDuration Length of the video in seconds.
 	MediaDuration *int32 `json:"media_duration"`
 }
 
-// VideoStatus Whether it can be watched yet.
+// VideoStatus Whether the video is ready to be watched.
 type VideoStatus string
 
 // VideoMediaType Always VIDEO.
 type VideoMediaType string
 
-// VideoAsset What is played.
+// VideoAsset The media to play.
 type VideoAsset struct {
-	// URL Address of the video.
+	// URL URL of the video.
 	URL string `json:"url"`
 
 	// ContentType Its content type, such as `application/x-mpegURL` for an HLS playlist.
@@ -773,61 +773,61 @@ type Webhook struct {
 	// ID Identifier of the webhook, unique in the school.
 	ID int32 `json:"id"`
 
-	// WorkflowState `verified` once a delivery has succeeded, `pending` before that, and `failed` when it was disabled after failures.
+	// WorkflowState `verified` once a delivery has succeeded, `pending` before that, and `failed` if the webhook was disabled after failures.
 	WorkflowState WebhookWorkflowState `json:"workflow_state"`
 
-	// URL The address.
+	// URL The URL that receives the events.
 	URL string `json:"url"`
 
 	// EventTrigger The event type, such as `Enrollment.created`; several are separated by commas, and `all` means all of them.
 	EventTrigger string `json:"event_trigger"`
 
-	// WebhookEventsCount How many events there ever were for it, those included that could not be delivered.
+	// WebhookEventsCount Number of all events for this webhook so far, including those that could not be delivered.
 	WebhookEventsCount int32 `json:"webhook_events_count"`
 }
 
-// WebhookWorkflowState `verified` once a delivery has succeeded, `pending` before that, and `failed` when it was disabled after failures.
+// WebhookWorkflowState `verified` once a delivery has succeeded, `pending` before that, and `failed` if the webhook was disabled after failures.
 type WebhookWorkflowState string
 
-// WebhookEvent An event that a webhook was to deliver.
+// WebhookEvent An event for a webhook.
 type WebhookEvent struct {
-	// ID Identifier of the event, unique in the school. A delivery has it as `hook_event_id`.
+	// ID Identifier of the event, unique in the school. Deliveries contain it as `hook_event_id`.
 	ID int32 `json:"id"`
 
-	// WorkflowState `pending` while it is still tried, `delivered`, or `failed` when it is tried no more.
+	// WorkflowState `pending` while attempts continue, `delivered`, or `failed` after the last attempt.
 	WorkflowState WebhookEventWorkflowState `json:"workflow_state"`
 
 	// WebhookID The webhook.
 	WebhookID int32 `json:"webhook_id"`
 
-	// AttemptCount How often it was tried. After the fourth failure it is tried no more.
+	// AttemptCount Number of attempts. After the fourth failure there are no more.
 	AttemptCount int32 `json:"attempt_count"`
 
-	// LastAttemptedAt When it was last tried.
+	// LastAttemptedAt When the last attempt was made.
 	LastAttemptedAt *time.Time `json:"last_attempted_at"`
 
-	// CreatedAt When it came about.
+	// CreatedAt When the event happened.
 	CreatedAt time.Time `json:"created_at"`
 
-	// ObjectType What the event is about, such as `User`.
+	// ObjectType Type of the object that the event is about, such as `User`.
 	ObjectType string `json:"object_type"`
 
-	// ObjectID Identifier of that.
+	// ObjectID Identifier of that object.
 	ObjectID int32 `json:"object_id"`
 
-	// ResponseHTTPStatus The status that the address answered last; 410 when the event was cancelled, null when there was no answer.
+	// ResponseHTTPStatus The status of the last response; 410 if the event was cancelled, null if there was no response.
 	ResponseHTTPStatus *int32 `json:"response_http_status"`
 }
 
-// WebhookEventWorkflowState `pending` while it is still tried, `delivered`, or `failed` when it is tried no more.
+// WebhookEventWorkflowState `pending` while attempts continue, `delivered`, or `failed` after the last attempt.
 type WebhookEventWorkflowState string
 
 // WebhookEventList One page of the events of a webhook.
 type WebhookEventList struct {
-	// Events The events of the page, in order; none beyond the last page.
+	// Events The events on this page, in order. Empty beyond the last page.
 	Events []WebhookEvent `json:"events"`
 
-	// Meta Which part of the whole this page is.
+	// Meta Position of this page in the whole list.
 	Meta PaginationMeta `json:"meta"`
 }
 
