@@ -18,92 +18,92 @@ type AccessProduct struct {
 	// Type Kind of the product.
 	Type AnyProductType `json:"type"`
 
-	// ID Identifier of the product, unique among those of its kind.
+	// ID Identifier of the product, unique among the products of its type.
 	ID int32 `json:"id"`
 
 	// Name Name of the product.
 	Name string `json:"name"`
 }
 
-// AccessReason One reason why a user may, or might, use a product.
+// AccessReason One reason why a user has, or had, access to a product.
 type AccessReason struct {
-	// ID Identifier of the reason. With a collection or a tier it is the same for each product that comes with it.
+	// ID Identifier of the reason. If it comes from a collection or a tier, it is the same for every product that the collection or tier includes.
 	ID int32 `json:"id"`
 
-	// Kind Where it comes from: a sale, somebody who gave it by hand, or an imported enrollment without a known sale.
+	// Kind Where the reason comes from: a sale, access given by hand, or an imported enrollment without a known sale.
 	Kind AccessReasonKind `json:"kind"`
 
-	// IsActive Whether it has not ended, and its time is not over.
+	// IsActive Whether the reason has not ended and its time is not over.
 	IsActive bool `json:"is_active"`
 
-	// IsBlocked Whether a block outranks it: of the product, or of the collection that it comes with.
+	// IsBlocked Whether a block overrides the reason: a block of the product, or of the collection that it comes with.
 	IsBlocked bool `json:"is_blocked"`
 
-	// Sale The sale; null without one.
+	// Sale The sale; null if there is none.
 	Sale *AccessSale `json:"sale"`
 
-	// Through The collection or tier that the product comes with; null if it was sold or given itself.
+	// Through The collection or tier that the product comes with; null if the product itself was sold or given.
 	Through *AccessThrough `json:"through"`
 
-	// KeptFrom The collection that the product came with until it left; null if it did not.
+	// KeptFrom The collection that the product was in until it was removed; null if that does not apply.
 	KeptFrom *AccessKeptFrom `json:"kept_from"`
 
-	// StartsAt Since when it holds.
+	// StartsAt When the reason began.
 	StartsAt time.Time `json:"starts_at"`
 
-	// EndsAt When it ends by itself; null if it does not.
+	// EndsAt When the reason is set to end; null if no end is set.
 	EndsAt *time.Time `json:"ends_at"`
 
-	// EndedAt When something was done that ended it; null if nothing was.
+	// EndedAt When something ended the reason; null if nothing did.
 	EndedAt *time.Time `json:"ended_at"`
 
-	// EndReason What was done: the sale was refunded, charged back, canceled, voided or changed to another plan, or lapsed, the user was unenrolled, or an import brought it as ended.
+	// EndReason What ended the reason: the sale was refunded, charged back, canceled, voided or changed to another plan, or it lapsed; the user was unenrolled; or an import marked it as ended.
 	EndReason *AccessReasonEndReason `json:"end_reason"`
 }
 
-// AccessReasonKind Where it comes from: a sale, somebody who gave it by hand, or an imported enrollment without a known sale.
+// AccessReasonKind Where the reason comes from: a sale, access given by hand, or an imported enrollment without a known sale.
 type AccessReasonKind string
 
-// AccessSale The sale; null without one.
+// AccessSale The sale; null if there is none.
 type AccessSale struct {
 	// ID The sale.
 	ID int32 `json:"id"`
 
-	// PricingPlanID Its pricing plan, if known.
+	// PricingPlanID The pricing plan of the sale, if known.
 	PricingPlanID *int32 `json:"pricing_plan_id"`
 
 	// PricingPlanName Name of the pricing plan, if known.
 	PricingPlanName *string `json:"pricing_plan_name"`
 }
 
-// AccessThrough The collection or tier that the product comes with; null if it was sold or given itself.
+// AccessThrough The collection or tier that the product comes with; null if the product itself was sold or given.
 type AccessThrough struct {
 	// Type Kind of the product.
 	Type AnyProductType `json:"type"`
 
-	// ID Identifier of the product, unique among those of its kind.
+	// ID Identifier of the product, unique among the products of its type.
 	ID int32 `json:"id"`
 
 	// Name Name of the product.
 	Name string `json:"name"`
 }
 
-// AccessKeptFrom The collection that the product came with until it left; null if it did not.
+// AccessKeptFrom The collection that the product was in until it was removed; null if that does not apply.
 type AccessKeptFrom struct {
 	// Type Kind of the product.
 	Type AnyProductType `json:"type"`
 
-	// ID Identifier of the product, unique among those of its kind.
+	// ID Identifier of the product, unique among the products of its type.
 	ID int32 `json:"id"`
 
 	// Name Name of the product.
 	Name string `json:"name"`
 }
 
-// AccessReasonEndReason What was done: the sale was refunded, charged back, canceled, voided or changed to another plan, or lapsed, the user was unenrolled, or an import brought it as ended.
+// AccessReasonEndReason What ended the reason: the sale was refunded, charged back, canceled, voided or changed to another plan, or it lapsed; the user was unenrolled; or an import marked it as ended.
 type AccessReasonEndReason string
 
-// Affiliate Who is paid for referring buyers. One that is known only from imported transactions has only an id until it is completed.
+// Affiliate A partner who is paid for referring buyers. If the affiliate is known only from imported transactions, only the id is set until the affiliate is completed.
 type Affiliate struct {
 	// ID Identifier of the affiliate, unique in the school.
 	ID int32 `json:"id"`
@@ -114,10 +114,10 @@ type Affiliate struct {
 	// UserID The user who is the affiliate.
 	UserID *int32 `json:"user_id"`
 
-	// Share The affiliate's part of a price.
+	// Share The affiliate's share of a price.
 	Share *float64 `json:"share"`
 
-	// CookieDays How many days after a click a purchase counts.
+	// CookieDays Number of days after a click within which a purchase counts.
 	CookieDays *int32 `json:"cookie_days"`
 
 	// ArchivedAt When it was archived.
@@ -129,40 +129,40 @@ type AnyProductType string
 
 // Attempt One try to deliver an event.
 type Attempt struct {
-	// Number From 1.
+	// Number Number of the attempt, counted from 1.
 	Number int32 `json:"number"`
 
 	// At When it was made.
 	At time.Time `json:"at"`
 
-	// DurationMs How long it took, in milliseconds.
+	// DurationMs Duration of the attempt in milliseconds.
 	DurationMs int32 `json:"duration_ms"`
 
-	// ResponseHTTPStatus What was answered.
+	// ResponseHTTPStatus Status of the response.
 	ResponseHTTPStatus *int32 `json:"response_http_status"`
 
-	// Problem Why there was no answer.
+	// Problem Why there was no response.
 	Problem *string `json:"problem"`
 
-	// RequestHeaders What was sent, a header a line.
+	// RequestHeaders The request headers, one per line.
 	RequestHeaders string `json:"request_headers"`
 
-	// ResponseHeaders What came back, a header a line.
+	// ResponseHeaders The response headers, one per line.
 	ResponseHeaders string `json:"response_headers"`
 
-	// ResponseBody The first 4 kB of what came back.
+	// ResponseBody The first 4 kB of the response body.
 	ResponseBody string `json:"response_body"`
 
-	// IsKept Whether headers and body are kept. Of the attempts of a webhook on a day, in UTC, the first 8 MB of them are; of later ones only the rest.
+	// IsKept Whether headers and body are kept. For each webhook, the first 8 MB per UTC day are kept; later attempts are kept without headers and body.
 	IsKept bool `json:"is_kept"`
 }
 
-// Attention Something that needs a look.
+// Attention A warning about a sale.
 type Attention struct {
 	// ID Identifier of the warning, unique in the school.
 	ID int32 `json:"id"`
 
-	// Code A word for programs.
+	// Code An identifier of the error, for programs.
 	Code string `json:"code"`
 
 	// Message A sentence for people. It may change.
@@ -171,14 +171,14 @@ type Attention struct {
 	// CreatedAt When the sale was recorded.
 	CreatedAt time.Time `json:"created_at"`
 
-	// DismissedAt When it was dismissed; null if it was not.
+	// DismissedAt When the warning was dismissed; null if it was not.
 	DismissedAt *time.Time `json:"dismissed_at"`
 
-	// Sale The sale that it is about.
+	// Sale The sale that the warning is about.
 	Sale Sale `json:"sale"`
 }
 
-// Author Who is paid a part of a product's price. One who is known only from imported transactions has only an id until it is completed.
+// Author A person who is paid a share of a product's price. If the author is known only from imported transactions, only the id is set until the author is completed.
 type Author struct {
 	// ID Identifier of the author, unique in the school.
 	ID int32 `json:"id"`
@@ -186,46 +186,46 @@ type Author struct {
 	// Name Name of the author.
 	Name *string `json:"name"`
 
-	// Bio Who the author is, as HTML.
+	// Bio Biography of the author, in HTML.
 	Bio *string `json:"bio"`
 
-	// ProfileImageURL Address of the author's picture.
+	// ProfileImageURL URL of the author's picture.
 	ProfileImageURL *string `json:"profile_image_url"`
 
 	// UserID The user who is the author.
 	UserID *int32 `json:"user_id"`
 
-	// Share The author's part of a price.
+	// Share The author's share of a price.
 	Share *float64 `json:"share"`
 
 	// ArchivedAt When it was archived.
 	ArchivedAt *time.Time `json:"archived_at"`
 }
 
-// BulkAccess Whose access changes, also to what comes with the product.
+// BulkAccess The people whose access changes, including access to what comes with the product.
 type BulkAccess struct {
-	// LosingCount How many people lose access to something, now or earlier than without the job.
+	// LosingCount Number of people who lose access to something, either now or earlier than without the job.
 	LosingCount int32 `json:"losing_count"`
 
-	// KeepingCount How many keep the access they have, although the reasons for it change.
+	// KeepingCount Number of people who keep their access, although the reasons for it change.
 	KeepingCount int32 `json:"keeping_count"`
 
-	// GainingCount How many gain access, and lose none.
+	// GainingCount Number of people who gain access and lose none.
 	GainingCount int32 `json:"gaining_count"`
 }
 
 // BulkAction What a bulk job does for each user.
 type BulkAction string
 
-// BulkCounts How many rows have each result, and what ends with them.
+// BulkCounts Number of rows for each result, and the sales that end with them.
 type BulkCounts struct {
-	// Done Rows where something changes, or changed.
+	// Done Rows that change, or changed, something.
 	Done int32 `json:"done"`
 
-	// Unchanged Rows where there is, or was, nothing to do.
+	// Unchanged Rows for which there is, or was, nothing to do.
 	Unchanged int32 `json:"unchanged"`
 
-	// Failed Rows that cannot, or could not, be done.
+	// Failed Rows that cannot, or could not, be processed.
 	Failed int32 `json:"failed"`
 
 	// EndedSales Subscriptions and payment plans that end, or ended.
@@ -240,40 +240,40 @@ type BulkJob struct {
 	// Action What it does for each user.
 	Action BulkAction `json:"action"`
 
-	// ProductType Kind of the product, if it is about one.
+	// ProductType Kind of the product, if the job is about one.
 	ProductType *BulkJobProductType `json:"product_type"`
 
-	// ProductID The product, if it is about one.
+	// ProductID The product, if the job is about one.
 	ProductID *int32 `json:"product_id"`
 
-	// EndsAt When the access that it gives ends; null if it does not.
+	// EndsAt When the access that the job gives ends; null for no end.
 	EndsAt *time.Time `json:"ends_at"`
 
-	// Tags The tags that it adds or removes.
+	// Tags The tags that the job adds or removes.
 	Tags []string `json:"tags"`
 
-	// State A `draft` can be started. A job is `preparing` until what would happen to each row is known, and `failed` if it stopped at an error that trying again does not mend, or because who started it may no longer start one; what was done stays done.
+	// State State of the job. A `draft` can be started. A job is `preparing` until the expected result of each row is known. It is `failed` if it stopped at an error that retrying would not fix, or because the one who started it may no longer start one; rows that had been processed are not undone.
 	State BulkJobState `json:"state"`
 
-	// Message Why it failed; null if it did not. It may change.
+	// Message Why the job failed, as text that may change; null if it did not fail.
 	Message *string `json:"message"`
 
-	// Actor In whose name it is done, as in the feed of changes: who prepared it, then who started it. It stops, and is `failed`, if they may no longer start one.
+	// Actor On whose behalf the job runs, as in the change feed: the one who prepared it or, once it is started, the one who started it. The job stops and is `failed` if they may no longer start one.
 	Actor string `json:"actor"`
 
-	// RowCount How many rows it has.
+	// RowCount Total number of rows.
 	RowCount int32 `json:"row_count"`
 
-	// ProcessedCount How many rows have been processed.
+	// ProcessedCount Number of rows that have been processed.
 	ProcessedCount int32 `json:"processed_count"`
 
-	// ExpectedAccess How many people would lose or gain access to something by the rows that have been looked at.
+	// ExpectedAccess Number of people who would lose or gain access to something, according to the rows checked so far.
 	ExpectedAccess BulkAccess `json:"expected_access"`
 
-	// Expected What would happen to the rows that have been looked at, which are all unless it is `preparing`.
+	// Expected Expected results of the rows checked so far, which are all rows unless the job is `preparing`.
 	Expected BulkCounts `json:"expected"`
 
-	// Results What happened to the rows that have been processed.
+	// Results Actual results of the rows that have been processed.
 	Results BulkCounts `json:"results"`
 
 	// CreatedAt When it was prepared.
@@ -282,70 +282,70 @@ type BulkJob struct {
 	// StartedAt When it was started; null if it was not.
 	StartedAt *time.Time `json:"started_at"`
 
-	// EndedAt When it finished, failed or was canceled; null if it did none of these.
+	// EndedAt When the job finished, failed or was canceled; null before that.
 	EndedAt *time.Time `json:"ended_at"`
 }
 
-// BulkJobProductType Kind of the product, if it is about one.
+// BulkJobProductType Kind of the product, if the job is about one.
 type BulkJobProductType string
 
-// BulkJobState A `draft` can be started. A job is `preparing` until what would happen to each row is known, and `failed` if it stopped at an error that trying again does not mend, or because who started it may no longer start one; what was done stays done.
+// BulkJobState State of the job. A `draft` can be started. A job is `preparing` until the expected result of each row is known. It is `failed` if it stopped at an error that retrying would not fix, or because the one who started it may no longer start one; rows that had been processed are not undone.
 type BulkJobState string
 
 // BulkJobRow One user of a bulk job.
 type BulkJobRow struct {
-	// Number Its place in the list, from 1.
+	// Number Position in the list, counted from 1.
 	Number int32 `json:"number"`
 
-	// UserID The user; null if no user of the school was named.
+	// UserID The user; null if the email address or id does not belong to a user of the school.
 	UserID *int32 `json:"user_id"`
 
 	// Email Email address of the user, or the one that was sent; null if neither is known.
 	Email *string `json:"email"`
 
-	// Expected What would happen, as of when the job was prepared; null until that is known.
+	// Expected Expected result as of the time when the job was prepared; null until it is known.
 	Expected *BulkJobRowExpected `json:"expected"`
 
-	// Result What happened; null until it is processed.
+	// Result Actual result; null until the row is processed.
 	Result *BulkJobRowResult `json:"result"`
 
-	// Message Why it failed or was unchanged; until it is processed, why it would be, or what access would change. It may change.
+	// Message Why the row failed or was unchanged. Before the row is processed: why it would fail or be unchanged, or what access would change. The text may change.
 	Message *string `json:"message"`
 
-	// EndedSaleIds The subscriptions and payment plans that end, or ended, with the access.
+	// EndedSaleIds The subscriptions and payment plans that end, or ended, together with the access.
 	EndedSaleIds []int32 `json:"ended_sale_ids"`
 }
 
-// BulkJobRowExpected What would happen, as of when the job was prepared; null until that is known.
+// BulkJobRowExpected Expected result as of the time when the job was prepared; null until it is known.
 type BulkJobRowExpected string
 
-// BulkJobRowResult What happened; null until it is processed.
+// BulkJobRowResult Actual result; null until the row is processed.
 type BulkJobRowResult string
 
 // Choice An answer to a question.
 type Choice struct {
-	// ID Identifier of the answer in its question.
+	// ID Identifier of the answer within its question.
 	ID string `json:"id"`
 
-	// Text The answer.
+	// Text Text of the answer.
 	Text string `json:"text"`
 
-	// Match Id of the prompt that it belongs to.
+	// Match Id of the prompt that the answer belongs to.
 	Match *string `json:"match"`
 }
 
 // Clock The clock of a sandbox.
 type Clock struct {
-	// Now What it shows.
+	// Now The time that the clock shows.
 	Now time.Time `json:"now"`
 
-	// IsStanding Whether it stands between moves. Otherwise it runs.
+	// IsStanding Whether the clock stands still between moves. If false, it runs.
 	IsStanding bool `json:"is_standing"`
 
-	// Next What is due next. Null when nothing waits.
+	// Next What is due next; null if nothing is.
 	Next *NextDue `json:"next"`
 
-	// Move A move that is in progress, as far as it is.
+	// Move The move that is in progress, with its results so far.
 	Move *Move `json:"move"`
 }
 
@@ -360,16 +360,16 @@ type Coaching struct {
 	// Description What it is.
 	Description *string `json:"description"`
 
-	// ImageURL Address of the picture.
+	// ImageURL URL of the picture.
 	ImageURL *string `json:"image_url"`
 
-	// IsPublished Whether learners see it.
+	// IsPublished Whether learners can see it.
 	IsPublished bool `json:"is_published"`
 
-	// IsListed Whether the school lists it in public.
+	// IsListed Whether the school lists it publicly.
 	IsListed bool `json:"is_listed"`
 
-	// AuthorID The author whose bio it shows.
+	// AuthorID The author whose biography the product shows.
 	AuthorID *int32 `json:"author_id"`
 
 	// CreatedAt Time of creation.
@@ -378,11 +378,11 @@ type Coaching struct {
 	// UpdatedAt Time of the last change.
 	UpdatedAt time.Time `json:"updated_at"`
 
-	// ArchivedAt Since when it cannot be sold, if so.
+	// ArchivedAt When it was archived; null if it was not.
 	ArchivedAt *time.Time `json:"archived_at"`
 }
 
-// Comment What a user wrote under a lecture.
+// Comment A comment that a user wrote under a lecture.
 type Comment struct {
 	// ID Identifier, unique in the school.
 	ID int32 `json:"id"`
@@ -390,100 +390,100 @@ type Comment struct {
 	// LectureID The lecture.
 	LectureID int32 `json:"lecture_id"`
 
-	// UserID Who wrote it.
+	// UserID The user who wrote the comment.
 	UserID int32 `json:"user_id"`
 
 	// ParentID The comment that it replies to.
 	ParentID *int32 `json:"parent_id"`
 
-	// Status Learners see what is `approved`.
+	// Status Status of the comment. Learners see comments that are `approved`.
 	Status CommentStatus `json:"status"`
 
-	// Body The text. It is plain text.
+	// Body The text, which is plain text.
 	Body string `json:"body"`
 
-	// Attachments Files that belong to it.
+	// Attachments Files attached to the comment.
 	Attachments []CommentAttachment `json:"attachments"`
 
 	// CreatedAt When it was written.
 	CreatedAt time.Time `json:"created_at"`
 
-	// UpdatedAt When it changed last.
+	// UpdatedAt When it was last changed.
 	UpdatedAt time.Time `json:"updated_at"`
 }
 
-// CommentStatus Learners see what is `approved`.
+// CommentStatus Status of the comment. Learners see comments that are `approved`.
 type CommentStatus string
 
-// CommentAttachment A file of a comment.
+// CommentAttachment A file attached to a comment.
 type CommentAttachment struct {
-	// URL Address of the file, http or https.
+	// URL URL of the file, http or https.
 	URL string `json:"url"`
 
-	// Kind What it is, such as `image`: letters, digits, `_` and `-`.
+	// Kind Kind of the file, such as `image`: letters, digits, `_` and `-`.
 	Kind string `json:"kind"`
 }
 
 // CommentList One page of comments.
 type CommentList struct {
-	// Comments The comments of the page, in order.
+	// Comments The comments on this page, in order.
 	Comments []Comment `json:"comments"`
 
-	// Meta Which part of the whole this page is.
+	// Meta Position of this page in the whole list.
 	Meta PaginationMeta `json:"meta"`
 
-	// More Whether comments come after these.
+	// More Whether there are comments after these.
 	More bool `json:"more"`
 
-	// Next What to ask `after` next; the `id` of the last comment here.
+	// Next The number to send as `after` in the next request: the `id` of the last comment here.
 	Next int32 `json:"next"`
 }
 
-// Coupon A coupon. One that is known only from imported transactions has only an id until it is completed.
+// Coupon A coupon. If it is known only from imported transactions, only the id is set until the coupon is completed.
 type Coupon struct {
 	// ID Identifier of the coupon, unique in the school.
 	ID int32 `json:"id"`
 
-	// Code What buyers enter.
+	// Code The code that buyers enter.
 	Code *string `json:"code"`
 
 	// Name Name of the coupon.
 	Name *string `json:"name"`
 
-	// DiscountPercent The part of the price that it takes off.
+	// DiscountPercent The part of the price that the coupon takes off.
 	DiscountPercent *float64 `json:"discount_percent"`
 
-	// DiscountAmount What it takes off.
+	// DiscountAmount The amount that the coupon takes off.
 	DiscountAmount *int32 `json:"discount_amount"`
 
 	// DiscountCurrency Currency of the amount.
 	DiscountCurrency *string `json:"discount_currency"`
 
-	// DurationKind How many payments of a sale it lowers.
+	// DurationKind Which payments of a sale the coupon lowers.
 	DurationKind *CouponDurationKind `json:"duration_kind"`
 
-	// DiscountInMonths Number of months of a repeating coupon.
+	// DiscountInMonths Number of months in which a repeating coupon applies.
 	DiscountInMonths *int32 `json:"discount_in_months"`
 
-	// NumberAvailable How many times it can be used in all; null without a limit.
+	// NumberAvailable How many times the coupon can be used in total; null for no limit.
 	NumberAvailable *int32 `json:"number_available"`
 
-	// NumberOfUses How many times it is used: by sales that are not fully refunded, and by open orders.
+	// NumberOfUses How many times the coupon is used: by sales that are not fully refunded, and by open orders.
 	NumberOfUses int32 `json:"number_of_uses"`
 
 	// ExpirationDate When it expires.
 	ExpirationDate *time.Time `json:"expiration_date"`
 
-	// ScopeType The kind of products that it is valid for.
+	// ScopeType The kind of products that the coupon is valid for.
 	ScopeType *CouponScopeType `json:"scope_type"`
 
-	// ProductType Kind of the only product that it is valid for.
+	// ProductType Kind of the only product that the coupon is valid for.
 	ProductType *CouponProductType `json:"product_type"`
 
-	// ProductID The only product that it is valid for.
+	// ProductID The only product that the coupon is valid for.
 	ProductID *int32 `json:"product_id"`
 
-	// PricingPlanID The only pricing plan that it is valid for.
+	// PricingPlanID The only pricing plan that the coupon is valid for.
 	PricingPlanID *int32 `json:"pricing_plan_id"`
 
 	// CapVisible Whether pages show how many uses are left.
@@ -492,7 +492,7 @@ type Coupon struct {
 	// DisplayPriority What pages show first.
 	DisplayPriority *CouponDisplayPriority `json:"display_priority"`
 
-	// FriendlyURL Last part of an address under which it is offered.
+	// FriendlyURL Last part of a URL under which it is offered.
 	FriendlyURL *string `json:"friendly_url"`
 
 	// CreatedAt When it was created.
@@ -505,13 +505,13 @@ type Coupon struct {
 	ArchivedAt *time.Time `json:"archived_at"`
 }
 
-// CouponDurationKind How many payments of a sale it lowers.
+// CouponDurationKind Which payments of a sale the coupon lowers.
 type CouponDurationKind string
 
-// CouponScopeType The kind of products that it is valid for.
+// CouponScopeType The kind of products that the coupon is valid for.
 type CouponScopeType string
 
-// CouponProductType Kind of the only product that it is valid for.
+// CouponProductType Kind of the only product that the coupon is valid for.
 type CouponProductType string
 
 // CouponDisplayPriority What pages show first.
@@ -525,43 +525,43 @@ type Course struct {
 	// Name Name of the course.
 	Name string `json:"name"`
 
-	// Heading Second line under the name.
+	// Heading Subtitle of the course.
 	Heading *string `json:"heading"`
 
 	// Description What it is.
 	Description *string `json:"description"`
 
-	// IsPublished Whether learners see it.
+	// IsPublished Whether learners can see it.
 	IsPublished bool `json:"is_published"`
 
-	// IsListed Whether the school lists it in public.
+	// IsListed Whether the school lists it publicly.
 	IsListed bool `json:"is_listed"`
 
-	// LectureOrder Whether a lecture can be completed only after those before it.
+	// LectureOrder Whether a lecture can be completed only after the lectures before it.
 	LectureOrder bool `json:"lecture_order"`
 
-	// ImageURL Address of the picture.
+	// ImageURL URL of the picture.
 	ImageURL *string `json:"image_url"`
 
-	// AuthorID The author whose bio it shows.
+	// AuthorID The author whose biography the product shows.
 	AuthorID *int32 `json:"author_id"`
 
-	// CertificatePageID The page that its certificates are made from, if it has any.
+	// CertificatePageID The page that the certificates of the course are made from, if there is one.
 	CertificatePageID *int32 `json:"certificate_page_id"`
 
-	// CertificateAutoIssue Whether whoever completes it gets the certificate, if it has a page.
+	// CertificateAutoIssue Whether learners get the certificate when they complete the course, if it has a page for certificates.
 	CertificateAutoIssue bool `json:"certificate_auto_issue"`
 
-	// VideoCompletionEnforced Whether videos must be watched to the end. It blocks nothing.
+	// VideoCompletionEnforced Whether videos must be watched to the end. Stored and shown, but not enforced.
 	VideoCompletionEnforced bool `json:"video_completion_enforced"`
 
-	// QuizPassRequired Whether the graded quizzes of a lecture must be passed to complete it.
+	// QuizPassRequired Whether learners must pass the graded quizzes of a lecture to complete it.
 	QuizPassRequired bool `json:"quiz_pass_required"`
 
-	// QuizMinimumScore The share of right answers that passes a quiz, from 0 to 100; null if any response does.
+	// QuizMinimumScore Percentage of right answers needed to pass a quiz, from 0 to 100; null if any response passes.
 	QuizMinimumScore *float64 `json:"quiz_minimum_score"`
 
-	// QuizMaximumRetakes How often a quiz can be answered again; null if there is no limit.
+	// QuizMaximumRetakes How many times a quiz can be retaken; null for no limit.
 	QuizMaximumRetakes *int32 `json:"quiz_maximum_retakes"`
 
 	// CreatedAt Time of creation.
@@ -570,44 +570,44 @@ type Course struct {
 	// UpdatedAt Time of the last change.
 	UpdatedAt time.Time `json:"updated_at"`
 
-	// ArchivedAt Since when it cannot be sold, if so.
+	// ArchivedAt When it was archived; null if it was not.
 	ArchivedAt *time.Time `json:"archived_at"`
 }
 
-// Delivery One event being sent to one webhook.
+// Delivery The delivery of one event to one webhook.
 type Delivery struct {
-	// ID Identifier of the delivery; `hook_event_id` of the body.
+	// ID Identifier of the delivery, which is `hook_event_id` in the body.
 	ID int32 `json:"id"`
 
 	// WebhookID The webhook.
 	WebhookID int32 `json:"webhook_id"`
 
-	// State How far it has come.
+	// State State of the delivery.
 	State DeliveryState `json:"state"`
 
 	// Event Name of the event.
 	Event *string `json:"event"`
 
-	// ObjectID Identifier of what the event is about.
+	// ObjectID Identifier of the object that the event is about.
 	ObjectID int32 `json:"object_id"`
 
-	// AttemptCount How often it was tried.
+	// AttemptCount Number of attempts.
 	AttemptCount int32 `json:"attempt_count"`
 
 	// CreatedAt When the event happened.
 	CreatedAt time.Time `json:"created_at"`
 
-	// LastAttemptedAt When it was last tried.
+	// LastAttemptedAt When the last attempt was made.
 	LastAttemptedAt *time.Time `json:"last_attempted_at"`
 
-	// NextAttemptAt When it is tried next.
+	// NextAttemptAt When the next attempt is due.
 	NextAttemptAt *time.Time `json:"next_attempt_at"`
 
-	// ResponseHTTPStatus What was last answered; 410 when it was given up.
+	// ResponseHTTPStatus Status of the last response; 410 if the delivery was abandoned.
 	ResponseHTTPStatus *int32 `json:"response_http_status"`
 }
 
-// DeliveryState How far it has come.
+// DeliveryState State of the delivery.
 type DeliveryState string
 
 // Dispute A payment, or a part of one, that the buyer's bank took back.
@@ -621,19 +621,19 @@ type Dispute struct {
 	// SaleID The sale of the transaction.
 	SaleID int32 `json:"sale_id"`
 
-	// Amount What the bank took, in the currency of the transaction.
+	// Amount The amount that the bank took back, in the currency of the transaction.
 	Amount int64 `json:"amount"`
 
-	// Tax The part of it that is tax.
+	// Tax The part of the amount that is tax.
 	Tax int32 `json:"tax"`
 
-	// Fee What the bank wants for it, in the currency of the transaction.
+	// Fee The fee that the bank charges for the dispute, in the currency of the transaction.
 	Fee int32 `json:"fee"`
 
-	// FeeReturned Whether the fee came back.
+	// FeeReturned Whether the fee was returned.
 	FeeReturned bool `json:"fee_returned"`
 
-	// State `won` when the money is back.
+	// State State of the dispute. `won` means that the money was returned.
 	State DisputeState `json:"state"`
 
 	// OpenedAt When it was opened.
@@ -642,14 +642,14 @@ type Dispute struct {
 	// ClosedAt When its outcome was last recorded.
 	ClosedAt *time.Time `json:"closed_at"`
 
-	// Reason Why.
+	// Reason The reason, as text.
 	Reason *string `json:"reason"`
 
-	// Reference Name of the dispute in the payment system.
+	// Reference Id of the dispute in the payment system.
 	Reference *string `json:"reference"`
 }
 
-// DisputeState `won` when the money is back.
+// DisputeState State of the dispute. `won` means that the money was returned.
 type DisputeState string
 
 // Email An email to one person.
@@ -657,35 +657,35 @@ type Email struct {
 	// ID Identifier of the email, unique in the school.
 	ID int32 `json:"id"`
 
-	// Name Name of its template.
+	// Name Name of the template.
 	Name string `json:"name"`
 
-	// State How far it has come. `sent` is taken by the mail server, `failed` is given up, and `canceled` had no reason left to be sent.
+	// State State of the email. `sent`: the mail server accepted it. `failed`: the attempts were given up. `canceled`: there was no reason left to send it.
 	State EmailState `json:"state"`
 
-	// UserID The user who gets it; null for somebody who is no user.
+	// UserID The user who receives the email; null if the recipient is not a user.
 	UserID *int32 `json:"user_id"`
 
-	// AttemptCount How often it was tried.
+	// AttemptCount Number of attempts.
 	AttemptCount int32 `json:"attempt_count"`
 
 	// CreatedAt When it was queued.
 	CreatedAt time.Time `json:"created_at"`
 
-	// NextAttemptAt When it is tried next; null unless it waits.
+	// NextAttemptAt When the next attempt is due; null unless the email is waiting.
 	NextAttemptAt *time.Time `json:"next_attempt_at"`
 
-	// ClosedAt When it stopped waiting.
+	// ClosedAt When the email stopped waiting.
 	ClosedAt *time.Time `json:"closed_at"`
 
-	// Problem What went wrong the last time, or why it was canceled.
+	// Problem Why the last attempt failed, or why the email was canceled.
 	Problem *string `json:"problem"`
 }
 
-// EmailState How far it has come. `sent` is taken by the mail server, `failed` is given up, and `canceled` had no reason left to be sent.
+// EmailState State of the email. `sent`: the mail server accepted it. `failed`: the attempts were given up. `canceled`: there was no reason left to send it.
 type EmailState string
 
-// EmailPreview An email as its receiver reads it.
+// EmailPreview An email, as its recipient reads it.
 type EmailPreview struct {
 	// Subject The subject.
 	Subject string `json:"subject"`
@@ -694,7 +694,7 @@ type EmailPreview struct {
 	Text string `json:"text"`
 }
 
-// EmailTemplate What an email says.
+// EmailTemplate An email and its templates.
 type EmailTemplate struct {
 	// Name Name of the email.
 	Name EmailTemplateName `json:"name"`
@@ -702,7 +702,7 @@ type EmailTemplate struct {
 	// Description When it is sent.
 	Description string `json:"description"`
 
-	// Variables What the templates can show. `secrets` is known in all of them.
+	// Variables The variables that the templates can use. `secrets` is available in all of them.
 	Variables []TemplateVariable `json:"variables"`
 
 	// Subject Template of the subject.
@@ -714,14 +714,14 @@ type EmailTemplate struct {
 	// Enabled Whether the email is sent.
 	Enabled bool `json:"enabled"`
 
-	// UpdatedAt When the school changed it; null for the standard email.
+	// UpdatedAt When the school changed the email; null for the standard email.
 	UpdatedAt *time.Time `json:"updated_at"`
 }
 
 // EmailTemplateName Name of the email.
 type EmailTemplateName string
 
-// EmailTest A test that was sent.
+// EmailTest A test email that was sent.
 type EmailTest struct {
 	// SentTo The owner's email address.
 	SentTo string `json:"sent_to"`
@@ -729,7 +729,7 @@ type EmailTest struct {
 
 // Enrollment Access that was given by hand.
 type Enrollment struct {
-	// ID Identifier of the reason, as in `reasons` of the user's access.
+	// ID Identifier of the reason, as in the `reasons` of the user's access.
 	ID int32 `json:"id"`
 
 	// UserID The user.
@@ -741,19 +741,19 @@ type Enrollment struct {
 	// ProductID The product.
 	ProductID int32 `json:"product_id"`
 
-	// StartsAt Since when the user has it.
+	// StartsAt When access began.
 	StartsAt time.Time `json:"starts_at"`
 
-	// EndsAt When it ends; null if it does not.
+	// EndsAt When access ends; null for no end.
 	EndsAt *time.Time `json:"ends_at"`
 }
 
-// EventCount How often something happened.
+// EventCount The number of times that an event happened.
 type EventCount struct {
 	// Name Name of the event.
 	Name string `json:"name"`
 
-	// Count How often it happened.
+	// Count Number of times that it happened.
 	Count int64 `json:"count"`
 }
 
@@ -762,16 +762,16 @@ type FailedRequest struct {
 	// ID Identifier of the failed request, unique in the school.
 	ID int32 `json:"id"`
 
-	// RequestID Its id, the same as in `X-Request-Id` of the response.
+	// RequestID The id of the request, as in the `X-Request-Id` of the response.
 	RequestID string `json:"request_id"`
 
-	// RequestedAt When it was answered.
+	// RequestedAt When the request was answered.
 	RequestedAt time.Time `json:"requested_at"`
 
-	// Method Its method.
+	// Method HTTP method of the request.
 	Method string `json:"method"`
 
-	// Path Its path with the numbers in it; other text is replaced by the name of what stands there.
+	// Path Path of the request with the numbers in it. Other variable text is replaced by the name of the path variable.
 	Path string `json:"path"`
 
 	// Status Status of the response.
@@ -780,22 +780,22 @@ type FailedRequest struct {
 	// TookUs How long the response took in microseconds.
 	TookUs int64 `json:"took_us"`
 
-	// Actor Who sent it: an API key or an app, by its number.
+	// Actor Who sent the request: an API key or an app, identified by its number.
 	Actor string `json:"actor"`
 
-	// UserID The learner for whom an app sent it; null for a key.
+	// UserID The learner on whose behalf an app sent the request; null for a key.
 	UserID *int32 `json:"user_id"`
 
-	// Message What was wrong, in the words of the response.
+	// Message What was wrong, as in the body of the response.
 	Message string `json:"message"`
 }
 
-// Feedback What learners see after an answer; null if nothing.
+// Feedback The feedback that learners see after they answer; null if there is none.
 type Feedback struct {
-	// Correct After a right answer; empty if nothing.
+	// Correct Feedback on a right answer. Empty if there is none.
 	Correct string `json:"correct"`
 
-	// Incorrect After a wrong one; empty if nothing.
+	// Incorrect Feedback on a wrong answer. Empty if there is none.
 	Incorrect string `json:"incorrect"`
 }
 
@@ -804,16 +804,16 @@ type IncludedProduct struct {
 	// Type Kind of the product.
 	Type IncludedProductType `json:"type"`
 
-	// ID Identifier of the product, unique among those of its kind.
+	// ID Identifier of the product, unique among the products of its type.
 	ID int32 `json:"id"`
 
 	// Name Name of the product.
 	Name string `json:"name"`
 
-	// IsPublished Whether learners see it.
+	// IsPublished Whether learners can see it.
 	IsPublished bool `json:"is_published"`
 
-	// ArchivedAt Since when it cannot be sold, if so.
+	// ArchivedAt When it was archived; null if it was not.
 	ArchivedAt *time.Time `json:"archived_at"`
 
 	// AddedAt When it was added.
@@ -823,7 +823,7 @@ type IncludedProduct struct {
 // IncludedProductType Kind of the product.
 type IncludedProductType string
 
-// Membership The name and picture of several tiers, which are what is sold.
+// Membership The name and picture shared by several tiers. The tiers are what is sold.
 type Membership struct {
 	// ID Identifier of the membership, unique in the school.
 	ID int32 `json:"id"`
@@ -834,10 +834,10 @@ type Membership struct {
 	// Description What it is.
 	Description *string `json:"description"`
 
-	// ImageURL Address of the picture.
+	// ImageURL URL of the picture.
 	ImageURL *string `json:"image_url"`
 
-	// IsPublished Whether learners see it.
+	// IsPublished Whether learners can see it.
 	IsPublished bool `json:"is_published"`
 
 	// CreatedAt Time of creation.
@@ -846,11 +846,11 @@ type Membership struct {
 	// UpdatedAt Time of the last change.
 	UpdatedAt time.Time `json:"updated_at"`
 
-	// ArchivedAt Since when it cannot be sold, if so.
+	// ArchivedAt When it was archived; null if it was not.
 	ArchivedAt *time.Time `json:"archived_at"`
 }
 
-// MembershipTier One way to be a member, with products of its own.
+// MembershipTier One way to be a member, with its own products.
 type MembershipTier struct {
 	// ID Identifier of the tier, unique in the school.
 	ID int32 `json:"id"`
@@ -864,10 +864,10 @@ type MembershipTier struct {
 	// Description What it is.
 	Description *string `json:"description"`
 
-	// Position Place among the tiers of the membership; ties are ordered by `id`.
+	// Position Position among the tiers of the membership; ties are ordered by `id`.
 	Position int32 `json:"position"`
 
-	// IsPublished Whether learners see it.
+	// IsPublished Whether learners can see it.
 	IsPublished bool `json:"is_published"`
 
 	// CreatedAt Time of creation.
@@ -876,38 +876,38 @@ type MembershipTier struct {
 	// UpdatedAt Time of the last change.
 	UpdatedAt time.Time `json:"updated_at"`
 
-	// ArchivedAt Since when it cannot be sold, if so.
+	// ArchivedAt When it was archived; null if it was not.
 	ArchivedAt *time.Time `json:"archived_at"`
 }
 
 // Move A move of the clock.
 type Move struct {
-	// From What the clock showed before.
+	// From The time that the clock showed before.
 	From time.Time `json:"from"`
 
-	// To Where it is moved.
+	// To The time to which the clock is moved.
 	To time.Time `json:"to"`
 
-	// At How far it is. At the end that is `to`.
+	// At How far the move has come. When it is complete, this equals `to`.
 	At time.Time `json:"at"`
 
-	// PaymentCount Payments that the made-up provider took.
+	// PaymentCount Payments that the simulated provider collected.
 	PaymentCount int32 `json:"payment_count"`
 
 	// FailedPaymentCount Payments that failed.
 	FailedPaymentCount int32 `json:"failed_payment_count"`
 
-	// DeliveryCount Attempts to deliver to webhooks that were answered with 2xx.
+	// DeliveryCount Delivery attempts to webhooks that returned 2xx.
 	DeliveryCount int32 `json:"delivery_count"`
 
-	// FailedDeliveryCount Attempts that were not.
+	// FailedDeliveryCount Delivery attempts that did not.
 	FailedDeliveryCount int32 `json:"failed_delivery_count"`
 
-	// Events How many events there were of each kind, by name. Empty while the move is in progress.
+	// Events Number of events of each type, sorted by name. Empty while the move is in progress.
 	Events []EventCount `json:"events"`
 }
 
-// Movement One thing that happened to the money of a transaction. It is never changed.
+// Movement One entry in the money history of a transaction. It never changes.
 type Movement struct {
 	// ID Identifier, unique in the school.
 	ID int32 `json:"id"`
@@ -921,28 +921,28 @@ type Movement struct {
 	// Kind What happened.
 	Kind MovementKind `json:"kind"`
 
-	// Amount What was refunded of the price; of an opened chargeback its fee.
+	// Amount The part of the price that was refunded; for an opened chargeback, its fee.
 	Amount int32 `json:"amount"`
 
-	// Tax What was refunded of the tax.
+	// Tax The part of the tax that was refunded.
 	Tax int32 `json:"tax"`
 
-	// AmountRefunded What all refunds of the transaction up to then gave back of the price.
+	// AmountRefunded Total of the price that all refunds of the transaction up to then returned.
 	AmountRefunded int32 `json:"amount_refunded"`
 
-	// TaxRefunded What they gave back of the tax.
+	// TaxRefunded Total of the tax that these refunds returned.
 	TaxRefunded int32 `json:"tax_refunded"`
 
-	// DisputeID The dispute that it is a step of.
+	// DisputeID The dispute that this is a step of.
 	DisputeID *int32 `json:"dispute_id"`
 
 	// At When it happened.
 	At time.Time `json:"at"`
 
-	// Reason Why.
+	// Reason The reason, as text.
 	Reason *string `json:"reason"`
 
-	// Reference Name of this step in the payment system.
+	// Reference Id of this step in the payment system.
 	Reference *string `json:"reference"`
 }
 
@@ -954,25 +954,25 @@ type NextDue struct {
 	// At When it is due.
 	At time.Time `json:"at"`
 
-	// What What is due: access ends, a sale stops or changes its plan, a payment is made or tried again, a sale lapses because nobody paid for it, an order is abandoned, or a message is sent to a webhook again.
+	// What What is due: access ends, a sale stops or changes its plan, a payment is made or retried, a sale lapses because it was not paid, an order is abandoned, or an event is sent to a webhook again.
 	What NextDueWhat `json:"what"`
 }
 
-// NextDueWhat What is due: access ends, a sale stops or changes its plan, a payment is made or tried again, a sale lapses because nobody paid for it, an order is abandoned, or a message is sent to a webhook again.
+// NextDueWhat What is due: access ends, a sale stops or changes its plan, a payment is made or retried, a sale lapses because it was not paid, an order is abandoned, or an event is sent to a webhook again.
 type NextDueWhat string
 
-// Order A checkout that somebody began.
+// Order A checkout that a buyer began.
 type Order struct {
 	// ID Identifier of the order, unique in the school.
 	ID int32 `json:"id"`
 
-	// Email Address of the buyer.
+	// Email Email address of the buyer.
 	Email string `json:"email"`
 
 	// Name Name of the buyer.
 	Name *string `json:"name"`
 
-	// UserID The user who has the address.
+	// UserID The user who has the email address.
 	UserID *int32 `json:"user_id"`
 
 	// PricingPlanID The pricing plan to buy.
@@ -981,7 +981,7 @@ type Order struct {
 	// CouponID The coupon that lowered the price.
 	CouponID *int32 `json:"coupon_id"`
 
-	// AffiliateID Who brought the buyer.
+	// AffiliateID The affiliate who referred the buyer.
 	AffiliateID *int32 `json:"affiliate_id"`
 
 	// FinalPrice Price without taxes.
@@ -990,47 +990,47 @@ type Order struct {
 	// Currency Currency of the price.
 	Currency string `json:"currency"`
 
-	// State How far it has come.
+	// State State of the delivery.
 	State OrderState `json:"state"`
 
 	// CreatedAt When it was opened.
 	CreatedAt time.Time `json:"created_at"`
 
-	// AbandonsAt When it is abandoned if nothing happens.
+	// AbandonsAt When the order is abandoned if it is not completed.
 	AbandonsAt time.Time `json:"abandons_at"`
 
-	// ClosedAt When it was completed or abandoned.
+	// ClosedAt When the order was completed or abandoned.
 	ClosedAt *time.Time `json:"closed_at"`
 
-	// SaleID The sale it led to.
+	// SaleID The sale that the order led to.
 	SaleID *int32 `json:"sale_id"`
 
-	// ReturnURL Where the buyer can continue the order.
+	// ReturnURL URL at which the buyer can continue the order.
 	ReturnURL *string `json:"return_url"`
 }
 
-// OrderState How far it has come.
+// OrderState State of the delivery.
 type OrderState string
 
-// PageSnippet What a school adds to the account pages of its learners.
+// PageSnippet The HTML that a school adds to the account pages of its learners.
 type PageSnippet struct {
-	// Body Template of the HTML; empty if there is none.
+	// Body Template of the HTML. Empty if there is none.
 	Body string `json:"body"`
 
-	// Variables What the template can show. `secrets` is known as well.
+	// Variables The variables that the template can use. `secrets` is available, too.
 	Variables []TemplateVariable `json:"variables"`
 
-	// UpdatedAt When it was changed; null if there is none.
+	// UpdatedAt When the snippet was last changed; null if there is none.
 	UpdatedAt *time.Time `json:"updated_at"`
 }
 
 // PageSnippetPreview A preview.
 type PageSnippetPreview struct {
-	// HTML What the template makes of the examples.
+	// HTML The HTML, rendered with the example values.
 	HTML string `json:"html"`
 }
 
-// PaginationMeta Position of the page in the whole list.
+// PaginationMeta Position of this page in the whole list.
 type PaginationMeta struct {
 	// Page Current page.
 	Page int32 `json:"page"`
@@ -1045,7 +1045,7 @@ type PaginationMeta struct {
 	TotalCount int32 `json:"total_count"`
 }
 
-// PaymentFailure An attempt to charge a sale that failed.
+// PaymentFailure A failed attempt to charge a sale.
 type PaymentFailure struct {
 	// ID Identifier, unique in the school.
 	ID int32 `json:"id"`
@@ -1053,44 +1053,44 @@ type PaymentFailure struct {
 	// SaleID The sale.
 	SaleID int32 `json:"sale_id"`
 
-	// OccurredAt When it failed.
+	// OccurredAt When the attempt failed.
 	OccurredAt time.Time `json:"occurred_at"`
 
-	// Reason Why.
+	// Reason The reason, as text.
 	Reason *string `json:"reason"`
 
-	// NextAttemptAt When the payment system tries again.
+	// NextAttemptAt When the payment system will retry.
 	NextAttemptAt *time.Time `json:"next_attempt_at"`
 
-	// Reference Name of the attempt in the payment system.
+	// Reference Id of the attempt in the payment system.
 	Reference *string `json:"reference"`
 }
 
-// Preview What a request does, as things stand now. It is computed by what does it. Nothing of it is kept.
+// Preview What a request would do, as of now. It is computed by the same code that carries out the request. Nothing is stored.
 type Preview struct {
-	// At As of when it was computed.
+	// At The time for which the preview was computed.
 	At time.Time `json:"at"`
 
-	// LosingCount How many people lose access to something, now or earlier than without the request. 0 when nobody loses any.
+	// LosingCount Number of people who lose access to something, either now or earlier than without the request. 0 if nobody does.
 	LosingCount int32 `json:"losing_count"`
 
-	// KeepingCount How many keep all their access, although a reason for it ends.
+	// KeepingCount Number of people who keep all their access, although a reason for it ends.
 	KeepingCount int32 `json:"keeping_count"`
 
-	// GainingCount How many gain access, and lose none.
+	// GainingCount Number of people who gain access and lose none.
 	GainingCount int32 `json:"gaining_count"`
 
-	// Products The courses, downloads and coaching that this is about, by `product_type` and `product_id`, with the same counts of each.
+	// Products The courses, downloads and coaching that are affected, sorted by `product_type` and `product_id`, with the same counts for each.
 	Products []PreviewProduct `json:"products"`
 
-	// Access Whose access this is about, a row for each product. Those who keep it come last; else the rows are by `user_id`, then product.
+	// Access Whose access is affected, with one row per product. Rows of people who keep their access come last; otherwise, rows are sorted by `user_id`, then by product.
 	Access []PreviewAccess `json:"access"`
 
-	// EndedSaleIds The sales that the request ends, by id.
+	// EndedSaleIds The sales that the request ends, sorted by id.
 	EndedSaleIds []int32 `json:"ended_sale_ids"`
 }
 
-// PreviewAccess What a request does to the access of a user to a product.
+// PreviewAccess What a request would do to a user's access to a product.
 type PreviewAccess struct {
 	// UserID The user.
 	UserID int32 `json:"user_id"`
@@ -1107,26 +1107,26 @@ type PreviewAccess struct {
 	// ProductID The product.
 	ProductID int32 `json:"product_id"`
 
-	// Effect `ends` at once; `stays` because of another entitlement.
+	// Effect What happens to the access. `ends`: it ends immediately. `stays`: it continues because of another entitlement.
 	Effect PreviewAccessEffect `json:"effect"`
 
-	// EndsAt When access ends after the request, which is `at` for `ends`; null if it does not end.
+	// EndsAt When access ends after the request, which is `at` for `ends`; null if no end is set.
 	EndsAt *time.Time `json:"ends_at"`
 
-	// OtherwiseEndsAt When access would end without the request; null if it would not, and for `opens`.
+	// OtherwiseEndsAt When access would end without the request; null if no end is set, and for `opens`.
 	OtherwiseEndsAt *time.Time `json:"otherwise_ends_at"`
 
-	// Keeps What gives access after the request, at most 10 reasons, those that last longest first.
+	// Keeps The reasons that give access after the request, at most 10; those that last longest come first.
 	Keeps []PreviewReason `json:"keeps"`
 }
 
 // PreviewAccessProductType Kind of the product.
 type PreviewAccessProductType string
 
-// PreviewAccessEffect `ends` at once; `stays` because of another entitlement.
+// PreviewAccessEffect What happens to the access. `ends`: it ends immediately. `stays`: it continues because of another entitlement.
 type PreviewAccessEffect string
 
-// PreviewMoney What a request does to the money of a transaction, in the currency of the transaction.
+// PreviewMoney What a request would do to the money of a transaction, in the currency of the transaction.
 type PreviewMoney struct {
 	// TransactionID The transaction.
 	TransactionID int32 `json:"transaction_id"`
@@ -1134,29 +1134,29 @@ type PreviewMoney struct {
 	// Currency Currency of the amounts.
 	Currency string `json:"currency"`
 
-	// AmountRefunded What this refunds of the price.
+	// AmountRefunded The part of the price that the request refunds.
 	AmountRefunded int32 `json:"amount_refunded"`
 
-	// TaxRefunded What this refunds of the tax.
+	// TaxRefunded The part of the tax that the request refunds.
 	TaxRefunded int32 `json:"tax_refunded"`
 
-	// AmountDisputed What the bank takes of the price; below 0, what it returns.
+	// AmountDisputed The part of the price that the bank takes back. Negative if the bank returns it.
 	AmountDisputed int32 `json:"amount_disputed"`
 
-	// TaxDisputed What the bank takes of the tax; below 0, what it returns.
+	// TaxDisputed The part of the tax that the bank takes back. Negative if the bank returns it.
 	TaxDisputed int32 `json:"tax_disputed"`
 
-	// Fee What the bank charges for a dispute; below 0, what it returns.
+	// Fee The fee that the bank charges for a dispute. Negative if the bank returns it.
 	Fee int32 `json:"fee"`
 
-	// AmountLeft What can still be refunded of the price after it.
+	// AmountLeft The part of the price that can still be refunded afterwards.
 	AmountLeft int32 `json:"amount_left"`
 
-	// TaxLeft What can still be refunded of the tax after it.
+	// TaxLeft The part of the tax that can still be refunded afterwards.
 	TaxLeft int32 `json:"tax_left"`
 }
 
-// PreviewProduct How many people's access to a product a request concerns.
+// PreviewProduct How many people's access to a product is affected by a request.
 type PreviewProduct struct {
 	// ProductType Kind of the product.
 	ProductType PreviewProductProductType `json:"product_type"`
@@ -1167,13 +1167,13 @@ type PreviewProduct struct {
 	// Name Name of the product.
 	Name string `json:"name"`
 
-	// LosingCount How many lose access, now or earlier than without the request.
+	// LosingCount Number of people who lose access, either now or earlier than without the request.
 	LosingCount int32 `json:"losing_count"`
 
-	// KeepingCount How many keep it, although a reason for it ends.
+	// KeepingCount Number of people who keep access, although a reason for it ends.
 	KeepingCount int32 `json:"keeping_count"`
 
-	// GainingCount How many gain it.
+	// GainingCount Number of people who gain access.
 	GainingCount int32 `json:"gaining_count"`
 }
 
@@ -1182,23 +1182,23 @@ type PreviewProductProductType string
 
 // PreviewReason An entitlement that gives access.
 type PreviewReason struct {
-	// ProductType Kind of the product that the entitlement is to, or that the product comes with.
+	// ProductType Kind of the product that the entitlement is for. The product itself may come with that product.
 	ProductType PreviewReasonProductType `json:"product_type"`
 
-	// ProductID That product.
+	// ProductID Identifier of that product.
 	ProductID int32 `json:"product_id"`
 
-	// SaleID The sale that it came with; null if it was given by hand, or its sale is not known.
+	// SaleID The sale that the entitlement came with; null if access was given by hand, or if the sale is unknown.
 	SaleID *int32 `json:"sale_id"`
 
-	// Imported Whether it stands for an enrollment that was imported.
+	// Imported Whether the entitlement comes from an imported enrollment.
 	Imported bool `json:"imported"`
 
-	// EndsAt When it ends; null if it does not.
+	// EndsAt When access ends; null for no end.
 	EndsAt *time.Time `json:"ends_at"`
 }
 
-// PreviewReasonProductType Kind of the product that the entitlement is to, or that the product comes with.
+// PreviewReasonProductType Kind of the product that the entitlement is for. The product itself may come with that product.
 type PreviewReasonProductType string
 
 // PricingPlan One way of paying for a product.
@@ -1206,13 +1206,13 @@ type PricingPlan struct {
 	// ID Identifier of the pricing plan, unique in the school.
 	ID int32 `json:"id"`
 
-	// ProductType Kind of the product that it sells; null where that is unknown.
+	// ProductType Kind of the product that the plan sells; null if unknown.
 	ProductType *PricingPlanProductType `json:"product_type"`
 
-	// ProductID The product that it sells.
+	// ProductID The product that the plan sells.
 	ProductID *int32 `json:"product_id"`
 
-	// CourseID The same product if it is a course.
+	// CourseID The product that the plan sells, if it is a course.
 	CourseID *int32 `json:"course_id"`
 
 	// Name Name of the plan.
@@ -1227,10 +1227,10 @@ type PricingPlan struct {
 	// Frequency How it is paid.
 	Frequency PricingPlanFrequency `json:"frequency"`
 
-	// BillingInterval What the time between two payments is counted in.
+	// BillingInterval Unit of the time between two payments.
 	BillingInterval *PricingPlanBillingInterval `json:"billing_interval"`
 
-	// BillingIntervalCount How many of these are between two payments.
+	// BillingIntervalCount Number of these intervals between two payments.
 	BillingIntervalCount *int32 `json:"billing_interval_count"`
 
 	// NumPaymentsRequired Number of payments of a payment plan.
@@ -1242,43 +1242,43 @@ type PricingPlan struct {
 	// Description What the plan offers.
 	Description *string `json:"description"`
 
-	// DetailedDescription What the plan offers, at length.
+	// DetailedDescription Detailed description of the offer.
 	DetailedDescription *string `json:"detailed_description"`
 
-	// CcStatementDescription What the buyer reads on the statement of a card.
+	// CcStatementDescription Text on the buyer's card statement.
 	CcStatementDescription *string `json:"cc_statement_description"`
 
-	// AccessLimitDate When the access ends, for everybody.
+	// AccessLimitDate When access ends, for all buyers.
 	AccessLimitDate *time.Time `json:"access_limit_date"`
 
-	// AccessLimitInterval What the time of access is counted in.
+	// AccessLimitInterval Unit of `access_limit_duration`.
 	AccessLimitInterval *PricingPlanAccessLimitInterval `json:"access_limit_interval"`
 
-	// AccessLimitDuration How many of these the access lasts.
+	// AccessLimitDuration How long access lasts, in `access_limit_interval`.
 	AccessLimitDuration *int32 `json:"access_limit_duration"`
 
-	// EnrollmentCap How many can buy it; null when any number can.
+	// EnrollmentCap How many times the plan can be sold; null for no limit.
 	EnrollmentCap *int32 `json:"enrollment_cap"`
 
-	// EnrollmentCapFulfillmentCount How many seats are taken: by sales that have not ended and are not fully refunded, and by open orders.
+	// EnrollmentCapFulfillmentCount How many seats are taken: by sales that have neither ended nor been fully refunded, and by open orders.
 	EnrollmentCapFulfillmentCount int32 `json:"enrollment_cap_fulfillment_count"`
 
 	// EnrollmentCapExpiresAt When the offer ends.
 	EnrollmentCapExpiresAt *time.Time `json:"enrollment_cap_expires_at"`
 
-	// EnrollmentCapDisplayPriority What pages show of the cap first.
+	// EnrollmentCapDisplayPriority What pages show first about the cap.
 	EnrollmentCapDisplayPriority *string `json:"enrollment_cap_display_priority"`
 
 	// EnrollmentCapVisible Whether pages show how many seats are left.
 	EnrollmentCapVisible bool `json:"enrollment_cap_visible"`
 
-	// AuthorRevenueShare The author's part of the price.
+	// AuthorRevenueShare The author's share of the price.
 	AuthorRevenueShare *float64 `json:"author_revenue_share"`
 
-	// IsPublished Whether it is sold.
+	// IsPublished Whether the plan is on sale.
 	IsPublished bool `json:"is_published"`
 
-	// Position Place among the plans of its product.
+	// Position Position among the plans of the product.
 	Position int32 `json:"position"`
 
 	// CreatedAt When it was created.
@@ -1288,19 +1288,19 @@ type PricingPlan struct {
 	UpdatedAt time.Time `json:"updated_at"`
 }
 
-// PricingPlanProductType Kind of the product that it sells; null where that is unknown.
+// PricingPlanProductType Kind of the product that the plan sells; null if unknown.
 type PricingPlanProductType string
 
 // PricingPlanFrequency How it is paid.
 type PricingPlanFrequency string
 
-// PricingPlanBillingInterval What the time between two payments is counted in.
+// PricingPlanBillingInterval Unit of the time between two payments.
 type PricingPlanBillingInterval string
 
-// PricingPlanAccessLimitInterval What the time of access is counted in.
+// PricingPlanAccessLimitInterval Unit of `access_limit_duration`.
 type PricingPlanAccessLimitInterval string
 
-// ProductCollection A bundle of products that is sold as one.
+// ProductCollection A bundle of products that are sold together.
 type ProductCollection struct {
 	// ID Identifier of the collection, unique in the school.
 	ID int32 `json:"id"`
@@ -1311,13 +1311,13 @@ type ProductCollection struct {
 	// Description What it is.
 	Description *string `json:"description"`
 
-	// ImageURL Address of the picture.
+	// ImageURL URL of the picture.
 	ImageURL *string `json:"image_url"`
 
-	// IsPublished Whether learners see it.
+	// IsPublished Whether learners can see it.
 	IsPublished bool `json:"is_published"`
 
-	// IsListed Whether the school lists it in public.
+	// IsListed Whether the school lists it publicly.
 	IsListed bool `json:"is_listed"`
 
 	// CreatedAt Time of creation.
@@ -1326,55 +1326,55 @@ type ProductCollection struct {
 	// UpdatedAt Time of the last change.
 	UpdatedAt time.Time `json:"updated_at"`
 
-	// ArchivedAt Since when it cannot be sold, if so.
+	// ArchivedAt When it was archived; null if it was not.
 	ArchivedAt *time.Time `json:"archived_at"`
 }
 
-// Prompt What an answer is to be found for.
+// Prompt A prompt to find an answer for.
 type Prompt struct {
-	// ID Identifier of the prompt in its question.
+	// ID Identifier of the prompt within its question.
 	ID string `json:"id"`
 
-	// Text The prompt.
+	// Text Text of the prompt.
 	Text string `json:"text"`
 }
 
 // Question A question of a quiz.
 type Question struct {
-	// QuestionKey Names the question in its quiz.
+	// QuestionKey Key of the question within its quiz.
 	QuestionKey string `json:"question_key"`
 
-	// Question What is asked.
+	// Question Text of the question.
 	Question string `json:"question"`
 
-	// QuestionType How it is answered.
+	// QuestionType Type of the question, which determines how it is answered.
 	QuestionType string `json:"question_type"`
 
-	// Graded Whether its answer counts.
+	// Graded Whether the question counts towards the grade.
 	Graded bool `json:"graded"`
 
-	// Answers What can be chosen; of `fill_blank` what is accepted.
+	// Answers The answers to choose from; for `fill_blank`, the accepted answers.
 	Answers []Choice `json:"answers"`
 
-	// CorrectAnswerID Ids of the right answers; of `matching` one for each prompt, in their order.
+	// CorrectAnswerID Ids of the right answers; for `matching`, one for each prompt, in the order of the prompts.
 	CorrectAnswerID []string `json:"correct_answer_id"`
 
-	// MatchingPrompts What answers are to be found for, of `matching`.
+	// MatchingPrompts For `matching`, the prompts to find answers for.
 	MatchingPrompts []Prompt `json:"matching_prompts"`
 
-	// MatchingPromptHeading Heading of the prompts.
+	// MatchingPromptHeading For `matching`, the heading above the prompts.
 	MatchingPromptHeading *string `json:"matching_prompt_heading"`
 
-	// MatchingMatchHeading Heading of the answers.
+	// MatchingMatchHeading For `matching`, the heading above the answers.
 	MatchingMatchHeading *string `json:"matching_match_heading"`
 
-	// Feedback What learners see after an answer.
+	// Feedback The feedback that learners see after they answer.
 	Feedback *Feedback `json:"feedback"`
 }
 
-// Quiz A quiz with its questions and their right answers.
+// Quiz A quiz with its questions and the right answers.
 type Quiz struct {
-	// ID The `id` of the attachment that it is.
+	// ID The `id` of the attachment that contains the quiz.
 	ID int32 `json:"id"`
 
 	// LectureID The lecture.
@@ -1383,13 +1383,13 @@ type Quiz struct {
 	// Name Name of the quiz.
 	Name *string `json:"name"`
 
-	// Position Place among the attachments of the lecture.
+	// Position Position among the attachments of the lecture.
 	Position *int32 `json:"position"`
 
-	// Graded Whether any of its questions counts.
+	// Graded Whether any of its questions counts towards the grade.
 	Graded bool `json:"graded"`
 
-	// InstantFeedback Whether learners see at once which of their answers are right.
+	// InstantFeedback Whether learners see immediately which of their answers are right.
 	InstantFeedback bool `json:"instant_feedback"`
 
 	// Questions The questions, in order.
@@ -1398,58 +1398,58 @@ type Quiz struct {
 	// CreatedAt When it was created.
 	CreatedAt time.Time `json:"created_at"`
 
-	// UpdatedAt When it changed last.
+	// UpdatedAt When it was last changed.
 	UpdatedAt time.Time `json:"updated_at"`
 }
 
-// QuizResponse An answer of a learner to a quiz.
+// QuizResponse A learner's response to a quiz.
 type QuizResponse struct {
 	// ID Identifier, unique in the school.
 	ID int32 `json:"id"`
 
-	// QuizID The quiz: the `id` of the attachment that it is. Null when an import took the quiz away.
+	// QuizID The quiz: the `id` of the attachment that contains it. Null if an import removed the quiz.
 	QuizID *int32 `json:"quiz_id"`
 
 	// UserID The learner.
 	UserID int32 `json:"user_id"`
 
-	// SubmittedAt When it was given.
+	// SubmittedAt When it was submitted.
 	SubmittedAt *time.Time `json:"submitted_at"`
 
-	// PercentCorrect 0 to 1; null where nothing is graded.
+	// PercentCorrect Share of the graded questions that were answered correctly, from 0 to 1; null if nothing is graded.
 	PercentCorrect *float64 `json:"percent_correct"`
 
-	// Correct Questions answered correctly, of those that are graded, or of all if none is. Null for a response from before this was recorded.
+	// Correct Number of questions answered correctly, of those that are graded or, if none is, of all. Null for a response that is older than this field.
 	Correct *int32 `json:"correct"`
 
-	// Answered Questions answered of these.
+	// Answered Number of these questions that were answered.
 	Answered *int32 `json:"answered"`
 
-	// Total All of these questions.
+	// Total Total number of these questions.
 	Total *int32 `json:"total"`
 
-	// Answers The answers by `question_key`: ids of answers, of `fill_blank` what was written, of `matching` the id of an answer by that of its prompt. Null if they are not known.
+	// Answers The answers by `question_key`: ids of answers; for `fill_blank`, the text that was entered; for `matching`, the id of an answer for the id of each prompt. Null if they are unknown.
 	Answers *map[string]interface{} `json:"answers"`
 
 	// CreatedAt When it was created.
 	CreatedAt time.Time `json:"created_at"`
 
-	// UpdatedAt When it changed last.
+	// UpdatedAt When it was last changed.
 	UpdatedAt time.Time `json:"updated_at"`
 }
 
-// Receipt What a buyer paid, or what they were refunded. It never changes.
+// Receipt A record of what a buyer paid, or of what they were refunded. It never changes.
 type Receipt struct {
-	// ID Its number in the school: 1, 2, 3 and so on, without gaps.
+	// ID Number of the receipt in the school: 1, 2, 3 and so on, without gaps.
 	ID int32 `json:"id"`
 
-	// Number The number with the prefix that the seller had then.
+	// Number The number with the prefix that the seller had at that time.
 	Number string `json:"number"`
 
-	// Kind Whether it is of a payment, or of a refund.
+	// Kind Whether this is the receipt of a payment, or the credit note of a refund.
 	Kind ReceiptKind `json:"kind"`
 
-	// ReceiptID The receipt of the payment; its own id unless it is a credit note.
+	// ReceiptID The receipt of the payment. Unless this is a credit note, it is the same as `id`.
 	ReceiptID int32 `json:"receipt_id"`
 
 	// TransactionID The transaction that was paid.
@@ -1461,44 +1461,44 @@ type Receipt struct {
 	// IssuedAt When it was issued.
 	IssuedAt time.Time `json:"issued_at"`
 
-	// PaidAt When it was paid, or of a credit note refunded.
+	// PaidAt When it was paid or, for a credit note, refunded.
 	PaidAt time.Time `json:"paid_at"`
 
-	// Item What was sold, as it was called then.
+	// Item What was sold, under the name that it had at that time.
 	Item string `json:"item"`
 
 	// Currency Currency of the amounts.
 	Currency string `json:"currency"`
 
-	// Price The price without tax, or what of it was refunded, in the smallest unit of the currency.
+	// Price The price without tax, or the refunded part of it, in the smallest unit of the currency.
 	Price int32 `json:"price"`
 
-	// Tax The tax, or what of it was refunded.
+	// Tax The tax, or the refunded part of it.
 	Tax int32 `json:"tax"`
 
-	// Total What was paid or refunded in all.
+	// Total The total that was paid or refunded.
 	Total int32 `json:"total"`
 
-	// Seller Who sold it.
+	// Seller The seller at that time.
 	Seller Seller `json:"seller"`
 }
 
-// ReceiptKind Whether it is of a payment, or of a refund.
+// ReceiptKind Whether this is the receipt of a payment, or the credit note of a refund.
 type ReceiptKind string
 
-// RestoredClock The clock of a sandbox that went back to another state.
+// RestoredClock The clock of a sandbox that was returned to another state.
 type RestoredClock struct {
-	// Now What it shows.
+	// Now The time that the clock shows.
 	Now time.Time `json:"now"`
 
-	// IsStanding Whether it stands between moves. Otherwise it runs.
+	// IsStanding Whether the clock stands still between moves. If false, it runs.
 	IsStanding bool `json:"is_standing"`
 
-	// Next What is due next. Null when nothing waits.
+	// Next What is due next; null if nothing is.
 	Next *NextDue `json:"next"`
 }
 
-// Sale A sale. If it was imported as transactions, what they do not contain is null.
+// Sale A sale. If it was imported as transactions, fields that those do not contain are null.
 type Sale struct {
 	// ID Identifier of the sale, unique in the school.
 	ID int32 `json:"id"`
@@ -1509,19 +1509,19 @@ type Sale struct {
 	// UserID The buyer.
 	UserID *int32 `json:"user_id"`
 
-	// PricingPlanID What was bought.
+	// PricingPlanID The product that was bought.
 	PricingPlanID *int32 `json:"pricing_plan_id"`
 
 	// CouponID The coupon that lowered the price.
 	CouponID *int32 `json:"coupon_id"`
 
-	// AffiliateID Who brought the buyer.
+	// AffiliateID The affiliate who referred the buyer.
 	AffiliateID *int32 `json:"affiliate_id"`
 
-	// AuthorID The author who has a part in it.
+	// AuthorID The author who gets a share of the price.
 	AuthorID *int32 `json:"author_id"`
 
-	// FinalPrice Price of its first transaction.
+	// FinalPrice Price of the first transaction of the sale.
 	FinalPrice *int32 `json:"final_price"`
 
 	// Currency Currency of the price.
@@ -1530,52 +1530,52 @@ type Sale struct {
 	// PaymentMethod How it was paid.
 	PaymentMethod SalePaymentMethod `json:"payment_method"`
 
-	// PaymentGateway The payment system, or `payment_method` if none was named.
+	// PaymentGateway The payment system, or the same as `payment_method` if none was named.
 	PaymentGateway string `json:"payment_gateway"`
 
-	// IsActive Whether it has not ended.
+	// IsActive Whether the sale has not ended.
 	IsActive bool `json:"is_active"`
 
-	// BillingAnchor The moment from which the billing periods of a subscription or a payment plan are counted, on the clocks of the school's time zone. A late payment does not move it. Null for a sale that is paid once, and until something was paid here for an imported one.
+	// BillingAnchor The time from which the billing periods of a subscription or a payment plan are counted, by the clocks in the school's time zone. A late payment does not change it. Null for a sale that is paid once and, for an imported sale, until something was paid here.
 	BillingAnchor *time.Time `json:"billing_anchor"`
 
-	// PaidUntil When the next payment is due, of a subscription or a payment plan. Payments that went back whole buy no time. Null when nothing more is due.
+	// PaidUntil When the next payment of a subscription or a payment plan is due. Payments that were returned in full do not count. Null if nothing more is due.
 	PaidUntil *time.Time `json:"paid_until"`
 
-	// IsPaidInFull Whether each payment of a payment plan was made. Nothing more is due then, and access stays.
+	// IsPaidInFull Whether all payments of a payment plan were made. If so, nothing more is due, and access continues.
 	IsPaidInFull bool `json:"is_paid_in_full"`
 
-	// EndedAt When it ended.
+	// EndedAt When the sale ended.
 	EndedAt *time.Time `json:"ended_at"`
 
-	// EndReason Why it ended.
+	// EndReason Why the sale ended.
 	EndReason *SaleEndReason `json:"end_reason"`
 
-	// ChargingToStopSince Since when its charging is to be stopped at the payment system. Null if there is nothing to stop, or that was confirmed.
+	// ChargingToStopSince Since when the sale has been waiting for the payment system to stop charging it. Null if there is nothing to stop, or if it was confirmed that charging stopped.
 	ChargingToStopSince *time.Time `json:"charging_to_stop_since"`
 
-	// ReplacesSaleID The sale that it followed by a change of plan.
+	// ReplacesSaleID The sale that this one replaced through a change of plan.
 	ReplacesSaleID *int32 `json:"replaces_sale_id"`
 
-	// ReplacedBySaleID The sale that followed it by a change of plan.
+	// ReplacedBySaleID The sale that replaced this one through a change of plan.
 	ReplacedBySaleID *int32 `json:"replaced_by_sale_id"`
 
-	// NextPricingPlanID The pricing plan that it changes to when `paid_until` has passed.
+	// NextPricingPlanID The pricing plan that the sale changes to when `paid_until` has passed.
 	NextPricingPlanID *int32 `json:"next_pricing_plan_id"`
 }
 
 // SalePaymentMethod How it was paid.
 type SalePaymentMethod string
 
-// SaleEndReason Why it ended.
+// SaleEndReason Why the sale ended.
 type SaleEndReason string
 
-// SaleToStop A sale that ended here and that the payment system may still charge.
+// SaleToStop A sale that ended here but that the payment system may still charge.
 type SaleToStop struct {
-	// Since When it ended.
+	// Since When the sale ended.
 	Since time.Time `json:"since"`
 
-	// Reason Why it ended.
+	// Reason Why the sale ended.
 	Reason SaleToStopReason `json:"reason"`
 
 	// UserID The buyer.
@@ -1587,61 +1587,69 @@ type SaleToStop struct {
 	// Name Name of the buyer.
 	Name *string `json:"name"`
 
-	// LastReference Name of its last payment in the payment system, if that payment has one.
+	// LastReference Id of the last payment in the payment system, if that payment has one.
 	LastReference *string `json:"last_reference"`
 
 	// Sale The sale.
 	Sale Sale `json:"sale"`
 }
 
-// SaleToStopReason Why it ended.
+// SaleToStopReason Why the sale ended.
 type SaleToStopReason string
 
-// SaleWarning Something that did not fit of a sale that was recorded because its money had already been taken.
+// SaleWarning Something that did not fit about a sale that was recorded because its money had already been taken.
 type SaleWarning struct {
-	// Code A word for programs: `price_differs`, `sold_out`, `offer_ended`, `plan_archived`, `product_archived`, `coupon_archived`, `coupon_expired`, `coupon_used_up`, `coupon_currency`, `coupon_scope`, `second_tier` (the buyer has another tier of the same membership), `buyer_erased` (the buyer was erased, and gets no access), `sale_ended` or `paid_in_full` (a payment came for it nevertheless), `charging_stopped` (the sale opened again after it was confirmed that the payment system no longer charges it) or `plan_not_changed` (a change of plan at the end of the period could no longer be made).
+	// Code An identifier for programs:
+	//
+	// - `price_differs`, `sold_out`, `offer_ended`, `plan_archived`, `product_archived`: the price or the offer does not fit.
+	// - `coupon_archived`, `coupon_expired`, `coupon_used_up`, `coupon_currency`, `coupon_scope`: the coupon does not fit.
+	// - `second_tier`: the buyer has another tier of the same membership.
+	// - `buyer_erased`: the buyer was erased, and gets no access.
+	// - `sale_ended` or `paid_in_full`: a payment was received even so.
+	// - `charging_stopped`: the sale reopened after it was confirmed that the payment system had stopped charging it.
+	// - `plan_not_changed`: a change of plan at the end of the period could no longer be made.
 	Code string `json:"code"`
 
 	// Message A sentence for people. It may change.
 	Message string `json:"message"`
 }
 
-// SalesFigures Sums in all currencies, as far as they can be added up, and in each.
+// SalesFigures Sums for all currencies together, where they can be added, and for each currency.
 type SalesFigures struct {
-	// SalesCount Paid transactions.
+	// SalesCount Number of paid transactions.
 	SalesCount int64 `json:"sales_count"`
 
-	// RenewalsCount Those of them whose buyer had paid for the same sale before.
+	// RenewalsCount Number of these transactions whose buyer had paid for the same sale before.
 	RenewalsCount int64 `json:"renewals_count"`
 
-	// NewBuyersCount Buyers whose first paid transaction is among them.
+	// NewBuyersCount Number of buyers whose first paid transaction is one of these.
 	NewBuyersCount int64 `json:"new_buyers_count"`
 
-	// ChargebacksCount Those of them that are chargebacks.
+	// ChargebacksCount Number of these transactions that are chargebacks.
 	ChargebacksCount int64 `json:"chargebacks_count"`
 
-	// Charge What the buyers paid, in US cents.
+	// Charge Total that the buyers paid, in US cents.
 	Charge int64 `json:"charge"`
 
-	// Revenue What the school collected, in US cents.
+	// Revenue Total that the school collected, in US cents.
 	Revenue int64 `json:"revenue"`
 
-	// Currencies The sums of each currency.
+	// Currencies The sums for each currency.
 	Currencies []SalesSums `json:"currencies"`
 }
 
 // SalesReport What was sold and refunded in a period.
 type SalesReport struct {
-	// From First day.
+	// From First day of the period.
 	From string `json:"from"`
 
-	// Until Last day.
+	// Until Last day of the period.
 	Until string `json:"until"`
 
 	// TimeZone Time zone of the days.
 	TimeZone string `json:"time_zone"`
 
-	// By What the groups are; null without groups.
+	// By How the report is grouped; null without groups.
 	By *SalesReportBy `json:"by"`
 
 	// Figures The sums.
@@ -1654,15 +1662,15 @@ type SalesReport struct {
 	Groups []SalesReportGroup `json:"groups"`
 }
 
-// SalesReportBy What the groups are; null without groups.
+// SalesReportBy How the report is grouped; null without groups.
 type SalesReportBy string
 
 // SalesReportBefore The period before.
 type SalesReportBefore struct {
-	// From First day.
+	// From First day of the period.
 	From string `json:"from"`
 
-	// Until Last day.
+	// Until Last day of the period.
 	Until string `json:"until"`
 
 	// Figures The sums.
@@ -1671,58 +1679,58 @@ type SalesReportBefore struct {
 
 // SalesReportGroup A part of a report.
 type SalesReportGroup struct {
-	// ID The course, product, plan, author, affiliate or coupon; null for days, weeks, months and currencies, and for what belongs to none.
+	// ID Identifier of the course, product, plan, author, affiliate or coupon; null for days, weeks, months and currencies, and for the group of what belongs to none.
 	ID *int32 `json:"id"`
 
-	// Type The kind of a product, such as `course` or `membership_tier`; else null.
+	// Type The kind of product, such as `course` or `membership_tier`; null for other groups.
 	Type *string `json:"type"`
 
-	// Name What it is called, the code of a coupon or a currency; null if that is unknown.
+	// Name Name of the group, code of the coupon, or the currency; null if unknown.
 	Name *string `json:"name"`
 
-	// From First day of a day, week or month, as far as it is in the period; else null.
+	// From First day of the day, week or month that is in the period; null for other groups.
 	From *string `json:"from"`
 
-	// Until Last day of it.
+	// Until Last day of the day, week or month that is in the period; null for other groups.
 	Until *string `json:"until"`
 
 	// Figures The sums.
 	Figures SalesFigures `json:"figures"`
 }
 
-// SalesSums The sums of one currency, in its smallest unit.
+// SalesSums The sums for one currency, in its smallest unit.
 type SalesSums struct {
 	// Currency The currency.
 	Currency string `json:"currency"`
 
-	// SalesCount Paid transactions.
+	// SalesCount Number of paid transactions.
 	SalesCount int64 `json:"sales_count"`
 
-	// RenewalsCount Those of them whose buyer had paid for the same sale before.
+	// RenewalsCount Number of these transactions whose buyer had paid for the same sale before.
 	RenewalsCount int64 `json:"renewals_count"`
 
-	// NewBuyersCount Buyers whose first paid transaction is among them.
+	// NewBuyersCount Number of buyers whose first paid transaction is one of these.
 	NewBuyersCount int64 `json:"new_buyers_count"`
 
-	// ChargebacksCount Those of them that are chargebacks.
+	// ChargebacksCount Number of these transactions that are chargebacks.
 	ChargebacksCount int64 `json:"chargebacks_count"`
 
-	// Gross The prices without tax.
+	// Gross Prices without tax.
 	Gross int64 `json:"gross"`
 
-	// Tax The tax on them.
+	// Tax Tax on these prices.
 	Tax int64 `json:"tax"`
 
-	// RefundsBySaleDay What was refunded of these transactions, whenever.
+	// RefundsBySaleDay Refunds of these transactions, whenever they were made.
 	RefundsBySaleDay int64 `json:"refunds_by_sale_day"`
 
-	// RefundsByRefundDay What was refunded in the period, of whichever transactions.
+	// RefundsByRefundDay Refunds that were made in the period, of any transactions.
 	RefundsByRefundDay int64 `json:"refunds_by_refund_day"`
 
-	// Chargebacks What was not refunded of the prices of those that are chargebacks.
+	// Chargebacks The part of the prices of chargebacks that was not refunded.
 	Chargebacks int64 `json:"chargebacks"`
 
-	// ChargebackFees What the banks charged for chargebacks of these transactions.
+	// ChargebackFees The fees that banks charged for chargebacks of these transactions.
 	ChargebackFees int64 `json:"chargeback_fees"`
 
 	// AffiliateFees The shares of affiliates.
@@ -1731,17 +1739,17 @@ type SalesSums struct {
 	// AuthorFees The shares of authors.
 	AuthorFees int64 `json:"author_fees"`
 
-	// Net What is left of `gross` without `refunds_by_sale_day`, chargebacks and the three fees.
+	// Net `gross` minus `refunds_by_sale_day`, chargebacks and the three kinds of fees.
 	Net int64 `json:"net"`
 
-	// Charge What the buyers paid, in US cents.
+	// Charge Total that the buyers paid, in US cents.
 	Charge int64 `json:"charge"`
 
-	// Revenue What the school collected, in US cents.
+	// Revenue Total that the school collected, in US cents.
 	Revenue int64 `json:"revenue"`
 }
 
-// School A school and what it chose.
+// School A school and its settings.
 type School struct {
 	// ID Identifier of the school.
 	ID int32 `json:"id"`
@@ -1758,41 +1766,41 @@ type School struct {
 	// OnChargeback What a lost chargeback does to the learner's access.
 	OnChargeback SchoolOnChargeback `json:"on_chargeback"`
 
-	// OnCancellation What a cancelled subscription does to the learner's access.
+	// OnCancellation What canceling a subscription does to the learner's access.
 	OnCancellation SchoolOnCancellation `json:"on_cancellation"`
 
-	// OnLapse What becomes of a subscription or a payment plan, and the access that it gives, when its grace is over and nothing was paid. Only a sale that was recorded through this API, or a payment or a failed payment of which was, lapses. `keep` for schools from before this setting.
+	// OnLapse What happens to a subscription or a payment plan, and to the access that it gives, when its grace is over and nothing was paid. A sale can lapse only if it, or one of its payments or failed payments, was recorded through this API. For schools that are older than this setting, it is `keep`.
 	OnLapse SchoolOnLapse `json:"on_lapse"`
 
-	// GraceDays How many days of 24 hours after a payment was due the sale lapses.
+	// GraceDays Number of days, of 24 hours each, between when a payment was due and when the sale lapses.
 	GraceDays int32 `json:"grace_days"`
 
-	// AbandonAfterMinutes After how many minutes an open order is abandoned.
+	// AbandonAfterMinutes Number of minutes after which an open order is abandoned.
 	AbandonAfterMinutes int32 `json:"abandon_after_minutes"`
 
 	// TimeZone IANA name of the time zone in which the school's days begin and end, in its console and in exports by day.
-	// Times in answers are in UTC whatever it is.
+	// It does not affect times in responses, which are always in UTC.
 	TimeZone string `json:"time_zone"`
 
-	// ReviewComments Whether what learners write under lectures waits until the school approves it. Without that it is seen at once.
+	// ReviewComments Whether comments of learners must be approved by the school before others see them. If false, they are visible immediately.
 	ReviewComments bool `json:"review_comments"`
 
-	// KeepEvents How many days events are stored as webhooks were sent them, 7 or more; 0 is for good. An event that a delivery waits for stays until it was sent.
+	// KeepEvents Number of days for which events are stored in the form in which webhooks received them, at least 7; 0 means forever. An event with an unfinished delivery is kept until it has been sent.
 	KeepEvents int32 `json:"keep_events"`
 
-	// KeepAttempts How many days attempts to deliver events are stored; 0 is for good. Deliveries are stored as long as their events and attempts.
+	// KeepAttempts Number of days for which delivery attempts are stored; 0 means forever. Deliveries are stored as long as their events and attempts.
 	KeepAttempts int32 `json:"keep_attempts"`
 
-	// KeepAnswers How many days responses to requests with an `Idempotency-Key` are stored.
+	// KeepAnswers Number of days for which responses to requests with an `Idempotency-Key` are stored.
 	KeepAnswers int32 `json:"keep_answers"`
 
-	// KeepSessions How many days sessions, codes and tokens are stored after they ended.
+	// KeepSessions Number of days for which sessions, codes and tokens are stored after they end.
 	KeepSessions int32 `json:"keep_sessions"`
 
-	// KeepLinks How many days one-time links are stored after they expired.
+	// KeepLinks Number of days for which one-time links are stored after they expire.
 	KeepLinks int32 `json:"keep_links"`
 
-	// KeepEmails How many days emails are listed after they were queued. One that waits stays.
+	// KeepEmails Number of days for which emails are listed after they were queued. An email that is still waiting is kept.
 	KeepEmails int32 `json:"keep_emails"`
 }
 
@@ -1802,69 +1810,69 @@ type SchoolOnRefund string
 // SchoolOnChargeback What a lost chargeback does to the learner's access.
 type SchoolOnChargeback string
 
-// SchoolOnCancellation What a cancelled subscription does to the learner's access.
+// SchoolOnCancellation What canceling a subscription does to the learner's access.
 type SchoolOnCancellation string
 
-// SchoolOnLapse What becomes of a subscription or a payment plan, and the access that it gives, when its grace is over and nothing was paid. Only a sale that was recorded through this API, or a payment or a failed payment of which was, lapses. `keep` for schools from before this setting.
+// SchoolOnLapse What happens to a subscription or a payment plan, and to the access that it gives, when its grace is over and nothing was paid. A sale can lapse only if it, or one of its payments or failed payments, was recorded through this API. For schools that are older than this setting, it is `keep`.
 type SchoolOnLapse string
 
-// Seller Who sells in a school.
+// Seller The person or company that sells in a school.
 type Seller struct {
-	// Name Name of the person or company that sells; empty if the school issues no receipts.
+	// Name Name of the person or company that sells. Empty if the school issues no receipts.
 	Name string `json:"name"`
 
-	// Address Postal address; may be empty.
+	// Address Postal address. Can be empty.
 	Address string `json:"address"`
 
-	// TaxNumber Tax number; may be empty.
+	// TaxNumber Tax number. Can be empty.
 	TaxNumber string `json:"tax_number"`
 
-	// ReceiptPrefix What stands before the numbers of receipts; may be empty.
+	// ReceiptPrefix Prefix for the numbers of receipts. Can be empty.
 	ReceiptPrefix string `json:"receipt_prefix"`
 
-	// Since Since when; null if the school never had a seller.
+	// Since Since when these details apply; null if the school never had a seller.
 	Since *time.Time `json:"since"`
 }
 
-// Snapshot A state of a sandbox that was kept.
+// Snapshot A stored state of a sandbox.
 type Snapshot struct {
 	// Name Its name.
 	Name string `json:"name"`
 
-	// ClockAt What the clock showed.
+	// ClockAt The time that the clock showed.
 	ClockAt time.Time `json:"clock_at"`
 
-	// Size Size on disk in bytes.
+	// Size Size on disk, in bytes.
 	Size int64 `json:"size"`
 }
 
 // Statement What an affiliate or an author is owed in a period.
 type Statement struct {
-	// From Where the period begins.
+	// From Start of the period.
 	From *time.Time `json:"from"`
 
-	// Until Where the period ends.
+	// Until End of the period.
 	Until *time.Time `json:"until"`
 
 	// Lines The lines, oldest first.
 	Lines []StatementLine `json:"lines"`
 
-	// Sums The sum of these lines in each of their currencies.
+	// Sums The sums of these lines, one for each currency.
 	Sums []StatementSum `json:"sums"`
 
-	// More Whether lines come after these.
+	// More Whether there are lines after these.
 	More bool `json:"more"`
 
-	// Next The `after` of the next request while there are more.
+	// Next The number to send as `after` in the next request, as long as `more` is true.
 	Next *string `json:"next"`
 }
 
-// StatementLine What a payment brought, or what a step of its money changed in that.
+// StatementLine The fee for a payment, or a change to it because of a refund or a dispute.
 type StatementLine struct {
 	// At When it happened.
 	At time.Time `json:"at"`
 
-	// Kind What happened. `dispute_won` is one that was lost before.
+	// Kind What happened. `dispute_won` is a dispute that had been lost before.
 	Kind StatementLineKind `json:"kind"`
 
 	// SaleID The sale.
@@ -1873,20 +1881,20 @@ type StatementLine struct {
 	// TransactionID The payment.
 	TransactionID int32 `json:"transaction_id"`
 
-	// MovementID The step in the history of the payment; null for the payment itself and for an imported refund.
+	// MovementID The movement in the history of the payment; null for the payment itself and for an imported refund.
 	MovementID *int32 `json:"movement_id"`
 
 	// Currency Currency of the amount.
 	Currency string `json:"currency"`
 
-	// Amount What is owed for it; below 0, what is taken back.
+	// Amount The amount that is owed. Negative if it is taken back.
 	Amount int32 `json:"amount"`
 }
 
-// StatementLineKind What happened. `dispute_won` is one that was lost before.
+// StatementLineKind What happened. `dispute_won` is a dispute that had been lost before.
 type StatementLineKind string
 
-// StatementSum The sum of the lines of one currency.
+// StatementSum The sum of the lines in one currency.
 type StatementSum struct {
 	// Currency The currency.
 	Currency string `json:"currency"`
@@ -1895,12 +1903,12 @@ type StatementSum struct {
 	Amount int64 `json:"amount"`
 }
 
-// TemplateSecret A secret of templates, without its text.
+// TemplateSecret A secret for templates, without its value.
 type TemplateSecret struct {
 	// ID Identifier of the secret, unique in the school.
 	ID int32 `json:"id"`
 
-	// Name What templates call it.
+	// Name Name of the variable in templates.
 	Name string `json:"name"`
 
 	// CreatedAt Time of creation.
@@ -1910,15 +1918,15 @@ type TemplateSecret struct {
 	UpdatedAt time.Time `json:"updated_at"`
 }
 
-// TemplateVariable A value that templates can show.
+// TemplateVariable A value that templates can use.
 type TemplateVariable struct {
-	// Name What templates call it.
+	// Name Name of the variable in templates.
 	Name string `json:"name"`
 
 	// Description What it is.
 	Description string `json:"description"`
 
-	// Example What it is in a preview.
+	// Example Value of the variable in a preview.
 	Example string `json:"example"`
 }
 
@@ -1927,25 +1935,25 @@ type UserAccess struct {
 	// Product The product.
 	Product AccessProduct `json:"product"`
 
-	// HasAccess Whether the user may use the product now: a reason is active, and no block outranks it.
+	// HasAccess Whether the user may use the product now: a reason is active, and no block overrides it.
 	HasAccess bool `json:"has_access"`
 
-	// EndsAt When access ends by itself, which is the latest `ends_at` of the active reasons; null if it does not, or if there is none now.
+	// EndsAt When access is set to end, which is the latest `ends_at` of the active reasons; null if no end is set, or if there is no access now.
 	EndsAt *time.Time `json:"ends_at"`
 
-	// BlockedAt Since when a block of this product keeps the user out, if one does.
+	// BlockedAt Since when a block has kept the user out of this product; null if none does.
 	BlockedAt *time.Time `json:"blocked_at"`
 
-	// Reasons The reasons, at most 100: the active ones first, then the latest.
+	// Reasons The reasons, at most 100: active ones first, then the most recent.
 	Reasons []AccessReason `json:"reasons"`
 
-	// ReasonCount How many reasons there are.
+	// ReasonCount Total number of reasons.
 	ReasonCount int32 `json:"reason_count"`
 }
 
 // UserState Whether a user can sign in.
 type UserState struct {
-	// ID Identifies the user.
+	// ID Identifier of the user.
 	ID int32 `json:"id"`
 
 	// DisabledAt When the user was disabled; null if they are enabled.
@@ -1954,7 +1962,7 @@ type UserState struct {
 
 // UserTags All tags of a user.
 type UserTags struct {
-	// Tags The tags, each of 1 to 255 bytes without NUL characters. A user can be given at most 100 different ones.
+	// Tags The tags, each of 1 to 255 bytes without NUL characters. A user can have at most 100 different tags.
 	Tags []string `json:"tags"`
 }
 
@@ -1963,19 +1971,19 @@ type Webhook struct {
 	// ID Identifier of the webhook, unique in the school.
 	ID int32 `json:"id"`
 
-	// URL Where it is sent to.
+	// URL URL that events are sent to.
 	URL string `json:"url"`
 
-	// State `verified` once it has accepted an event, `failed` when nothing is sent to it any longer.
+	// State State of the webhook. `verified` once it has accepted an event; `failed` if nothing is sent to it any longer.
 	State WebhookState `json:"state"`
 
-	// Events Names of the events it receives; empty means all.
+	// Events Names of the events that the webhook receives. Empty means all.
 	Events []string `json:"events"`
 
-	// AsArray Whether the body is an array of one.
+	// AsArray Whether the body is an array with one element.
 	AsArray bool `json:"as_array"`
 
-	// Schedule When a delivery that failed is tried again.
+	// Schedule When failed deliveries are retried.
 	Schedule WebhookSchedule `json:"schedule"`
 
 	// RateLimit Maximum number of messages per minute; 0 means no limit.
@@ -1987,17 +1995,17 @@ type Webhook struct {
 	// CreatedAt When it was made.
 	CreatedAt time.Time `json:"created_at"`
 
-	// FailedAt When it failed.
+	// FailedAt When the attempt failed.
 	FailedAt *time.Time `json:"failed_at"`
 
-	// OldSecretUntil Until when the secret before signs as well.
+	// OldSecretUntil Until when messages are also signed with the previous secret.
 	OldSecretUntil *time.Time `json:"old_secret_until"`
 }
 
-// WebhookState `verified` once it has accepted an event, `failed` when nothing is sent to it any longer.
+// WebhookState State of the webhook. `verified` once it has accepted an event; `failed` if nothing is sent to it any longer.
 type WebhookState string
 
-// WebhookSchedule When a delivery that failed is tried again.
+// WebhookSchedule When failed deliveries are retried.
 type WebhookSchedule string
 
 // WebhookWithSecret A webhook with its secret.
@@ -2005,6 +2013,6 @@ type WebhookWithSecret struct {
 	// Webhook The webhook.
 	Webhook Webhook `json:"webhook"`
 
-	// Secret What it is signed with, as Standard Webhooks writes it.
+	// Secret The secret that messages are signed with, in the format of Standard Webhooks.
 	Secret string `json:"secret"`
 }
