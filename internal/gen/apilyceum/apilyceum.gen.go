@@ -45,7 +45,7 @@ type AccessReason struct {
 	// Through The collection or tier that the product comes with; null if the product itself was sold or given.
 	Through *AccessThrough `json:"through"`
 
-	// KeptFrom The collection that the product was in until it was removed; null if that does not apply.
+	// KeptFrom The collection through which the user had the product until it was removed from the collection; otherwise null.
 	KeptFrom *AccessKeptFrom `json:"kept_from"`
 
 	// StartsAt When the reason began.
@@ -88,7 +88,7 @@ type AccessThrough struct {
 	Name string `json:"name"`
 }
 
-// AccessKeptFrom The collection that the product was in until it was removed; null if that does not apply.
+// AccessKeptFrom The collection through which the user had the product until it was removed from the collection; otherwise null.
 type AccessKeptFrom struct {
 	// Type Kind of the product.
 	Type AnyProductType `json:"type"`
@@ -357,7 +357,7 @@ type Coaching struct {
 	// Name Name of the coaching product.
 	Name string `json:"name"`
 
-	// Description What it is.
+	// Description Description.
 	Description *string `json:"description"`
 
 	// ImageURL URL of the picture.
@@ -489,7 +489,7 @@ type Coupon struct {
 	// CapVisible Whether pages show how many uses are left.
 	CapVisible bool `json:"cap_visible"`
 
-	// DisplayPriority What pages show first.
+	// DisplayPriority What pages show first: the time left or the uses left.
 	DisplayPriority *CouponDisplayPriority `json:"display_priority"`
 
 	// FriendlyURL Last part of a URL under which it is offered.
@@ -514,7 +514,7 @@ type CouponScopeType string
 // CouponProductType Kind of the only product that the coupon is valid for.
 type CouponProductType string
 
-// CouponDisplayPriority What pages show first.
+// CouponDisplayPriority What pages show first: the time left or the uses left.
 type CouponDisplayPriority string
 
 // Course A course, without its sections and lectures.
@@ -528,7 +528,7 @@ type Course struct {
 	// Heading Subtitle of the course.
 	Heading *string `json:"heading"`
 
-	// Description What it is.
+	// Description Description.
 	Description *string `json:"description"`
 
 	// IsPublished Whether learners can see it.
@@ -831,7 +831,7 @@ type Membership struct {
 	// Name Name of the membership.
 	Name string `json:"name"`
 
-	// Description What it is.
+	// Description Description.
 	Description *string `json:"description"`
 
 	// ImageURL URL of the picture.
@@ -861,7 +861,7 @@ type MembershipTier struct {
 	// Name Name of the tier.
 	Name string `json:"name"`
 
-	// Description What it is.
+	// Description Description.
 	Description *string `json:"description"`
 
 	// Position Position among the tiers of the membership; ties are ordered by `id`.
@@ -1182,7 +1182,7 @@ type PreviewProductProductType string
 
 // PreviewReason An entitlement that gives access.
 type PreviewReason struct {
-	// ProductType Kind of the product that the entitlement is for. The product itself may come with that product.
+	// ProductType Kind of the product that the entitlement is for: the product itself, or one that it comes with.
 	ProductType PreviewReasonProductType `json:"product_type"`
 
 	// ProductID Identifier of that product.
@@ -1198,7 +1198,7 @@ type PreviewReason struct {
 	EndsAt *time.Time `json:"ends_at"`
 }
 
-// PreviewReasonProductType Kind of the product that the entitlement is for. The product itself may come with that product.
+// PreviewReasonProductType Kind of the product that the entitlement is for: the product itself, or one that it comes with.
 type PreviewReasonProductType string
 
 // PricingPlan One way of paying for a product.
@@ -1308,7 +1308,7 @@ type ProductCollection struct {
 	// Name Name of the collection.
 	Name string `json:"name"`
 
-	// Description What it is.
+	// Description Description.
 	Description *string `json:"description"`
 
 	// ImageURL URL of the picture.
@@ -1452,7 +1452,7 @@ type Receipt struct {
 	// ReceiptID The receipt of the payment. Unless this is a credit note, it is the same as `id`.
 	ReceiptID int32 `json:"receipt_id"`
 
-	// TransactionID The transaction that was paid.
+	// TransactionID The transaction of the payment.
 	TransactionID int32 `json:"transaction_id"`
 
 	// UserID The buyer.
@@ -1923,7 +1923,7 @@ type TemplateVariable struct {
 	// Name Name of the variable in templates.
 	Name string `json:"name"`
 
-	// Description What it is.
+	// Description Description.
 	Description string `json:"description"`
 
 	// Example Value of the variable in a preview.
@@ -1974,7 +1974,7 @@ type Webhook struct {
 	// URL URL that events are sent to.
 	URL string `json:"url"`
 
-	// State State of the webhook. `verified` once it has accepted an event; `failed` if nothing is sent to it any longer.
+	// State State of the webhook. `verified` once it has accepted an event; `failed` if events are no longer sent to it.
 	State WebhookState `json:"state"`
 
 	// Events Names of the events that the webhook receives. Empty means all.
@@ -2002,7 +2002,7 @@ type Webhook struct {
 	OldSecretUntil *time.Time `json:"old_secret_until"`
 }
 
-// WebhookState State of the webhook. `verified` once it has accepted an event; `failed` if nothing is sent to it any longer.
+// WebhookState State of the webhook. `verified` once it has accepted an event; `failed` if events are no longer sent to it.
 type WebhookState string
 
 // WebhookSchedule When failed deliveries are retried.

@@ -119,7 +119,7 @@ type CourseList struct {
 
 // CourseProgress How far a user has come in a course.
 type CourseProgress struct {
-	// ID Identifier of the progress, unique in the school.
+	// ID Identifier of the progress record, unique in the school.
 	ID int32 `json:"id"`
 
 	// Certificate The certificate; its fields are null until it is issued.
@@ -548,7 +548,7 @@ type QuizResponses struct {
 	// Graded Whether the quiz is graded.
 	Graded bool `json:"graded"`
 
-	// Responses The responses, by user.
+	// Responses The responses, sorted by user.
 	Responses []QuizResponse `json:"responses"`
 }
 

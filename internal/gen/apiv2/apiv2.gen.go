@@ -441,7 +441,7 @@ type CourseList struct {
 
 // CourseProgress How far the learner has come in a course.
 type CourseProgress struct {
-	// ID Identifier of the progress, unique in the school.
+	// ID Identifier of the progress record, unique in the school.
 	ID int32 `json:"id"`
 
 	// Certificate The certificate; its fields are null until it is issued.
@@ -591,7 +591,7 @@ type DigitalDownload struct {
 	// Name Name of the digital download.
 	Name string `json:"name"`
 
-	// Description What it is.
+	// Description Description.
 	Description *string `json:"description"`
 
 	// IsPublished Whether learners can see it.
@@ -720,7 +720,7 @@ type LearnerMembership struct {
 	// Name Name of the membership.
 	Name string `json:"name"`
 
-	// Description What it is.
+	// Description Description.
 	Description *string `json:"description"`
 
 	// ImageURL URL of the picture.
@@ -750,7 +750,7 @@ type LearnerMembershipDetail struct {
 	// Name Name of the membership.
 	Name string `json:"name"`
 
-	// Description What it is.
+	// Description Description.
 	Description *string `json:"description"`
 
 	// ImageURL URL of the picture.
@@ -945,7 +945,7 @@ type LearnerTier struct {
 	// Name Name of the tier.
 	Name string `json:"name"`
 
-	// Description What it is.
+	// Description Description.
 	Description *string `json:"description"`
 }
 
@@ -1308,7 +1308,7 @@ type Product struct {
 	// Name Name of the product.
 	Name string `json:"name"`
 
-	// Description What it is.
+	// Description Description.
 	Description *string `json:"description"`
 
 	// IsPublished Whether learners see the product. For a tier, also requires that its membership is published.
@@ -1347,7 +1347,7 @@ type ProductCollection struct {
 	// Name Name of the product collection.
 	Name string `json:"name"`
 
-	// Description What it is.
+	// Description Description.
 	Description *string `json:"description"`
 
 	// IsPublished Whether learners can see it.
@@ -1978,7 +1978,7 @@ type Upload struct {
 // UploadUploadMethod Always `PUT`. POST does the same.
 type UploadUploadMethod string
 
-// User A person of the school.
+// User A user of the school.
 type User struct {
 	// ID Identifier of the user, unique in the school.
 	ID int32 `json:"id"`
@@ -2059,7 +2059,7 @@ type UserQuizResponse struct {
 	Answers *map[string]interface{} `json:"answers,omitempty"`
 }
 
-// UserWithMetrics A person of the school, with what they bought and learned.
+// UserWithMetrics A user of the school, with what they bought and learned.
 type UserWithMetrics struct {
 	// ID Identifier of the user, unique in the school.
 	ID int32 `json:"id"`
