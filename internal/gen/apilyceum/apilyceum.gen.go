@@ -162,7 +162,7 @@ type Attention struct {
 	// ID Identifier of the warning, unique in the school.
 	ID int32 `json:"id"`
 
-	// Code An identifier of the error, for programs.
+	// Code An identifier of the kind of warning, for programs.
 	Code string `json:"code"`
 
 	// Message A sentence for people. It may change.
@@ -990,7 +990,7 @@ type Order struct {
 	// Currency Currency of the price.
 	Currency string `json:"currency"`
 
-	// State State of the delivery.
+	// State State of the order.
 	State OrderState `json:"state"`
 
 	// CreatedAt When it was opened.
@@ -1009,7 +1009,7 @@ type Order struct {
 	ReturnURL *string `json:"return_url"`
 }
 
-// OrderState State of the delivery.
+// OrderState State of the order.
 type OrderState string
 
 // PageSnippet The HTML that a school adds to the account pages of its learners.
@@ -1509,7 +1509,7 @@ type Sale struct {
 	// UserID The buyer.
 	UserID *int32 `json:"user_id"`
 
-	// PricingPlanID The product that was bought.
+	// PricingPlanID The pricing plan that was bought.
 	PricingPlanID *int32 `json:"pricing_plan_id"`
 
 	// CouponID The coupon that lowered the price.
@@ -1908,7 +1908,7 @@ type TemplateSecret struct {
 	// ID Identifier of the secret, unique in the school.
 	ID int32 `json:"id"`
 
-	// Name Name of the variable in templates.
+	// Name Name of the secret in templates.
 	Name string `json:"name"`
 
 	// CreatedAt Time of creation.
@@ -1995,7 +1995,7 @@ type Webhook struct {
 	// CreatedAt When it was made.
 	CreatedAt time.Time `json:"created_at"`
 
-	// FailedAt When the attempt failed.
+	// FailedAt When the webhook failed.
 	FailedAt *time.Time `json:"failed_at"`
 
 	// OldSecretUntil Until when messages are also signed with the previous secret.
