@@ -221,8 +221,9 @@ func TestDelete(t *testing.T) {
 	if p.holds(lyceum.V1, id, text) {
 		t.Error("the app works after it is deleted")
 	}
+	want(t, p.ask(p.owner, "GET", path, nil), 404)
+	want(t, p.ask(p.owner, "POST", path, nil), 409, "This app was deleted on")
 	for _, method := range []string{"GET", "POST"} {
-		want(t, p.ask(p.owner, method, path, nil), 404)
 		want(t, p.ask(p.owner, method, path+"/delete", nil), 404)
 	}
 }
