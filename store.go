@@ -186,7 +186,7 @@ type Reads interface {
 
 	// FindTexts searches the next texts that may mention a person: orders, comments, notes,
 	// reasons, the journal, stored responses, jobs, and last what was sent to webhooks and what
-	// they responded, a few hundred of the newest at a time. It returns up to 256 of them,
+	// they responded, a few hundred of the newest at a time. It returns a limited number of them,
 	// where to continue, and whether there is more to search.
 	FindTexts(user UserID, called Called, from Searched) (found FoundTexts, next Searched, more bool, err error)
 
