@@ -32,7 +32,7 @@ type Files struct {
 // stalled is how long a download may receive nothing.
 const stalled = time.Minute
 
-// downloads downloads files without the API key, and only from certain origins.
+// downloads fetches files without the API key, and only from certain origins.
 type downloads struct {
 	Files
 	from string
