@@ -14,7 +14,7 @@ func TestErasePageOfASandbox(t *testing.T) {
 	page := signedIn(t, &shop{addr: strings.TrimPrefix(login.BaseURL, "http://"), key: login.APIKey}, login)
 	for user := login.Learner.ID + 1; ; user++ {
 		text := page(t, fmt.Sprintf("/admin/people/%d/erase", user))
-		if !strings.Contains(text, "for good?") { // they have a subscription
+		if !strings.Contains(text, "Permanently erase") { // they have a subscription
 			continue
 		}
 		if strings.Contains(text, "PostgreSQL") {

@@ -52,11 +52,11 @@ func TestAccessOfAPerson(t *testing.T) {
 	leads(t, p.ask(p.owner, "POST", ada, form), ada+"?done=given") // submitted twice
 	want(t, p.ask(p.owner, "GET", ada+"?done=given", nil), 200, "Access is given.", "3 products", "Pottery", fmt.Sprintf("Sale %d", sale),
 		"Pricing plan Pottery in full", "Comes with Whole studio (product collection)", "Given by hand",
-		"Product collection 1 · until 1 Apr 2026, 00:00 UTC", "Course 1 · without an end", "Course 2 · until 1 Apr 2026")
+		"Product collection 1 · until 1 Apr 2026, 00:00 UTC", "Course 1 · no end date", "Course 2 · until 1 Apr 2026")
 
 	end := ada + "/course/1/end"
 	want(t, p.ask(p.owner, "GET", end, nil), 200, "End the access of Ada Lovelace to Pottery (course 1)?", "Pottery: access ends at once.", fmt.Sprintf("Sale %d, Pottery in full", sale),
-		"kept out of it until they are enrolled", "Whole studio")
+		"blocked from it until they are enrolled", "Whole studio")
 	subscription, _ := p.sell(2, 12)
 	for user, subscribed := range map[lyceum.UserID]bool{11: false, 12: true} {
 		one, all := p.ask(p.owner, "GET", accessPath(user)+"/course/1/end", nil).Body.String(), p.ask(p.owner, "GET", accessPath(user), nil).Body.String()
@@ -93,9 +93,9 @@ func TestEndOfAccessChangedMeanwhile(t *testing.T) {
 	want(t, w, 200, fmt.Sprintf("Sale %d, Pottery in full", once))
 	subscription, _ := p.sell(2, 11)
 	before := p.state()
-	want(t, p.ask(p.owner, "POST", end, url.Values{}), 200, "Nothing was ended yet.") // without a promise
+	want(t, p.ask(p.owner, "POST", end, url.Values{}), 200, "Nothing has been ended yet.") // without a promise
 	w = p.ask(p.owner, "POST", end, promised(url.Values{}, w))
-	want(t, w, 200, "Nothing was ended yet.", fmt.Sprintf("Sale %d", subscription), "which is cancelled")
+	want(t, w, 200, "Nothing has been ended yet.", fmt.Sprintf("Sale %d", subscription), "which is cancelled")
 	p.untouched(before)
 	leads(t, p.ask(p.owner, "POST", end, promised(url.Values{}, w)), accessPath(11)+"?done=access-ended")
 	leads(t, p.ask(p.owner, "POST", end, promised(url.Values{}, w)), accessPath(11)+"?done=access-ended") // submitted twice
@@ -174,7 +174,7 @@ func TestToStopCharging(t *testing.T) {
 	p.market()
 	p.session()
 	const list = "/admin/sales_to_stop"
-	want(t, p.ask(p.owner, "GET", list, nil), 200, "Nothing is to be stopped")
+	want(t, p.ask(p.owner, "GET", list, nil), 200, "Nothing to stop")
 	want(t, p.ask(p.owner, "GET", list+"?page=2", nil), 200, "There is no page 2")
 	want(t, p.ask(p.owner, "GET", list+"?page=x", nil), 422, "Page must be a whole number")
 	var ids []lyceum.SaleID

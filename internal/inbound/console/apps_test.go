@@ -212,7 +212,7 @@ func TestDisableAndEnable(t *testing.T) {
 func TestDelete(t *testing.T) {
 	p := open(t, site)
 	path, id, text := p.register("Ledger", good, "1")
-	want(t, p.ask(p.owner, "GET", path+"/delete", nil), 200, "Delete Ledger for good?", `action="`+path+`/delete"`)
+	want(t, p.ask(p.owner, "GET", path+"/delete", nil), 200, "Permanently delete Ledger?", `action="`+path+`/delete"`)
 	if !p.holds(lyceum.V1, id, text) {
 		t.Error("the question alone has deleted the app")
 	}

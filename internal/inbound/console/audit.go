@@ -344,7 +344,7 @@ func (c *console) exportAudit(w http.ResponseWriter, r *http.Request, v *visit) 
 	if first.Span > maxAuditFile {
 		return c.showAudit(w, r, v, &auditPage{Form: f}, q, []lyceum.FieldError{{
 			Field: "from", Message: "must be later: a file covers at most " + number(maxAuditFile) +
-				" changes, and the school made " + number(first.Span) + " in these days",
+				" changes, and the school made " + number(first.Span) + " in this period",
 		}})
 	}
 	header := w.Header()

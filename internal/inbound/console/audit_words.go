@@ -41,8 +41,8 @@ var programs = map[string]string{
 // changeWords describes the types of changes that noun and verb do not describe well.
 var changeWords = map[lyceum.EntryType]string{
 	lyceum.SignedIn: "Signed in", lyceum.SignInFailed: "Sign-in failed",
-	lyceum.AccountLocked:  "Sign-in refused: too many tries for the account",
-	lyceum.SignInsRefused: "Sign-ins refused: too many failed tries from one address",
+	lyceum.AccountLocked:  "Sign-in refused: too many attempts for the account",
+	lyceum.SignInsRefused: "Sign-ins refused: too many failed attempts from one address",
 	lyceum.UserSignedOut:  "Signed out everywhere", lyceum.SessionEnded: "Session ended",
 	lyceum.LinkCreated:     "Link to set a password created",
 	lyceum.SecondFactorSet: "Second factor turned on", lyceum.SecondFactorRemoved: "Second factor removed",
@@ -66,7 +66,7 @@ var changeWords = map[lyceum.EntryType]string{
 	lyceum.EntitlementUpdated: "Access changed", lyceum.EntitlementDeleted: "Access replaced",
 	lyceum.BlockCreated: "Access blocked", lyceum.BlockDeleted: "Block removed",
 	lyceum.PaymentFailureCreated:  "Payment failed",
-	lyceum.LectureProgressDeleted: "Completion of a lecture taken back",
+	lyceum.LectureProgressDeleted: "Completion of a lecture undone",
 }
 
 // nounWords are the nouns that are worded differently than in the types of changes.

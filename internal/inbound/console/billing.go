@@ -51,7 +51,7 @@ func billingOf(d *sales.SaleDetail, p *lyceum.PricingPlan, zone *time.Location, 
 		}
 		return b
 	case d.PaidInFull:
-		b.Next = "None: each payment was made, and access stays"
+		b.Next = "None: all payments were made, and access stays"
 		return b
 	case !d.PaidUntil.Present:
 		b.Next = "Nothing is paid for"
@@ -71,7 +71,7 @@ func billingOf(d *sales.SaleDetail, p *lyceum.PricingPlan, zone *time.Location, 
 	case d.BilledSince.Present:
 		b.Ends = "The school keeps subscriptions that are not paid for"
 	default:
-		b.Ends = "It came by an import, and does not lapse before it is paid for here"
+		b.Ends = "It was imported, and does not lapse before it is paid for here"
 	}
 	return b
 }
@@ -86,7 +86,7 @@ func dayOf(c lyceum.Billing) string {
 	case c.Interval == "year":
 		return c.Anchor.Format("2 January")
 	case day > 28:
-		return fmt.Sprintf("Day %d of the month, or its last", day)
+		return fmt.Sprintf("Day %d of the month, or its last day", day)
 	default:
 		return fmt.Sprintf("Day %d of the month", day)
 	}

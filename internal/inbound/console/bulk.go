@@ -56,7 +56,7 @@ var actionLabels = map[lyceum.BulkAction]string{
 var actionHints = map[lyceum.BulkAction]string{
 	lyceum.BulkEnroll:     "Gives access to those who have none.",
 	lyceum.BulkUnenroll:   "Ends access at once, and the subscriptions behind it.",
-	lyceum.BulkGiveAccess: "Adds access for all, also for those who have it; it can have a last day.",
+	lyceum.BulkGiveAccess: "Adds access for all, including those who already have it. It can have a last day.",
 	lyceum.BulkAddTags:    "Keeps the tags that people have.",
 	lyceum.BulkRemoveTags: "Keeps all other tags.",
 }
@@ -212,7 +212,7 @@ func (c *console) peopleOf(
 	switch f.Values["who"] {
 	case byFile:
 		if file == nil {
-			refuse("file", "is required; choose a file, or another way to say who")
+			refuse("file", "is required; choose a file, or another way to select people")
 			return wrong, nil
 		}
 		refuse("file", readPeople(string(file), job))
@@ -236,7 +236,7 @@ func (c *console) peopleOf(
 		job.Filter = lyceum.Some(filter)
 		return wrong, nil
 	}
-	refuse("who", "is required; choose how to say who")
+	refuse("who", "is required; choose how to select people")
 	return wrong, nil
 }
 

@@ -54,7 +54,7 @@ var resultLabels = map[bool]map[lyceum.BulkResult]mark{
 	},
 	false: {
 		lyceum.BulkDone: {"", "Will be done"}, lyceum.BulkUnchanged: {"badge-off", "Nothing to do"},
-		lyceum.BulkFailed: {"badge-bad", "Will fail"}, "": {"", "Not looked at yet"},
+		lyceum.BulkFailed: {"badge-bad", "Will fail"}, "": {"", "Not checked yet"},
 	},
 }
 

@@ -115,7 +115,7 @@ func TestBulkChangeThatEndsSalesOrFails(t *testing.T) {
 	if _, err := p.bulk.Continue(t.Context(), 1); err == nil {
 		t.Error("nobody hears of it")
 	}
-	want(t, p.ask(p.owner, "GET", bulkPath+"/2", nil), 200, "Failed", "It stopped before the end: ada@example.com: no entitlement_id is left")
+	want(t, p.ask(p.owner, "GET", bulkPath+"/2", nil), 200, "Failed", "It stopped early: ada@example.com: no entitlement_id is left")
 	leads(t, p.ask(p.owner, "POST", bulkPath+"/2/cancel", url.Values{}), bulkPath+"/2")
 }
 
@@ -179,7 +179,7 @@ func TestBulkChangeByPages(t *testing.T) {
 		fmt.Fprintf(&list, "nobody%d@example.com\n", n)
 	}
 	leads(t, p.upload(list.String(), "action", "enroll", "who", "file", "product_type", "course", "product", "1"), bulkPath+"/1")
-	want(t, p.ask(p.owner, "GET", bulkPath+"/1", nil), 200, "Being prepared", "50 of 250", "Looking at what would happen")
+	want(t, p.ask(p.owner, "GET", bulkPath+"/1", nil), 200, "Being prepared", "50 of 250", "Checking what would happen")
 	p.work()
 	want(t, p.ask(p.owner, "GET", bulkPath+"/1", nil), 200, "Not started", "250 people, page 1 of 3", "nobody99@example.com")
 	want(t, p.ask(p.owner, "GET", bulkPath+"/1?page=3&result=failed", nil), 200, "page 3 of 3", "nobody249@example.com")

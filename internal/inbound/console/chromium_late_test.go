@@ -37,7 +37,7 @@ func TestLateFormInABrowser(t *testing.T) {
 	w.do(chromedp.SetValue("#body", "Thank you!\nYours"))
 	owner := func() string { p.session(); return p.owner }
 	w.tooLate(p, "button[value=save]", owner)
-	w.until("document.querySelector('[role=alert]').textContent.startsWith('Nothing was done yet')")
+	w.until("document.querySelector('[role=alert]').textContent.startsWith('Nothing has been done yet')")
 	w.eachAppearance(func() { w.sound() })
 	if got := w.text("document.getElementById('body').value"); got != "Thank you!\nYours" {
 		t.Errorf("the text is %q", got)

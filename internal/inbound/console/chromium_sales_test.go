@@ -258,5 +258,5 @@ func TestSubscriptionsInABrowser(t *testing.T) {
 	w.press("form[action$='/charging_stopped'] button")
 	w.until("location.search === '?done=stopped' && !document.querySelector('#charging')")
 	w.open("/admin/sales_to_stop")
-	w.until("document.getElementById('empty').textContent === 'Nothing is to be stopped'")
+	w.until("document.getElementById('empty').textContent === 'Nothing to stop'")
 }

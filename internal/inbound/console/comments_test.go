@@ -82,12 +82,12 @@ func TestCommentChangedMeanwhile(t *testing.T) {
 	}
 	change("Buy now")
 	before := p.state()
-	want(t, p.ask(p.owner, "POST", path, url.Values{}), http.StatusConflict, "Nothing was changed yet.") // not read
+	want(t, p.ask(p.owner, "POST", path, url.Values{}), http.StatusConflict, "Nothing has been changed yet.") // not read
 	w := p.ask(p.owner, "POST", path, listed)
-	want(t, w, http.StatusConflict, "Nothing was changed yet.", "Approve the comment of Ada Lovelace?", "Buy now", "Learners see it then.")
+	want(t, w, http.StatusConflict, "Nothing has been changed yet.", "Approve the comment of Ada Lovelace?", "Buy now", "Learners will then see it.")
 	p.untouched(before)
 	change("Buy now", lyceum.CommentAttachment{URL: "https://example.com/a.png", Kind: "image"})
-	want(t, p.ask(p.owner, "POST", path, form(w)), http.StatusConflict, "Nothing was changed yet.")
+	want(t, p.ask(p.owner, "POST", path, form(w)), http.StatusConflict, "Nothing has been changed yet.")
 	w = p.ask(p.owner, "POST", path, listed)
 	leads(t, p.ask(p.owner, "POST", path, form(w)), commentsPath+"?done=comment-approved&status=awaiting_review")
 }
@@ -95,7 +95,7 @@ func TestCommentChangedMeanwhile(t *testing.T) {
 // An owner reviews what learners wrote.
 func TestModeratingComments(t *testing.T) {
 	p := open(t, site)
-	want(t, p.ask(p.owner, "GET", commentsPath, nil), 200, "Nothing waits for you.", "What learners write is seen at once.")
+	want(t, p.ask(p.owner, "GET", commentsPath, nil), 200, "No comments are waiting for you.", "New comments are visible at once.")
 	p.talk()
 	want(t, p.ask(p.owner, "GET", commentsPath, nil), 200, "2 comments", "Ada Lovelace", "Clay, Pottery", "<b>Bold</b>", "…", "Approve", "Deny…")
 	want(t, p.ask(p.owner, "GET", commentsPath+"?status=approved", nil), 200, "1 comment", "Thanks", "Remove…", `aria-current="page">Approved</a>`)
@@ -109,7 +109,7 @@ func TestModeratingComments(t *testing.T) {
 	leads(t, p.moderate(3, "remove"), commentsPath+"?done=comment-removed&status=approved")
 
 	before := p.state()
-	want(t, p.moderate(2, "approve"), http.StatusUnprocessableEntity, "comment 2 has another status by now")
+	want(t, p.moderate(2, "approve"), http.StatusUnprocessableEntity, "comment 2 has another status now")
 	want(t, p.ask(p.owner, "GET", commentsPath+"/2/remove", nil), 200, "Nothing can be changed")
 	for _, path := range []string{"/99", "/0", "/x"} {
 		want(t, p.ask(p.owner, "GET", commentsPath+path+"/deny", nil), 404)
@@ -121,7 +121,7 @@ func TestModeratingComments(t *testing.T) {
 	p.untouched(before)
 
 	leads(t, p.ask(p.owner, "POST", commentsPath+"/review", url.Values{"review": {"on"}}), commentsPath+"?done=review-on")
-	want(t, p.ask(p.owner, "GET", commentsPath, nil), 200, "waits until you approve it")
+	want(t, p.ask(p.owner, "GET", commentsPath, nil), 200, "wait until you approve them")
 }
 
 func TestCommentsInABrowser(t *testing.T) {

@@ -231,7 +231,7 @@ func TestFirstRoom(t *testing.T) {
 	p := open(t, site)
 	p.register("Ledger", "https://app.example.com/cb", "1")
 	w := p.ask(p.owner, "GET", "/admin", nil)
-	want(t, w, 200, "Northwind Academy", "School 1", "owner@example.com", "Four steps to begin with",
+	want(t, w, 200, "Northwind Academy", "School 1", "owner@example.com", "Four steps to get started",
 		"http://api.example.com", "http://school.example.com/secure/1/identity/oauth_provider/authorize",
 		"http://api.example.com/v1/current_user/oauth2/token", "http://api.example.com/v2/current_user/oauth2/token", `href="/docs"`,
 		`href="/admin" aria-current="page"`)

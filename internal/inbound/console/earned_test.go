@@ -37,7 +37,7 @@ func (p *place) earnings() {
 
 func TestEarned(t *testing.T) {
 	p := open(t, site)
-	want(t, p.ask(p.owner, "GET", "/admin", nil), 200, "Four steps to begin with", "Bring your sales", "Connect a program", "Make something to sell", "Invite your partner")
+	want(t, p.ask(p.owner, "GET", "/admin", nil), 200, "Four steps to get started", "Bring in your sales", "Connect a program", "Set up something to sell", "Invite your staff")
 	p.earnings()
 	w := p.ask(p.owner, "GET", "/admin", nil)
 	want(t, w, 200, "Last 30 days in EUR", `href="/admin?currency=USD"`, byCourse, "Best courses", "Pottery", "Best affiliates", "Affiliate 7", "Newest sales", "Ada Lovelace", "Show the figures", "refunded</title>",

@@ -46,7 +46,7 @@ func TestEmails(t *testing.T) {
 	want(t, p.ask(p.owner, "GET", emailsPath+"/welcome", nil), 404)
 
 	want(t, post("preview", "About {{ school.name }}", "1 <b>\r\n{{ changed }}"), 200, "<h2 id=\"preview\">Preview</h2>", "About My school", "1 &lt;b&gt;\npassword</pre>")
-	want(t, post("preview", "{{ nothing }}", "{% if %}"), 422, "2 fields need correction", "Subject is not a template that works: line 1: undefined variable", "Text is not a template that works", "{% if %}</textarea>")
+	want(t, post("preview", "{{ nothing }}", "{% if %}"), 422, "2 fields need correction", "Subject is not a valid template: line 1: undefined variable", "Text is not a valid template", "{% if %}</textarea>")
 	want(t, post("save", "x", "{{ secrets.chat | upcase | hmac_sha1 }}"), 422, "is not a filter")
 	want(t, post("test", "About", "{{ changed }}"), 200, "The email was sent to <bdi>owner@example.com</bdi>. Nothing was saved.")
 	if len(sent) != 1 || sent[0] != "owner@example.com: About: password" {

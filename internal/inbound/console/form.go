@@ -128,7 +128,7 @@ func (f *form) Day(name string) field {
 // LastDay returns a field for the last day of something, which may stay empty.
 func (f *form) LastDay() field {
 	made := f.Day("ends_on")
-	made.Hint = "Empty: without an end."
+	made.Hint = "Leave it empty for no end."
 	return made
 }
 

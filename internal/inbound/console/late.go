@@ -43,8 +43,8 @@ func (c *console) leadAway(w http.ResponseWriter, r *http.Request, to string) {
 // late are the messages at the top of a page whose form was submitted too late or was too large,
 // by the value of the parameter done. Forms are not resubmitted automatically.
 var late = map[string]string{
-	"unconfirmed": "Nothing was done yet: you had to confirm that it is you first. Please do it again.",
-	"signed-out":  "Nothing was done yet: you had to sign in first. Please do it again.",
+	"unconfirmed": "Nothing has been done yet: you had to confirm that it is you first. Please try again.",
+	"signed-out":  "Nothing has been done yet: you had to sign in first. Please try again.",
 	"too-large":   "Nothing was changed, because the form was too large. Shorten what you typed and send it again.",
 }
 

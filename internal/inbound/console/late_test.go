@@ -68,7 +68,7 @@ func TestEveryLateFormComesBack(t *testing.T) {
 		}
 		back := next(t, p.ask("", "POST", path, url.Values{}))
 		page := p.ask(p.owner, "GET", back, nil).Body.String()
-		if !strings.Contains(page, "Nothing was done yet: you had to sign in first. Please do it again.") {
+		if !strings.Contains(page, "Nothing has been done yet: you had to sign in first. Please try again.") {
 			t.Errorf("%s leads to %s, which does not say that nothing was done", path, back)
 		}
 		if !strings.Contains(page, `action="`+path+`"`) {
@@ -104,7 +104,7 @@ func TestR58LateFormSaysSo(t *testing.T) {
 	}
 	back := next(t, p.ask(p.owner, "POST", question, url.Values{}, "Referer", site.AuthURL+keysPath))
 	p.stale = false
-	want(t, p.ask(p.owner, "GET", back, nil), 200, "Nothing was done yet: you had to confirm that it is you first.", "Revoke Nightly")
+	want(t, p.ask(p.owner, "GET", back, nil), 200, "Nothing has been done yet: you had to confirm that it is you first.", "Revoke Nightly")
 }
 
 // R58: pages that are mostly read do not ask users to confirm their identity, and pages with

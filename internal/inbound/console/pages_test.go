@@ -27,7 +27,7 @@ func TestPagesThatAreNone(t *testing.T) {
 		{commentsPath + "?status=approved", "Thanks"},
 		{receiptsPath + "?user_id=11", "1 receipt"},
 		{"/admin/attention", "Nothing needs a look"},
-		{"/admin/sales_to_stop", "Nothing is to be stopped"},
+		{"/admin/sales_to_stop", "Nothing to stop"},
 		{job + "?result=done", ""},
 		{transactions + "?user_id=11", "2 transactions"},
 	} {

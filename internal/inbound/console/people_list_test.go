@@ -59,7 +59,7 @@ func TestPeopleAreListedAndFound(t *testing.T) {
 	}
 	want(t, p.ask(p.owner, "GET", people+"?page=3", nil), 200, "There is no page 3", "25 people in total")
 	for text, says := range map[string]string{
-		"a": "Find must have at least two characters, or be a number", "%": "Find must have a letter or a figure in it",
+		"a": "Find must have at least two characters, or be a number", "%": "Find must contain a letter or a digit",
 		strings.Repeat("a", 10_000): "Find must be at most 320 bytes of text", "a\x00b": "must be at most 320 bytes of text",
 	} {
 		want(t, p.ask(p.owner, "GET", people+"?q="+url.QueryEscape(text), nil), 422, says, `id="q-error"`)
@@ -85,7 +85,7 @@ func TestWhoBoughtButNeverBegan(t *testing.T) {
 	if got := p.peopleAt(never + "&q=ada"); got != "11" {
 		t.Errorf("of those who begin with ada: %q", got)
 	}
-	want(t, p.ask(p.owner, "GET", people+never, nil), 200, "2 people", "completed no lecture and answered no quiz", `aria-current="true"`)
+	want(t, p.ask(p.owner, "GET", people+never, nil), 200, "2 people", "completed none of its lectures and answered none of its quizzes", `aria-current="true"`)
 	p.write(func(tx lyceum.Tx) error { // one lecture of very many
 		_, err := tx.LectureSections.Save(tx, lyceum.LectureSection{ID: 1, Course: 1, CreatedAt: p.clock.Now()})
 		if err == nil {

@@ -92,7 +92,7 @@ func TestErasingAPerson(t *testing.T) {
 	ada := people + "/11"
 	want(t, p.ask(p.owner, "GET", ada, nil), 200, "Erase this person", `<p class="badges"><span class="badge ">No password yet</span>`)
 	before := p.state()
-	want(t, p.ask(p.owner, "GET", ada+"/erase", nil), 200, "Erase Ada Lovelace, ada@example.com, for good?", "Pottery: access ends at once.", "If the person buys a subscription or a payment plan within them", "/backups/lyceum.db, last day 14 Mar 2026, uploaded files in /backups/backup-files", "Keep the person")
+	want(t, p.ask(p.owner, "GET", ada+"/erase", nil), 200, "Permanently erase Ada Lovelace, ada@example.com?", "Pottery: access ends at once.", "If the person buys a subscription or a payment plan during that time", "/backups/lyceum.db, last day 14 Mar 2026, uploaded files in /backups/backup-files", "Keep the person")
 	want(t, p.ask(p.owner, "GET", people+"/12/erase", nil), 200, "This person cannot be erased yet: user 12 has an active subscription, sale 2; cancel it first.")
 	want(t, p.ask(p.owner, "POST", people+"/12/erase", url.Values{}), 422, "12 has an active subscription")
 	want(t, p.ask(p.owner, "GET", people+"/1/erase", nil), 200, "user 1 is an owner of the school; give them another role first.")
@@ -105,13 +105,13 @@ func TestErasingAPerson(t *testing.T) {
 	dumped := open(t, site, func(o *console.Options) { o.Doors.Backups = nil })
 	dumped.market()
 	dumped.session()
-	want(t, dumped.ask(dumped.owner, "GET", ada+"/erase", nil), 200, "Dumps of PostgreSQL from before still have the person")
+	want(t, dumped.ask(dumped.owner, "GET", ada+"/erase", nil), 200, "Earlier dumps of PostgreSQL still contain the person")
 
 	leads(t, p.ask(p.owner, "POST", ada+"/erase", url.Values{}), ada+"?done=to-erase")
 	due := p.clock.Now().Add(users.UndoTime)
 	want(t, p.ask(p.owner, "GET", ada+"?done=to-erase", nil), 200, "The person will be erased.", due.Format("2 Jan 2006, 15:04"), "Undo: keep this person")
 	want(t, p.ask(p.owner, "GET", people+"?q=ada", nil), 200, "To be erased")
-	const kept = "buys a subscription or a payment plan before that, or begins to work for the school, is kept"
+	const kept = "buy a subscription or a payment plan before that, or begin to work for the school, they are kept"
 	want(t, p.ask(p.owner, "GET", ada, nil), 200, kept, `<span class="badge badge-bad">To be erased</span>`)
 	leads(t, p.ask(p.owner, "POST", ada+"/undo-erase", url.Values{}), ada+"?done=not-erased")
 	leads(t, p.ask(p.owner, "POST", ada+"/undo-erase", url.Values{}), ada+"?done=not-erased") // submitted twice

@@ -15,7 +15,7 @@ const receiptsPath = "/admin/settings/receipts"
 func TestReceipts(t *testing.T) {
 	p := open(t, site)
 	_, id := p.trade()
-	want(t, p.ask(p.owner, "GET", receiptsPath, nil), 200, "No receipts yet", "Say who sells")
+	want(t, p.ask(p.owner, "GET", receiptsPath, nil), 200, "No receipts yet", "Enter who sells")
 	want(t, p.ask(p.owner, "POST", receiptsPath, p.form(receiptsPath, "address", "1 Mill Lane")), 422, "Name is required with an address", "1 Mill Lane</textarea>")
 	want(t, p.ask(p.owner, "POST", receiptsPath, p.form(receiptsPath, "name", strings.Repeat("é", 201))), 422, "Name must be at most 200 characters long")
 	seller := p.form(receiptsPath, "name", "Northwind <Ltd>", "address", "1 Mill Lane\r\nDublin", "tax_number", "IE6388047V", "receipt_prefix", "N-")

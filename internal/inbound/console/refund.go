@@ -214,7 +214,7 @@ func (c *console) foresee(r *http.Request, v *visit, p *refundPage, refund sales
 
 // errRecorded returns the error for a refund that would have no effect.
 func errRecorded() error {
-	return lyceum.InvalidFields(lyceum.FieldError{Field: "reference", Message: "is that of a refund recorded already"})
+	return lyceum.InvalidFields(lyceum.FieldError{Field: "reference", Message: "belongs to an earlier recorded refund"})
 }
 
 // sent sets the form of the page to what was submitted, with a new name if it has none.

@@ -30,10 +30,10 @@ func TestRefund(t *testing.T) {
 	// Nothing happens that the page did not show: not if other values were typed since, and not
 	// if the sale has changed.
 	full := promised(form, p.ask(p.owner, "GET", path, nil))
-	want(t, p.ask(p.owner, "POST", path+"/keep", full), 200, "Nothing was refunded yet.", "$5.50 of transaction 1 goes back", `value="came late"`)
-	want(t, p.ask(p.owner, "POST", path+"/keep", with(promised(form, w), "end_access", "on")), 200, "Nothing was refunded yet.", "This ends the sale.", "checked")
+	want(t, p.ask(p.owner, "POST", path+"/keep", full), 200, "Nothing has been refunded yet.", "$5.50 of transaction 1 goes back", `value="came late"`)
+	want(t, p.ask(p.owner, "POST", path+"/keep", with(promised(form, w), "end_access", "on")), 200, "Nothing has been refunded yet.", "This ends the sale.", "checked")
 	p.must(p.sales.Refund(t.Context(), p.by(), sales.Refund{Transaction: id, Total: lyceum.Some(lyceum.Minor(1))}))
-	want(t, p.ask(p.owner, "POST", path+"/keep", promised(form, w)), 200, "Nothing was refunded yet.", "$15.48 remains refundable.")
+	want(t, p.ask(p.owner, "POST", path+"/keep", promised(form, w)), 200, "Nothing has been refunded yet.", "$15.48 remains refundable.")
 	if amount, _ := p.refunded(id); amount != 1 {
 		t.Fatalf("%d is refunded, want 1", amount)
 	}
@@ -98,7 +98,7 @@ func TestRefundOfABundle(t *testing.T) {
 	first, _ := p.sell(1, 11)
 	second, id := p.sell(8, 11)
 	path := refundPath(id)
-	want(t, p.ask(p.owner, "GET", path, nil), 200, "Also end accessWithout it, the school’s settings decide.")
+	want(t, p.ask(p.owner, "GET", path, nil), 200, "Also end accessOtherwise, the school’s settings decide.")
 	form := p.form(path, "amount", "1.00")
 	want(t, p.ask(p.owner, "POST", path, form), 200, "$49.00 remains refundable. The learner’s access does not change.")
 	form.Set("end_access", "on")
@@ -249,7 +249,7 @@ func TestRefundIsNotPossible(t *testing.T) {
 	}{
 		{freeSale, free, "Nothing was charged for this transaction, so there is nothing to refund."},
 		{openSale, opened, "This transaction has an open chargeback: the bank holds the money."},
-		{lostSale, lost, "This transaction was paid back by a chargeback"},
+		{lostSale, lost, "The buyer got this payment back through a chargeback"},
 		{goneSale, gone, "This transaction is fully refunded."},
 	} {
 		before := p.journal()

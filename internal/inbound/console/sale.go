@@ -314,15 +314,15 @@ type refusedPage struct{ Sentence, Path, Back string }
 // refusals are the errors of rules/sales, worded for the school's staff, by their code.
 var refusals = map[string]string{
 	"nothing_charged": "Nothing was charged for this transaction, so there is nothing to refund.",
-	"chargeback_open": "This transaction has an open chargeback: the bank holds the money. What is won back can be " +
+	"chargeback_open": "This transaction has an open chargeback: the bank holds the money. Anything won back can be " +
 		"refunded.",
-	"charged_back": "This transaction was paid back by a chargeback, so it cannot be refunded as well.",
+	"charged_back": "The buyer got this payment back through a chargeback, so it cannot be refunded as well.",
 	"refunded":     "This transaction is fully refunded. Nothing is left to refund.",
 	"not_recurring": "This sale was a single payment, so there is nothing to cancel. To pay the buyer back, refund " +
 		"its transaction.",
 	"sale_ended":   "This sale has already ended.",
 	"not_ended":    "This sale has not ended. Cancel it first.",
-	"paid_in_full": "Each payment of this sale was made. Nothing more is charged, and access stays.",
+	"paid_in_full": "All payments of this sale were made. Nothing more is charged, and access stays.",
 	"unknown_plan": "The pricing plan of this sale is unknown, so the effect on the learner’s access is unknown " +
 		"too. Import the pricing plan first.",
 }

@@ -158,9 +158,9 @@ func TestCancelChangedMeanwhile(t *testing.T) {
 	form := promised(p.form(path), w)
 	p.must(p.sales.Refund(t.Context(), p.by(), sales.Refund{Transaction: paid}))
 	before := p.state()
-	want(t, p.ask(p.owner, "POST", path, p.form(path)), 200, "Nothing was cancelled yet.") // without a promise
+	want(t, p.ask(p.owner, "POST", path, p.form(path)), 200, "Nothing has been cancelled yet.") // without a promise
 	w = p.ask(p.owner, "POST", path, form)
-	want(t, w, 200, "Nothing was cancelled yet.", "Pottery: access ends")
+	want(t, w, 200, "Nothing has been cancelled yet.", "Pottery: access ends")
 	p.untouched(before)
 	leads(t, p.ask(p.owner, "POST", path, promised(form, w)), salePath(sale)+"?done=canceled")
 }
@@ -185,11 +185,11 @@ func TestPlansOnSalePages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want(t, p.ask(p.owner, "GET", salePath(gold), nil), 200, "Gold monthlyMembership tier Gold", "Changes then toGold yearly")
+	want(t, p.ask(p.owner, "GET", salePath(gold), nil), 200, "Gold monthlyMembership tier Gold", "Then changes toGold yearly")
 	want(t, p.ask(p.owner, "GET", salePath(gold)+"/cancel", nil), 200, "The planned change to Gold yearly is dropped.")
 	paid, _ := p.sell(23, 11)
-	want(t, p.ask(p.owner, "GET", salePath(paid), nil), 200, "Glass in one partCourse Glass", "Paid in full", "Next paymentNone: each payment was made, and access stays")
-	want(t, p.ask(p.owner, "GET", salePath(paid)+"/cancel", nil), 409, "Each payment of this sale was made.")
+	want(t, p.ask(p.owner, "GET", salePath(paid), nil), 200, "Glass in one partCourse Glass", "Paid in full", "Next paymentNone: all payments were made, and access stays")
+	want(t, p.ask(p.owner, "GET", salePath(paid)+"/cancel", nil), 409, "All payments of this sale were made.")
 }
 
 // F9: the sales of another school cannot be accessed.
@@ -291,7 +291,7 @@ func TestBillingOfASale(t *testing.T) {
 			p.clock.Pass(24 * time.Hour)
 			p.decline(id, "account closed", 0)
 		}, []string{
-			"Next paymentDue since 14 Apr 2026, 09:26 UTC", "Last failed payment16 Apr 2026, 09:26 UTCaccount closed Next attemptNone is planned",
+			"Next paymentDue since 14 Apr 2026, 09:26 UTC", "Last failed payment16 Apr 2026, 09:26 UTCaccount closed Next attemptNone planned",
 			"A payment failed 15 Apr 2026, 09:26 UTC card expired Next attempt 16 Apr 2026, 09:26 UTC A payment failed 16 Apr 2026, 09:26 UTC account closed",
 		}},
 		{"lapsed", monthly, func(t *testing.T, p *place, _ lyceum.SaleID) {
@@ -325,7 +325,7 @@ func TestBillingOfASale(t *testing.T) {
 				sale.BilledSince = lyceum.None[time.Time]()
 				return errors.Join(err, tx.Sales.Update(tx, sale))
 			})
-		}, []string{"LapsesNo. It came by an import, and does not lapse before it is paid for here."}},
+		}, []string{"LapsesNo. It was imported, and does not lapse before it is paid for here."}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			p := open(t, site)

@@ -66,7 +66,7 @@ func unsearchable(text string) string {
 	case text == "" || figures(text):
 		return ""
 	case !strings.ContainsFunc(text, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }):
-		return "must have a letter or a figure in it"
+		return "must contain a letter or a digit"
 	}
 	if r, size := utf8.DecodeRuneInString(text); size == len(text) && !unicode.In(r, syllables...) {
 		return "must have at least two characters, or be a number"

@@ -19,9 +19,9 @@ func TestSnippet(t *testing.T) {
 
 	want(t, post("preview", "<b>{{ user.name | escape }}</b>\r\n{{ user.id }}"), 200, "&lt;b&gt;Ana Silva&lt;/b&gt;\n11</pre>")
 	want(t, p.ask(p.owner, "GET", path, nil), 200, "\n</textarea>")
-	want(t, post("save", "{{ link }}"), 422, "is not a template that works: line 1: undefined variable", "{{ link }}</textarea>")
+	want(t, post("save", "{{ link }}"), 422, "is not a valid template: line 1: undefined variable", "{{ link }}</textarea>")
 	want(t, post("preview", strings.Repeat("x", 32<<10+1)), 422, "a template has at most 32768 bytes; this one has 32769")
-	want(t, post("preview", "{% for i in (1..9999) %}"+strings.Repeat("x", 1000)+"{% endfor %}"), 422, "the template makes more than 262144 bytes")
+	want(t, post("preview", "{% for i in (1..9999) %}"+strings.Repeat("x", 1000)+"{% endfor %}"), 422, "the template produces more than 262144 bytes")
 
 	leads(t, post("save", "<b>{{ user.id }}</b>"), path+"?done=changed")
 	want(t, p.ask(p.owner, "GET", path+"?done=changed", nil), 200, "The changes are saved.", "&lt;b&gt;{{ user.id }}&lt;/b&gt;</textarea>")

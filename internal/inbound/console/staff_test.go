@@ -86,7 +86,7 @@ func TestInvitationByEmail(t *testing.T) {
 func TestR54RoleChangedWhileSignedIn(t *testing.T) {
 	p := open(t, site)
 	session, id := p.hire("partner@example.com", lyceum.ManagerRole)
-	want(t, p.ask(session, "GET", keysPath+"/new", nil), 200, "It may do no more than your role")
+	want(t, p.ask(session, "GET", keysPath+"/new", nil), 200, "It can do no more than your role allows")
 	w := p.ask(session, "POST", keysPath, p.formOf(session, keysPath+"/new", "name", "Report", "permissions", "read,write"))
 	want(t, w, 200, "Copy the key now")
 	text := key.FindString(w.Body.String())
@@ -107,7 +107,7 @@ func TestR54RoleChangedWhileSignedIn(t *testing.T) {
 		t.Error("the key does not follow the role")
 	}
 	want(t, p.ask(p.owner, "GET", staffPath, nil), 200, "partner@example.com", `<option value="bookkeeper" selected>`)
-	want(t, p.ask(p.owner, "GET", change+"/remove", nil), 200, "1 API key that they made stops working for good")
+	want(t, p.ask(p.owner, "GET", change+"/remove", nil), 200, "1 API key that they made stops working permanently")
 	leads(t, p.ask(p.owner, "POST", change+"/remove", nil), staffPath+"?done=staff-removed")
 	want(t, p.ask(session, "GET", "/admin", nil), 403, "The console is for the school’s owners and staff")
 	if may("GET /v1/transactions") {
@@ -187,7 +187,7 @@ func TestInvitations(t *testing.T) {
 	}
 	form := p.form(staffPath, "email", "books@example.com", "role", "bookkeeper")
 	w := p.ask(p.owner, "POST", staffPath, form)
-	want(t, w, 200, "Copy the link now", "works here as Bookkeeper")
+	want(t, w, 200, "Copy the link now", "work here as Bookkeeper")
 	text := link.FindString(w.Body.String())
 	leads(t, p.ask(p.owner, "POST", staffPath, form), staffPath+"?done=staff-linked")
 	if _, err := p.accounts.SetPassword(t.Context(), 1, text, password); err != nil {

@@ -231,10 +231,10 @@ func TestFilterByName(t *testing.T) {
 		}
 	}
 	w := p.ask(p.owner, "GET", transactions+"?pricing_plan_id=Pottery&from=2026-01-01&page=2", nil)
-	want(t, w, 200, "Pricing plan: which one?", "2 have “Pottery” in them.", `<a href="/admin/transactions?from=2026-01-01&amp;pricing_plan_id=1"><bdi>Pottery in full</bdi></a>`,
+	want(t, w, 200, "Pricing plan: which one?", "2 contain “Pottery”.", `<a href="/admin/transactions?from=2026-01-01&amp;pricing_plan_id=1"><bdi>Pottery in full</bdi></a>`,
 		`<a href="/admin/transactions?from=2026-01-01&amp;pricing_plan_id=2"><bdi>Pottery club</bdi></a> <span class="quiet"><bdi>Pottery</bdi>`)
 	w = p.ask(p.owner, "GET", transactions+"?user_id=pupil", nil)
-	want(t, w, 200, "More than 20 have “pupil” in them.")
+	want(t, w, 200, "More than 20 contain “pupil”.")
 	if n := strings.Count(w.Body.String(), "/admin/transactions?user_id=1"); n != 20 {
 		t.Errorf("%d people to pick from, want 20", n)
 	}
@@ -282,7 +282,7 @@ func TestSearch(t *testing.T) {
 	}
 	for bad, says := range map[string]string{
 		"a\x00": "Find must be at most 320 bytes of text", strings.Repeat("ä", 5000): "Find must be at most 320 bytes of text",
-		"a": "Find must have at least two characters, or be a number", "%": "Find must have a letter or a figure in it", "_%": "Find must have a letter",
+		"a": "Find must have at least two characters, or be a number", "%": "Find must contain a letter or a digit", "_%": "Find must contain a letter",
 	} {
 		want(t, p.ask(p.owner, "GET", search+"?q="+url.QueryEscape(bad), nil), 422, says, `id="q-error"`, `aria-invalid="true"`)
 	}

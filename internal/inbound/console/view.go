@@ -218,9 +218,9 @@ var rooms = map[string]string{
 // done.
 var notices = map[string]string{
 	"changed":      "The changes are saved.",
-	"clock":        "The clock was moved, and everything that was due on the way has happened.",
+	"clock":        "The clock was moved, and everything that was due in between has happened.",
 	"clock-idle":   "No payment is due, so the clock was not moved.",
-	"clock-moving": "The clock is being moved. The pages show how far it is.",
+	"clock-moving": "The clock is being moved. The pages show its progress.",
 	"disabled":     "The app is disabled. Its tokens no longer work.",
 	"enabled":      "The app is enabled again.",
 	"deleted":      "The app is deleted, and all access it had has ended.",
@@ -232,18 +232,18 @@ var notices = map[string]string{
 	"linked": "The link was already created: the form was submitted twice. It was shown the first time and cannot " +
 		"be shown again. If it is lost, create and use another, which ends the first.",
 	"staff-invited": "The invitation is being sent. They work here once they have chosen a password.",
-	"staff-added":   "They work here now, and sign in with the password that they have.",
+	"staff-added":   "They work here now, and sign in with their existing password.",
 	"staff-linked": "They work here already: the form was submitted twice. The link was shown the first time and " +
 		"cannot be shown again. If it is lost, create another under People.",
-	"staff-changed":    "The role is changed. It counts from their next request on.",
+	"staff-changed":    "The role is changed. It takes effect with their next request.",
 	"own-role":         "Your own role is changed. Only an owner can change it again.",
 	"own-removed":      "You no longer work for the school, and the API keys that you made are revoked.",
 	"staff-removed":    "They no longer work here, and the API keys that they made are revoked.",
-	"second-dropped":   "The second factor is removed. The person signs in with the password alone.",
+	"second-dropped":   "The second factor is removed. The person signs in with only the password.",
 	"person-off":       "The person is disabled and can no longer sign in.",
 	"person-on":        "The person is enabled again.",
 	"person-out":       "The person is signed out everywhere.",
-	"secret-added":     "The secret is kept. Templates can sign with it.",
+	"secret-added":     "The secret is saved. Templates can sign with it.",
 	"secret-changed":   "The secret is replaced. Templates sign with the new one.",
 	"secret-deleted":   "The secret is deleted.",
 	"email-standard":   "The email has the standard text again.",
@@ -254,11 +254,11 @@ var notices = map[string]string{
 	"comment-approved": "The comment is approved. Learners see it.",
 	"comment-removed":  "The comment is removed. Learners no longer see it.",
 	"comment-denied":   "The comment is denied. Learners do not see it.",
-	"review-on":        "What learners write waits until you approve it.",
-	"review-off":       "What learners write is seen at once. What already waits still does.",
+	"review-on":        "New comments wait until you approve them.",
+	"review-off":       "New comments are visible at once. Those that already wait still do.",
 	"dismissed":        "The warning is dismissed.",
 	"stopped":          "The sale is off the list: your payment system no longer charges it.",
-	"discarded":        "The bulk change is cancelled. What was done stays done.",
+	"discarded":        "The bulk change is cancelled. Changes made so far are kept.",
 	"refunded": "The refund is recorded. Lyceum does not move money: refund the buyer in your payment system " +
 		"as well.",
 	"canceled": "The sale is cancelled.",
@@ -316,7 +316,7 @@ func (c *console) apologize(w http.ResponseWriter, r *http.Request, v *visit, er
 	switch e.Kind {
 	case lyceum.Internal:
 		web.Logger(c.Log, w, r).ErrorContext(r.Context(), "console request failed", "err", err)
-		sentence = "The server’s log has the details. Try again; if the problem remains, contact whoever runs the server."
+		sentence = "The server’s log has the details. Try again; if the problem persists, contact the person who runs it."
 	case lyceum.NotFound:
 		sentence = errNoPage.Detail
 	case lyceum.Unavailable:

@@ -53,10 +53,10 @@ func eventGroups(chosen []string) []eventGroup {
 			{Name: lyceum.MarketingAllowedEvent, When: "Somebody agrees to marketing emails."},
 			{Name: lyceum.MarketingRefusedEvent, When: "Somebody no longer agrees to marketing emails."},
 			{Name: lyceum.UserTagCreatedEvent, When: "A user gets a tag."},
-			{Name: lyceum.UserTagRemovedEvent, When: "A tag is taken from a user."},
+			{Name: lyceum.UserTagRemovedEvent, When: "A tag is removed from a user."},
 		}},
 		{"Sales and money", []eventChoice{
-			{Name: lyceum.SaleCreatedEvent, When: "Something is bought, or had for free. A bundle is one sale."},
+			{Name: lyceum.SaleCreatedEvent, When: "Something is bought, or obtained for free. A bundle is one sale."},
 			{Name: lyceum.SubscriptionCanceledEvent, When: "A subscription or a payment plan ends."},
 			{Name: lyceum.TransactionCreatedEvent, When: "Money is charged, at renewals too."},
 			{Name: lyceum.TransactionRefundedEvent, When: "Money goes back, in full or in part."},

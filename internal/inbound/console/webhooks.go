@@ -285,5 +285,5 @@ var hookRefusals = map[string]string{
 	"not_failed":        "This webhook has not failed, or it is already enabled again.",
 	"too_many_webhooks": "A school has at most 100 webhooks. Delete one first.",
 	"no_secret_key": "This server has no secret key to sign with, so webhooks and their secrets cannot be created. " +
-		"Whoever runs the server sets one with --secret-key-file.",
+		"The person who runs the server can set one with --secret-key-file.",
 }

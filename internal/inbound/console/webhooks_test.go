@@ -216,7 +216,7 @@ func TestWebhookIsChanged(t *testing.T) {
 	form.Set("url", receiver)
 	want(t, p.ask(p.owner, "POST", path+"/edit", form), 422, "Webhook 2 already sends User.created to this URL")
 
-	want(t, p.ask(p.owner, "GET", other+"/delete", nil), 200, "Delete webhook 2 for good?")
+	want(t, p.ask(p.owner, "GET", other+"/delete", nil), 200, "Permanently delete webhook 2?")
 	gone := p.form(other + "/delete")
 	for range 2 {
 		leads(t, p.ask(p.owner, "POST", other+"/delete", gone), hooksPath+"?done=hook-deleted")

@@ -66,7 +66,7 @@ func TestForgottenPasswordSaysHowMany(t *testing.T) {
 	c := &client{window: serve(t, "https://school.example.com:443"), cookies: map[string]*http.Cookie{}}
 	for _, who := range []string{email, "nobody@example.com"} {
 		w := c.ask("POST", "/secure/1/identity/forgot_password", url.Values{"email": {who}})
-		c.want(w, 200, "we have sent a link to it, at most three within an hour")
+		c.want(w, 200, "we have sent a link to it. We send at most three links within an hour")
 	}
 }
 

@@ -30,7 +30,7 @@ func TestLateFormInABrowser(t *testing.T) {
 		t.Helper()
 		w.wantHeading("Sign in")
 		w.signIn(password)
-		webtest.Until(t, w.tab, "document.querySelector('[data-late]').innerText.startsWith('Nothing was done yet: you had to sign in')")
+		webtest.Until(t, w.tab, "document.querySelector('[data-late]').innerText.startsWith('Nothing has been done yet: you had to sign in')")
 	}
 	value := func(field string) string { return w.text("document.querySelector(\"" + field + "\").value") }
 

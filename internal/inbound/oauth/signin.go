@@ -197,8 +197,8 @@ var notices = map[string]string{
 // late are the messages at the top of a page whose form was submitted too late, by the value of
 // the parameter done.
 var late = map[string]string{
-	"not-signed-in": "Nothing was done yet: you had to sign in first. Please do it again.",
-	"unconfirmed":   "Nothing was done yet: you had to confirm that it is you first. Please do it again.",
+	"not-signed-in": "Nothing has been done yet: you had to sign in first. Please try again.",
+	"unconfirmed":   "Nothing has been done yet: you had to confirm that it is you first. Please try again.",
 }
 
 // after returns a view with the message for the value of the parameter done.

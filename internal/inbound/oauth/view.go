@@ -85,7 +85,7 @@ func (p *pages) apologize(w http.ResponseWriter, r *http.Request, err error) {
 	switch e.Kind {
 	case lyceum.Internal:
 		web.Logger(p.Log, w, r).ErrorContext(r.Context(), "page failed", "err", err)
-		sentence = "The server’s log has the details. Try again; if the problem remains, contact the school."
+		sentence = "The server’s log has the details. Try again; if the problem persists, contact the school."
 	case lyceum.Unavailable:
 		web.Logger(p.Log, w, r).Log(r.Context(), wire.RefusalLevel(r), "page cannot be shown now", "err", err)
 		w.Header().Set("Retry-After", "2")

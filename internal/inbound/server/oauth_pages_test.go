@@ -419,7 +419,7 @@ func TestR58_LateForms(t *testing.T) {
 	} {
 		says := func(b *browser, reason string) {
 			t.Helper()
-			if w := b.get(page + "?done=" + reason); page != second && !strings.Contains(w.Body.String(), "Nothing was done yet") {
+			if w := b.get(page + "?done=" + reason); page != second && !strings.Contains(w.Body.String(), "Nothing has been done yet") {
 				t.Errorf("%s does not say that nothing was done: %s", page, w.Body)
 			}
 		}

@@ -76,7 +76,7 @@ var peopleRows = slicesOf(
 		refusedUser("an affiliate without a share", "affiliate_revenue_share is required when role is affiliate; it must be a number from 0 to 1", `"role":"affiliate"`),
 		refusedUser("a student with a share", "author_revenue_share must be left out unless role is author", `"role":"student","allow_marketing_emails":false,"author_revenue_share":0.1`),
 		refusedUser("an author with the share of an affiliate", "affiliate_revenue_share must be left out unless role is affiliate", `"role":"author","author_revenue_share":0.1,"affiliate_revenue_share":0.1`),
-		refusedUser("an owner", "role must be student, author or affiliate: who administers the school is not decided with an API key", `"role":"owner"`),
+		refusedUser("an owner", "role must be student, author or affiliate: an API key cannot decide who administers the school", `"role":"owner"`),
 		refusedUser("a short password", "password must have 6 to 256 characters", `"role":"student","allow_marketing_emails":false,"password":"12345"`),
 		asking{name: "no address", body: `{"name":"x","email":"x","role":"student","allow_marketing_emails":false}`, status: 422, says: "email must be an email address such as learner@example.com"},
 		asking{name: "an address of nobody", body: `{"name":"x","email":"erased-2@invalid","role":"student","allow_marketing_emails":false}`, status: 422, says: "email must be an email address such as learner@example.com"},

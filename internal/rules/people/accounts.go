@@ -354,7 +354,7 @@ func (a *Account) checkNew(by lyceum.By) error {
 	return refused(slices.Concat(a.checkTexts(), wrong, a.checkShares(a.Role.Value)))
 }
 
-const ownersApart = "who administers the school is not decided with an API key"
+const ownersApart = "an API key cannot decide who administers the school"
 
 // check rejects what a user cannot be changed to, and what the API key may not change.
 func (a *Account) check(by lyceum.By, user *lyceum.User) error {

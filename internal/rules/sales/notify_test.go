@@ -292,17 +292,17 @@ func whatBuyersRead(t *testing.T, stores map[string]lyceum.Store) {
 	}
 	want := []string{
 		"Your payment to Books\n" +
-			"Thank you for your payment of $23.79 on 2026-01-31.\n\nPottery, Once\nPrice: $19.99\nTaxes: $3.80\nTotal: $23.79\nNumber of the payment: 1\n",
+			"Thank you for your payment of $23.79 on 2026-01-31.\n\nPottery, Once\nPrice: $19.99\nTaxes: $3.80\nTotal: $23.79\nPayment number: 1\n",
 		"Your payment to Books\n" +
-			"Thank you for your payment of €5.00 on 2026-01-31.\n\nPottery, Monthly\nPrice: €5.00\nTaxes: €0.00\nTotal: €5.00\nNumber of the payment: 2\n",
+			"Thank you for your payment of €5.00 on 2026-01-31.\n\nPottery, Monthly\nPrice: €5.00\nTaxes: €0.00\nTotal: €5.00\nPayment number: 2\n",
 		"A payment to Books failed\n" +
-			"The payment for Pottery, Monthly failed on 2026-02-01.\nIt is tried again on 2026-02-03. " +
+			"The payment for Pottery, Monthly failed on 2026-02-01.\nIt will be tried again on 2026-02-03. " +
 			"Please check that your payment details are up to date, or get in touch with the school.\n",
 		"Your payment to Books\n" +
-			"Thank you for your payment of $19.99 on 2026-02-01.\n\nPottery, Once\nPrice: $19.99\nTaxes: $0.00\nTotal: $19.99\nNumber of the payment: 3\n",
+			"Thank you for your payment of $19.99 on 2026-02-01.\n\nPottery, Once\nPrice: $19.99\nTaxes: $0.00\nTotal: $19.99\nPayment number: 3\n",
 		"Your access at Books has ended\nYour access to Pottery at Books has ended.\n\nIf you did not expect this, get in touch with the school.\n",
 		"Your order at Books\nYou began to order Pottery, Monthly for €5.00.\nYou can continue the order here:\n\n" +
-			"https://shop.example.com/cart/7\n\nIf you do not want it, there is nothing to do: nothing was charged.\n",
+			"https://shop.example.com/cart/7\n\nIf you no longer want it, you can ignore this email: nothing was charged.\n",
 	}
 	for engine, store := range stores {
 		m := openMailed(t, store, optional...)

@@ -66,7 +66,7 @@ func (b *budget) keep(v reflect.Value) error {
 	members, size := 0, 0
 	measure(v, &members, &size)
 	if b.made += size + 16*members; b.made > maxMade {
-		return lyceum.Invalidf("the template's filters make more than %d bytes", maxMade)
+		return lyceum.Invalidf("the template's filters produce more than %d bytes", maxMade)
 	}
 	return b.check(v)
 }
@@ -100,7 +100,7 @@ type bounded struct {
 
 func (w *bounded) Write(b []byte) (int, error) {
 	if w.text.Len()+len(b) > MaxOutput {
-		return 0, lyceum.Invalidf("the template makes more than %d bytes", MaxOutput)
+		return 0, lyceum.Invalidf("the template produces more than %d bytes", MaxOutput)
 	}
 	if err := w.spent.timely(); err != nil {
 		return 0, err

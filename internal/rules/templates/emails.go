@@ -96,14 +96,14 @@ var kinds = []kind{
 	},
 	{
 		lyceum.ReceiptEmail, Receipt,
-		"Sent to the buyer when a payment is recorded, unless it was free or made more than a day before.",
+		"Sent to the buyer when a payment is recorded, unless it was free or made more than a day earlier.",
 		[]Variable{
 			schoolName, userName, userEmail, productName, planName,
 			{"payment.id", "The number of the transaction.", "52"},
 			{"payment.date", "The day of the payment, in the school's time zone.", "2024-02-01"},
 			{"payment.price", "The price without taxes.", "$19.99"},
 			{"payment.tax", "The taxes on top of it.", "$3.80"},
-			{"payment.total", "What was paid in all.", "$23.79"},
+			{"payment.total", "The total that was paid.", "$23.79"},
 		},
 		"", true, (*facts).payment,
 	},

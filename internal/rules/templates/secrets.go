@@ -59,7 +59,7 @@ func (s *Service) AddSecret(ctx context.Context, by lyceum.By, n NewSecret) (row
 			return row, err
 		case slices.ContainsFunc(all, func(s lyceum.TemplateSecret) bool { return s.Name == n.Name }):
 			return row, lyceum.Errorf(lyceum.Conflict,
-				"the school has a secret %s already; change that one, or use another name", n.Name)
+				"the school already has a secret %s; change that one, or use another name", n.Name)
 		case len(all) >= MaxSecrets:
 			return row, lyceum.Errorf(lyceum.Conflict,
 				"a school has at most %d secrets for templates; delete one first", MaxSecrets)
@@ -158,7 +158,7 @@ func (tried *set) check(tx lyceum.Tx) error {
 	if maps.EqualFunc(tried.own, now.own, sameText) && slices.EqualFunc(tried.secrets, now.secrets, sameName) {
 		return nil
 	}
-	return lyceum.Errorf(lyceum.Conflict, "the school's emails or secrets were changed meanwhile; try again")
+	return lyceum.Errorf(lyceum.Conflict, "the school's emails or secrets were changed in the meantime; try again")
 }
 
 // seal encrypts a secret for storage.

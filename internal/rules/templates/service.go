@@ -295,18 +295,18 @@ func compose(
 	}
 	if n := len([]rune(made.Subject)); n == 0 || n > MaxSubject {
 		wrong = append(wrong, lyceum.FieldError{
-			Field: "subject", Message: fmt.Sprintf("must make 1 to %d characters; it makes %d", MaxSubject, n),
+			Field: "subject", Message: fmt.Sprintf("must produce 1 to %d characters; it produces %d", MaxSubject, n),
 		})
 	}
 	if strings.TrimSpace(made.Text) == "" {
-		wrong = append(wrong, lyceum.FieldError{Field: "body", Message: "must make some text"})
+		wrong = append(wrong, lyceum.FieldError{Field: "body", Message: "must produce some text"})
 	}
 	return made, wrong, nil
 }
 
 // broken returns the error of a template that does not work.
 func broken(field string, err error) lyceum.FieldError {
-	return lyceum.FieldError{Field: field, Message: "is not a template that works: " + lyceum.Public(err).Detail}
+	return lyceum.FieldError{Field: field, Message: "is not a valid template: " + lyceum.Public(err).Detail}
 }
 
 // Compose renders an email of a school. If the school's own text fails, which was only tried

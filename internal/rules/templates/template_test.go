@@ -94,7 +94,7 @@ func TestTemplatesAreRefused(t *testing.T) {
 		{"too long", strings.Repeat("x", templates.MaxSource+1), "a template has at most 32768 bytes; this one has 32769"},
 		{"endless loop", "{% for i in (1..999999999999) %}{% endfor %}", "the template's loops have more than 10000 rounds"},
 		{"loops in loops", strings.Repeat("{% for i in (1..999) %}", 8) + strings.Repeat("{% endfor %}", 8), "more than 10000 rounds"},
-		{"much output", "{% for i in (1..9999) %}" + long[:20_000] + "{% endfor %}", "the template makes more than 262144 bytes"},
+		{"much output", "{% for i in (1..9999) %}" + long[:20_000] + "{% endfor %}", "the template produces more than 262144 bytes"},
 		{"doubling", doubled, "a text has more than 65536 bytes"},
 		{"large list", "{{ (1..9999999999) | size }}", "a range such as (1..5) can be used in for, without a filter"},
 		{"large list in a loop", "{% for i in (1..9999999999) | reverse %}{% endfor %}", "a range such as (1..5)"},

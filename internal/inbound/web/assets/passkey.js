@@ -32,7 +32,7 @@
 
   const problems = {
     NotAllowedError: "No passkey was used. Try again when you are ready.",
-    InvalidStateError: "There is a passkey for you on this device already.",
+    InvalidStateError: "This device already has a passkey for you.",
     SecurityError: "Passkeys do not work at this address. Open the page at the school’s own address.",
   };
 
