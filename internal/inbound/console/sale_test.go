@@ -306,7 +306,7 @@ func TestBillingOfASale(t *testing.T) {
 				sale.BillingAnchor = lyceum.Some(time.Date(2026, 1, 30, 20, 0, 0, 0, time.UTC))
 				return errors.Join(err, tx.Sales.Update(tx, sale), tx.ChangeSchool(func(s *lyceum.School) { s.TimeZone = "Asia/Tokyo" }))
 			})
-		}, []string{"Billing dayDay 31 of the month, or its lastPeriods are counted from 31 Jan 2026, 05:00 JST"}},
+		}, []string{"Billing dayDay 31 of the month, or its last dayPeriods are counted from 31 Jan 2026, 05:00 JST"}},
 		{"kept", monthly, func(_ *testing.T, p *place, _ lyceum.SaleID) { keep(p) }, []string{"Active", "LapsesNo. The school keeps subscriptions that are not paid for."}},
 		{"cancelled", monthly, func(t *testing.T, p *place, id lyceum.SaleID) {
 			if _, err := p.sales.Cancel(t.Context(), p.by(), sales.Ending{Sale: id}); err != nil {
