@@ -98,12 +98,12 @@ func readAudit(f *form, zone *time.Location) (lyceum.EntryQuery, []lyceum.FieldE
 	r := &reading{form: f, zone: zone}
 	q := lyceum.EntryQuery{Kind: lyceum.EntryKind(f.Values["kind"]), Limit: auditRows, Made: r.days()}
 	if _, known := auditKinds[q.Kind]; q.Kind != "" && !known {
-		r.refuse("kind", "must be sign_ins, settings, keys, staff, money or people, or stay empty")
+		r.refuse("kind", "must be sign_ins, settings, keys, staff, money or people, or be left empty")
 	}
 	if actor := strings.TrimSpace(f.Values["actor"]); actor != "" {
 		q.Actor = lyceum.Some(actor)
 		if len(actor) > maxActor || !lyceum.IsText(actor) {
-			r.refuse("actor", "must be one of the list, or stay empty")
+			r.refuse("actor", "must be one of the choices, or be left empty")
 		}
 	}
 	q.Object = id[int32](r, "id")

@@ -89,7 +89,7 @@ func TestAuditLog(t *testing.T) {
 		"find=nobody": "Find matches nobody", "kind=x": "Kind of change must be sign_ins, settings, keys, staff, money or people",
 		"id=0": "Number must be a whole number from 1", "from=x": "From must be a day", "from=2026-03-02&until=2026-03-01": "must not be before",
 		"before=x": "must be the number of a change", "before=-1": "must be the number of a change", "before=3&after=1": "cannot be combined",
-		"actor=" + strings.Repeat("x", 65): "By must be one of the list", "actor=%00": "By must be one of the list",
+		"actor=" + strings.Repeat("x", 65): "By must be one of the choices", "actor=%00": "By must be one of the choices",
 		"find=" + strings.Repeat("x", 10_000): "Find matches nobody",
 	} {
 		want(t, p.ask(p.owner, "GET", auditLog+"?"+query, nil), 422, sentence)

@@ -132,7 +132,7 @@ func pretty(body []byte) string {
 }
 
 func tryOf(a lyceum.Attempt) try {
-	t := try{Attempt: a, Answer: "No answer", Class: "badge-bad"}
+	t := try{Attempt: a, Answer: "No response", Class: "badge-bad"}
 	if a.Status.Present {
 		t.Answer = strings.TrimSpace(strconv.Itoa(int(a.Status.Value)) + " " + http.StatusText(int(a.Status.Value)))
 		if a.Status.Value >= 200 && a.Status.Value <= 299 {

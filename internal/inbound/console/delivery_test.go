@@ -40,7 +40,7 @@ func TestR48_ADeliveryWhoseAnswerIsNotKept(t *testing.T) {
 	p.sell(1, 11)
 	p.happen(taken)
 	w := p.ask(p.owner, "GET", deliveryPath(1, 2), nil)
-	want(t, w, 200, "200", "128 ms", "Headers and body were not stored: this webhook had more than 8 MB of them that day.")
+	want(t, w, 200, "200", "128 ms", "The headers and body were not stored, because this webhook had more than 8 MB of them that day.")
 	if strings.Contains(w.Body.String(), "Response body") {
 		t.Error("the page shows an answer that is not kept")
 	}
@@ -131,7 +131,7 @@ func TestDeliveryLog(t *testing.T) {
 	}
 	want(t, p.ask(p.owner, "GET", path+"?state=pending", nil), 200, html.EscapeString(path+"?page=2&state=pending"))
 	want(t, p.ask(p.owner, "GET", path+"?state=pending&page=9", nil), 200, "There is no page 9: the last one is page 2.")
-	want(t, p.ask(p.owner, "GET", path+"?state=lost", nil), 422, "State must be pending, delivered or failed, or stay empty", `href="#state"`)
+	want(t, p.ask(p.owner, "GET", path+"?state=lost", nil), 422, "State must be pending, delivered or failed, or be left empty", `href="#state"`)
 	want(t, p.ask(p.owner, "GET", path+"?page=0", nil), 422, "Page must be a whole number", "30 deliveries")
 	want(t, p.ask(p.owner, "GET", path+"?state="+url.QueryEscape(hostile), nil), 422)
 }
@@ -153,8 +153,8 @@ func TestResultOfATest(t *testing.T) {
 		t.Fatal("there is nothing to send")
 	}
 	want(t, <-page, 200, "The test was sent. The response is below.", "What went wrong", "The receiver did not answer in time.")
-	want(t, p.ask(p.owner, "GET", path, nil), 200, `<span class="badge badge-bad">Not answering</span>`)
-	want(t, p.ask(p.owner, "GET", hooksPath, nil), 200, "Not answering")
+	want(t, p.ask(p.owner, "GET", path, nil), 200, `<span class="badge badge-bad">Not responding</span>`)
+	want(t, p.ask(p.owner, "GET", hooksPath, nil), 200, "Not responding")
 
 	w = p.ask(p.owner, "POST", deliveryPath(1, 1)+"/resend", p.form(deliveryPath(1, 1)))
 	if at = w.Header().Get("Location"); at != deliveryPath(1, 1)+"?done=resent-one&before=1" {
@@ -185,7 +185,7 @@ func TestDeliveryPage(t *testing.T) {
 	p.happen(taken)
 	at := deliveryPath(1, 1)
 	w := p.ask(p.owner, "GET", at, nil)
-	want(t, w, 200, "Sale.created of Sale 1", "hook_event_id", "evt_1_1", "Delivered", "Attempt 1", "No answer", "The receiver did not answer in time.", "15,000 ms",
+	want(t, w, 200, "Sale.created of Sale 1", "hook_event_id", "evt_1_1", "Delivered", "Attempt 1", "No response", "The receiver did not answer in time.", "15,000 ms",
 		"Attempt 2", "500 Internal Server Error", "1,713 ms", "Attempt 3", "200 OK", "128 ms", "14 Mar 2026, 13:26:53 UTC",
 		"&lt;script&gt;alert(&#34;1&#34;)&lt;/script&gt;", "&#34;name&#34;: &#34;\\u003cb\\u003ePottery\\u003c/b\\u003e&#34;", "\n  &#34;hook_event_id&#34;: 1,")
 	body := w.Body.String()

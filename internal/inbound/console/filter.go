@@ -88,7 +88,7 @@ func id[ID ~int32](r *reading, field string) lyceum.Opt[ID] {
 	}
 	n, err := strconv.ParseInt(text, 10, 32)
 	if err != nil || n < 1 || !figures(text) {
-		r.refuse(field, "must be a whole number from 1 to 2147483647, or stay empty")
+		r.refuse(field, "must be a whole number from 1 to 2147483647, or be left empty")
 		return lyceum.None[ID]()
 	}
 	return lyceum.Some(ID(n))
@@ -115,7 +115,7 @@ func (r *reading) day(field string) lyceum.Opt[lyceum.Day] {
 	}
 	day, err := lyceum.ParseDay(text)
 	if err != nil {
-		r.refuse(field, "must be a day written like 2026-01-31, or stay empty")
+		r.refuse(field, "must be a day written like 2026-01-31, or be left empty")
 		return lyceum.None[lyceum.Day]()
 	}
 	return lyceum.Some(day)

@@ -40,7 +40,7 @@ func TestPagesThatAreNone(t *testing.T) {
 			query.Set("page", page)
 			at.RawQuery = query.Encode()
 			w := p.ask(p.owner, "GET", at.String(), nil)
-			want(t, w, 422, "Page must be a whole number from 1 to 2147483647, or stay empty", tc.shows)
+			want(t, w, 422, "Page must be a whole number from 1 to 2147483647, or be left empty", tc.shows)
 		}
 	}
 	want(t, p.ask(p.owner, "GET", people+"?q=ada&page=abc", nil), 422, `value="ada"`, `value="abc"`, `id="page-error"`)

@@ -174,7 +174,7 @@ func (c *console) stateOf(r *http.Request, v *visit, hook *lyceum.Webhook) (mark
 	}
 	for i := range listing.Rows {
 		if d := &listing.Rows[i]; d.AttemptCount > 0 && d.LastAttemptedAt.Present {
-			return mark{"badge-bad", "Not answering"}, nil
+			return mark{"badge-bad", "Not responding"}, nil
 		}
 	}
 	return hookMarks[hook.State], nil
@@ -258,7 +258,7 @@ func (r *reading) deliveryState() lyceum.Opt[string] {
 		return lyceum.Some(state)
 	}
 	if state != "" {
-		r.refuse("state", "must be pending, delivered or failed, or stay empty")
+		r.refuse("state", "must be pending, delivered or failed, or be left empty")
 	}
 	return lyceum.None[string]()
 }

@@ -34,8 +34,8 @@ func notTheirs(err error) error {
 	if lyceum.KindOf(err) != lyceum.NotFound {
 		return err
 	}
-	return lyceum.Errorf(lyceum.NotFound, "This link is no longer valid: it was used, it is too old, or there is a "+
-		"later one. Or it is for another account: if you have several, sign out and open the link again.")
+	return lyceum.Errorf(lyceum.NotFound, "This link is no longer valid: it was used, it is too old, or a later "+
+		"one replaced it. Or it is for another account: if you have several, sign out and open the link again.")
 }
 
 // confirm serves POST /secure/{school}/identity/confirm_email/{link}.

@@ -71,7 +71,7 @@ func (p *pages) askPasskey(w http.ResponseWriter, r *http.Request, v *visit) err
 			return lyceum.Errorf(lyceum.NotFound, "You are signed out. Sign in again.")
 		}
 	default:
-		return lyceum.Invalidf("A passkey can be asked for to sign_in, as a second_step and to confirm.")
+		return lyceum.Invalidf("The use of a passkey must be sign_in, second_step or confirm.")
 	}
 	options, err := p.Accounts.PasskeyOptions(r.Context(), asked)
 	if err != nil {

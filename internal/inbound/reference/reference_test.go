@@ -211,7 +211,7 @@ func TestKeyStandsInSamplesOfASandboxAlone(t *testing.T) {
 		if strings.Contains(path[1:], "/v1/") && (!strings.Contains(with, `--header "apiKey: lyceum_key_1_sample"`) || strings.Contains(with, "$API_KEY")) {
 			t.Errorf("%s of a sandbox has no key", path)
 		}
-		if names := "They name what a new sandbox has."; path == "/docs/v1" && (!strings.Contains(with, names) || strings.Contains(without, names)) {
+		if names := "They name objects that a new sandbox has."; path == "/docs/v1" && (!strings.Contains(with, names) || strings.Contains(without, names)) {
 			t.Errorf("%s says of the samples of a server what is so in a sandbox, or does not say it there", path)
 		}
 		if strings.Contains(without, "lyceum_key_") || strings.Contains(path[1:], "/v1/") && !strings.Contains(without, `--header "apiKey: $API_KEY"`) {
@@ -328,7 +328,7 @@ func TestSamples(t *testing.T) {
 		{"/docs/lyceum/sandbox", `/lyceum/v1/clock" \
   --header "apiKey: $API_KEY" \
   --json '{"advance": "31d"}'`}, // the first of several examples
-		{"/docs/v1", "Credentials says where to get them:"},
+		{"/docs/v1", "Credentials explains where to get them:"},
 		{"/docs/v1", "API_KEY='…'"},
 		{"/docs/v1/transactions", `curl --get "http://example.com/v1/transactions" \
   --header "apiKey: $API_KEY" \
