@@ -316,7 +316,8 @@ func (c *console) apologize(w http.ResponseWriter, r *http.Request, v *visit, er
 	switch e.Kind {
 	case lyceum.Internal:
 		web.Logger(c.Log, w, r).ErrorContext(r.Context(), "console request failed", "err", err)
-		sentence = "The server’s log has the details. Try again; if the problem persists, contact the person who runs it."
+		sentence = "The server’s log has the details. Try again; if the problem persists, contact the person who " +
+			"runs the server."
 	case lyceum.NotFound:
 		sentence = errNoPage.Detail
 	case lyceum.Unavailable:
