@@ -50,7 +50,7 @@ func (r Retention) Check() error {
 		}
 		message := fmt.Sprintf("must be days from %d to %d", part.from, part.to)
 		if part.forGood {
-			message += ", or 0 to keep them for good"
+			message += ", or 0 to keep them forever"
 		}
 		wrong = append(wrong, FieldError{Field: part.field, Message: message})
 	}

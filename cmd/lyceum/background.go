@@ -44,7 +44,8 @@ func (s *service) runScheduler(ctx context.Context) {
 		case <-ctx.Done():
 			stop()
 			if _, err := holdLease(context.WithoutCancel(ctx), s.store, lyceum.SchedulerLease, holder, 0); err != nil {
-				s.log.WarnContext(ctx, "another server waits for the scheduler until its lease is over", "err", err)
+				s.log.WarnContext(ctx, "the scheduler's lease could not be released; other servers wait until it expires",
+					"err", err)
 			}
 			return
 		}
@@ -91,7 +92,7 @@ func (s *service) runErasures(ctx context.Context) {
 		more, err := s.people.FinishErasures(ctx)
 		s.turn.RUnlock()
 		if err != nil && ctx.Err() == nil {
-			s.log.WarnContext(ctx, "people could not be erased from everything that is stored; this is tried again",
+			s.log.WarnContext(ctx, "some people could not be erased completely; the server will try again",
 				"err", err)
 		}
 		if more && ctx.Err() == nil {
@@ -119,7 +120,7 @@ func (s *service) sweepFiles(ctx context.Context) {
 			s.turn.RUnlock()
 		}
 		if err != nil && ctx.Err() == nil {
-			s.log.WarnContext(ctx, "unused files could not be removed; this is tried again in an hour", "err", err)
+			s.log.WarnContext(ctx, "unused files could not be removed; the server will try again in an hour", "err", err)
 		}
 		select {
 		case <-time.After(filesPause):
@@ -145,7 +146,7 @@ func (s *service) sweep(ctx context.Context) {
 			err = errors.Join(err, shared.Sweep(ctx, s.clock()))
 		}
 		if err != nil && ctx.Err() == nil {
-			s.log.WarnContext(ctx, "what is not kept any longer could not be deleted; this is tried again", "err", err)
+			s.log.WarnContext(ctx, "expired rows could not be deleted; the server will try again", "err", err)
 		}
 	}
 }
@@ -244,11 +245,11 @@ func (s *service) background(ctx context.Context) (end func(), err error) {
 			"another status.", s.courier.Failed)
 		group.Go(func() { s.courier.Run(background) })
 	} else {
-		s.log.Info("this process has no secret key: it sends no webhooks, and its links to files and addresses for uploads " +
-			"work only here, until it stops; set one with --secret-key-file")
+		s.log.Info("this process has no secret key: it sends no webhooks, and its file links and upload addresses work " +
+			"only with this process, until it stops; set a key with --secret-key-file")
 	}
 	if s.emails.Sends() {
-		s.metrics.Count("lyceum_email_attempts_sent_total", "Attempts to send an email that the mail server took.",
+		s.metrics.Count("lyceum_email_attempts_sent_total", "Attempts to send an email that the mail server accepted.",
 			s.postman.Sent)
 		s.metrics.Count("lyceum_email_attempts_failed_total", "Attempts to send an email that failed.", s.postman.Failed)
 		group.Go(func() { s.postman.Run(background) })

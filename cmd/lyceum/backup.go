@@ -17,7 +17,7 @@ type backupCommand struct {
 	backupFileSettings `embed:""`
 
 	File  string `arg:"" help:"File to write; it must not exist yet."`
-	Quick bool   `help:"Do not read files again that an earlier backup in the same folder verified."`
+	Quick bool   `help:"Do not re-read files that an earlier backup in the same folder has verified."`
 }
 
 // Help implements kong's help for the command.
@@ -28,9 +28,9 @@ func (backupCommand) Help() string {
 
 The server may keep running; the copy is consistent as of one moment. It is verified before it gets its name.
 
-Uploaded files are in the folder backup-files beside it, which all backups in one folder share: a file that is there ` +
-		`already is compared with its SHA-256 and not copied again. Keep it beside the backups. lyceum backup-prune ` +
-		`removes the files that none of them needs. Use the same --files-url as lyceum serve.`
+Uploaded files go to the folder backup-files next to the backup. All backups in one folder share it: a file that is ` +
+		`already there is verified against its SHA-256 and not copied again. Keep this folder next to the backups. ` +
+		`lyceum backup-prune removes the files that no backup needs. Use the same --files-url as lyceum serve.`
 }
 
 // Run backs up the database and its files.
@@ -66,7 +66,7 @@ func (c *backupCommand) Run(p *program) (err error) {
 	}
 	fmt.Fprintf(p.stdout, "%s is written and verified, %d bytes\n", c.File, info.Size())
 	if done.files > 0 {
-		fmt.Fprintf(p.stdout, "its %d files, %d kB, are in %s: %d new, %d that were there, %d missing\n", done.files,
+		fmt.Fprintf(p.stdout, "its %d files, %d kB, are in %s: %d new, %d already there, %d missing\n", done.files,
 			kilobytes(done.bytes), filepath.Join(filepath.Dir(c.File), backupFilesName), done.copied,
 			done.files-done.copied-done.wrong, done.wrong)
 	}
@@ -94,10 +94,10 @@ type restoreCommand struct {
 	database           `embed:""`
 	backupFileSettings `embed:""`
 
-	File  string `arg:"" optional:"" help:"File that lyceum backup wrote; left out for a PostgreSQL database, which pg_restore fills before."`
-	Force bool   `help:"Replace the SQLite database that is there."`
+	File  string `arg:"" optional:"" help:"File written by lyceum backup. Leave it out for a PostgreSQL database that pg_restore has filled."`
+	Force bool   `help:"Replace an existing SQLite database."`
 
-	EndAccess bool `help:"End all access of programs: API keys, grants to apps, and client secrets."`
+	EndAccess bool `help:"End all access by programs: API keys, grants to apps, and client secrets."`
 }
 
 // Help implements kong's help for the command.
@@ -106,16 +106,16 @@ func (restoreCommand) Help() string {
   lyceum restore /backups/lyceum-2026-11-21.db --data /var/lib/lyceum
   lyceum restore --database-url-file /etc/lyceum/restored-url
 
-With a file, the backup is verified and put in the place of the SQLite database. An older one is upgraded before, ` +
-		`unless that would change anybody's access. Its uploaded files come from the folder backup-files beside it, and ` +
-		`each is compared with its SHA-256; those that are in their place already stay. ` +
-		`Without one, the command finishes what pg_restore began in a PostgreSQL database. ` +
-		`Either way it refuses a database that is in use, so stop the server first, ` +
-		`and one that has triggers, views or tables that are not Lyceum's.
+With a file, the command verifies the backup and puts it in place of the SQLite database. It first upgrades a backup ` +
+		`from an older version, unless that would change anybody's access. Uploaded files come from the folder ` +
+		`backup-files next to the backup, and each is verified against its SHA-256; files already in place stay. ` +
+		`Without a file, the command completes a PostgreSQL database that pg_restore has filled. ` +
+		`Either way, it refuses a database that is in use, so stop the server first. It also refuses a database ` +
+		`with triggers, views or tables that are not Lyceum's.
 
 Sessions, one-time links and codes end. API keys, apps, grants, passwords and disabled users are restored as they
-were in the backup, including those revoked after it was made. They are listed, and --end-access ends all keys,
-grants and client secrets.`
+were in the backup, including those revoked after it was made. The command lists the keys and apps, and
+--end-access ends all keys, grants and client secrets.`
 }
 
 // Run replaces the database with the backup, and ends the sessions, links and access that it
@@ -143,8 +143,8 @@ func (c *restoreCommand) Run(p *program) error {
 	}
 	switch {
 	case address == "" && c.File == "":
-		return lyceum.Invalidf("use a file written by lyceum backup; or, for a PostgreSQL database that pg_restore has " +
-			"filled, --database-url")
+		return lyceum.Invalidf("name a file written by lyceum backup; or, for a PostgreSQL database that pg_restore has " +
+			"filled, use --database-url")
 	case address == "":
 		err = c.file(p, o)
 	case c.File != "" || c.Force:
@@ -160,7 +160,7 @@ func (c *restoreCommand) Run(p *program) error {
 		fmt.Fprintf(p.stdout, "%s is restored from %s; lyceum check --data %s verifies its data\n",
 			filepath.Join(c.Data, sqlstore.FileName), c.File, c.Data)
 		if done.files > 0 {
-			fmt.Fprintf(p.stdout, "its %d files, %d kB, are in their place: %d restored, %d that were there, %d missing\n",
+			fmt.Fprintf(p.stdout, "its %d files, %d kB, are in place: %d restored, %d already there, %d missing\n",
 				done.files, kilobytes(done.bytes), done.copied, done.files-done.copied-done.wrong, done.wrong)
 		}
 	} else {

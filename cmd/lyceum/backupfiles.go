@@ -30,7 +30,7 @@ type backupFileSettings struct {
 	fileSettings `embed:""`
 
 	WithoutFiles bool `help:"Leave out uploaded files." xor:"which-files"`
-	AllowMissing bool `help:"Go on without files that are missing or were changed." xor:"which-files"`
+	AllowMissing bool `help:"Continue without files that are missing or were changed." xor:"which-files"`
 }
 
 // backedUpAs returns the name of a file in the folder of backed-up files.
@@ -104,7 +104,7 @@ func (c *fileCopies) run(known int64) (copiedFiles, error) {
 
 func notWritten(where string, err error) error {
 	return &lyceum.Error{Kind: lyceum.Unavailable, Err: err, Detail: "files cannot be written to " + where +
-		"; free some space there or make it writable, and repeat the command, which continues"}
+		"; free some space there or make it writable, then repeat the command to continue"}
 }
 
 // came counts bytes that were read.
@@ -161,7 +161,7 @@ func (c *fileCopies) complain(allowed bool, remedy string) error {
 	if c.result.wrong == 0 || allowed {
 		return nil
 	}
-	return lyceum.Errorf(lyceum.Conflict, "%d files are missing or were changed; %s, or go on without them with "+
+	return lyceum.Errorf(lyceum.Conflict, "%d files are missing or were changed; %s, or continue without them with "+
 		"--allow-missing", c.result.wrong, remedy)
 }
 
@@ -196,7 +196,7 @@ func (c *backupCommand) filesOf(
 	if done.wrong > 0 && !again {
 		return done, errSwept
 	}
-	return done, copies.complain(c.AllowMissing, "put copies in their place; or use --files-url if lyceum serve has it")
+	return done, copies.complain(c.AllowMissing, "put copies in their place, use --files-url if lyceum serve does")
 }
 
 // lockBackupFiles makes this process the only one that writes to the folder of backed-up files.
@@ -234,5 +234,5 @@ func (c *restoreCommand) restoreFiles(p *program) (done copiedFiles, err error) 
 	if done, err = copies.run(known); err != nil {
 		return done, err
 	}
-	return done, copies.complain(c.AllowMissing, "put a copy of the folder "+backupFilesName+" beside the backup")
+	return done, copies.complain(c.AllowMissing, "put a copy of the folder "+backupFilesName+" next to the backup")
 }

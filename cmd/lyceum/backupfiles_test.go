@@ -102,8 +102,8 @@ func TestBackupsHaveFiles(t *testing.T) {
 	t.Parallel()
 	dir, backups := filesOfSchool(t, "one", "two", "two"), t.TempDir()
 	first, second, shared := filepath.Join(backups, "1.db"), filepath.Join(backups, "2.db"), filepath.Join(backups, "backup-files")
-	says(t, 0, `its 2 files, 1 kB, are in .*/backup-files: 2 new, 0 that were there, 0 missing\n$`, "backup", "--data", dir, first)
-	says(t, 0, ` 0 new, 2 that were there, 0 missing\n$`, "backup", "--data", dir, second)
+	says(t, 0, `its 2 files, 1 kB, are in .*/backup-files: 2 new, 0 already there, 0 missing\n$`, "backup", "--data", dir, first)
+	says(t, 0, ` 0 new, 2 already there, 0 missing\n$`, "backup", "--data", dir, second)
 	kept := filesIn(t, shared)
 	if len(kept) != 2 {
 		t.Fatalf("%q", kept)
@@ -114,14 +114,14 @@ func TestBackupsHaveFiles(t *testing.T) {
 		}
 	}
 	other := filepath.Join(t.TempDir(), "other")
-	says(t, 1, `(?s)school 1: the file of upload 1 was changed: 76/.*\n.*3 files are missing or were changed; put a copy of the folder backup-files beside the backup, or go on without them with --allow-missing`,
+	says(t, 1, `(?s)school 1: the file of upload 1 was changed: 76/.*\n.*3 files are missing or were changed; put a copy of the folder backup-files next to the backup, or continue without them with --allow-missing`,
 		"restore", "--data", other, first)
 	says(t, 1, `there is no database in`, "check", "--data", other)
-	says(t, 0, ` 2 that were there, `, "backup", "--data", dir, "--quick", filepath.Join(backups, "3.db"))
-	says(t, 0, ` 2 new, 0 that were there, `, "backup", "--data", dir, filepath.Join(backups, "4.db"))
-	says(t, 0, `its 3 files, 1 kB, are in their place: 3 restored, 0 that were there, 0 missing`, "restore", "--data", other, first)
+	says(t, 0, ` 2 already there, `, "backup", "--data", dir, "--quick", filepath.Join(backups, "3.db"))
+	says(t, 0, ` 2 new, 0 already there, `, "backup", "--data", dir, filepath.Join(backups, "4.db"))
+	says(t, 0, `its 3 files, 1 kB, are in place: 3 restored, 0 already there, 0 missing`, "restore", "--data", other, first)
 	says(t, 0, `3 uploaded files are in order`, "check", "--deep", "--data", other)
-	says(t, 0, ` 0 restored, 3 that were there, `, "restore", "--force", "--data", other, second)
+	says(t, 0, ` 0 restored, 3 already there, `, "restore", "--force", "--data", other, second)
 	if now, was := filesIn(t, filepath.Join(other, "files")), filesIn(t, filepath.Join(dir, "files")); fmt.Sprint(now) != fmt.Sprint(was) {
 		t.Errorf("%q, and they were %q", now, was)
 	}
@@ -135,16 +135,16 @@ func TestBackupsWithoutFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	backup, none := filepath.Join(backups, "1.db"), filepath.Join(t.TempDir(), "none.db")
-	says(t, 1, `(?s)school 1: the file of upload 1 was changed: 1/7c/.*1 files are missing or were changed; put copies in their place; or use --files-url if lyceum serve has it, or go on without them with --allow-missing`,
+	says(t, 1, `(?s)school 1: the file of upload 1 was changed: 1/7c/.*1 files are missing or were changed; put copies in their place, use --files-url if lyceum serve does, or continue without them with --allow-missing`,
 		"backup", "--data", dir, backup)
 	if got := filesIn(t, backups); len(got) != 1 {
 		t.Errorf("left: %q", got)
 	}
-	says(t, 0, `1.db is written and verified, .*\n.*: 0 new, 1 that were there, 1 missing`, "backup", "--data", dir, "--allow-missing", backup)
+	says(t, 0, `1.db is written and verified, .*\n.*: 0 new, 1 already there, 1 missing`, "backup", "--data", dir, "--allow-missing", backup)
 	says(t, 0, `none.db is written and verified, [0-9]+ bytes\n$`, "backup", "--data", dir, "--without-files", none)
 	other := t.TempDir()
 	says(t, 1, `1 files are missing or were changed`, "restore", "--data", other, backup)
-	says(t, 0, `0 restored, 1 that were there, 1 missing`, "restore", "--data", other, "--allow-missing", backup)
+	says(t, 0, `0 restored, 1 already there, 1 missing`, "restore", "--data", other, "--allow-missing", backup)
 	says(t, 2, `the file of upload 1, .*, is missing`, "check", "--data", other)
 	third := t.TempDir()
 	says(t, 1, `2 files are missing or were changed`, "restore", "--data", third, none)

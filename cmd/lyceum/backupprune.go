@@ -16,7 +16,7 @@ import (
 
 type backupPruneCommand struct {
 	Folder string `arg:"" help:"Folder of the backups."`
-	DryRun bool   `help:"Only say how much would be removed."`
+	DryRun bool   `help:"Only show how much would be removed."`
 }
 
 // Help implements kong's help for the command.
@@ -25,9 +25,9 @@ func (backupPruneCommand) Help() string {
   lyceum backup-prune /backups --dry-run
   lyceum backup-prune /backups
 
-Removes from the folder backup-files, in a folder of backups, the uploaded files that none of the backups in that ` +
-		`folder needs, such as those of backups that you deleted. It removes nothing if the folder has a file that is ` +
-		`not a backup, because that could be one that it cannot read, such as a compressed one.`
+Removes uploaded files that no backup in a folder needs, such as those of backups that you deleted. The files are ` +
+		`in the folder backup-files, next to the backups. It removes nothing if the folder of backups has a file that is ` +
+		`not a backup, because that could be a backup that it cannot read, such as a compressed one.`
 }
 
 // Run removes the files that no backup needs.

@@ -23,12 +23,12 @@ type checkCommand struct {
 // Help implements kong's help for the command.
 func (checkCommand) Help() string {
 	return "Examples:\n  lyceum check --data /var/lib/lyceum\n  lyceum check --data /var/lib/lyceum --deep\n\n" +
-		"Verifies the database's files, that counters and totals agree with rows, that the journal has no gap, and that " +
-		"nothing names what is not there, that stored events can be unpacked, and that uploaded files are there and have " +
-		"their size. It only reads. With --deep it brings the index of each school's sales to memory, as a server would, " +
-		"and compares every sale and " +
-		"every total, and it compares every uploaded file with its SHA-256; the server may keep running. The exit " +
-		"status is 0 when all is in order, 2 when something is wrong, and 1 when that could not be found out."
+		"Verifies the database's files. Also verifies that counters and totals agree with the rows, that the journal has " +
+		"no gap, that all references are valid, that stored events can be unpacked, and that uploaded files exist and " +
+		"have the right size. It only reads. With --deep, it also loads the index of each school's sales into memory, as " +
+		"a server would, compares every sale and every total, and verifies every uploaded file against its SHA-256; the " +
+		"server may keep running. The exit status is 0 if everything is in order, 2 if something is wrong, and 1 if the " +
+		"check could not run."
 }
 
 // Run checks the database and prints what is wrong.

@@ -10,7 +10,7 @@ import (
 
 // connectionSettings limit the connections to a server.
 type connectionSettings struct {
-	MaxConnections int `help:"Connections that are open at once; at the bound a new one takes the place of the one that has been idle longest, or waits." default:"10000" placeholder:"N"`
+	MaxConnections int `help:"Maximum number of open connections. At the limit, a new connection replaces the one that has been idle longest, or waits." default:"10000" placeholder:"N"`
 }
 
 // mostConnections is the largest --max-connections.
@@ -30,15 +30,15 @@ func (s *connectionSettings) limit(p *program, m *server.Metrics, listener net.L
 	var files syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files); err == nil && files.Cur/2 < uint64(most) {
 		most = max(1, int(files.Cur/2))
-		p.log.Warn("the process may not open enough files for --max-connections; raise its limit (LimitNOFILE in "+
-			"the unit, ulimit -n)",
+		p.log.Warn("the process is not allowed to open enough files for --max-connections; raise its limit "+
+			"(LimitNOFILE in the unit, ulimit -n)",
 			"max_connections", s.MaxConnections, "files", files.Cur, "connections", most)
 	}
 	connections := server.LimitConnections(listener, most, p.log)
 	server.Measure(m, func() *server.Connections { return connections }, []server.Figure[*server.Connections]{
 		{Name: "lyceum_connections", Help: "Connections that are open.", Value: (*server.Connections).Open},
 		{
-			Name: "lyceum_connections_full_total", Help: "Connections that came while as many as may be were open.",
+			Name: "lyceum_connections_full_total", Help: "Connections that arrived while the maximum number was open.",
 			Rises: true, Value: (*server.Connections).Full,
 		},
 	})

@@ -36,7 +36,7 @@ func (exportCommand) Help() string {
   lyceum export uploads --output uploads.csv --files ./files
 
 --month, --from and --until take whole days in the school's time zone, which lyceum school set changes. --start and
---end take moments, as the interface does.
+--end take points in time, as the API does.
 
 The export is consistent as of one moment, however long it takes, and lyceum import reads it. In CSV, text that a
 spreadsheet would run as a formula is prefixed with an apostrophe, which the import removes.`

@@ -29,7 +29,7 @@ type createdWithin struct {
 	Month string `help:"Created in this month, such as 2026-03, in the school's time zone." placeholder:"MONTH"`
 	From  string `help:"Created on this day or later, such as 2026-03-01, in the school's time zone." placeholder:"DAY"`
 	Until string `help:"Created on this day or earlier; the whole day is included." placeholder:"DAY"`
-	Start string `help:"Created after this time, as in the interface." placeholder:"TIME"`
+	Start string `help:"Created after this time, as in the API." placeholder:"TIME"`
 	End   string `help:"Created at this time or earlier; a date means its midnight in UTC." placeholder:"TIME"`
 }
 
@@ -121,7 +121,7 @@ func (c *exportCommand) onePeriod() error {
 	}
 	if len(ways) > 1 {
 		return lyceum.Invalidf("%s cannot be combined; use --month for a month, "+
-			"--from and --until for whole days, --start and --end for moments", strings.Join(ways, " with "))
+			"--from and --until for whole days, --start and --end for points in time", strings.Join(ways, " with "))
 	}
 	return nil
 }

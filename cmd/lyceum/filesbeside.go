@@ -34,7 +34,7 @@ func (f *fileSettings) filesFor(kind, beside string, d *database) (lyceum.FileSt
 func filesBeside(folder string) func(name string) (io.ReadSeekCloser, error) {
 	return func(name string) (io.ReadSeekCloser, error) {
 		if folder == "" {
-			return nil, lyceum.Invalidf("is in no folder; name that of the files with --files")
+			return nil, lyceum.Invalidf("needs the folder that it is in; set it with --files")
 		}
 		if name == "." || !fs.ValidPath(name) || strings.ContainsAny(name, "\\\x00") || len(name) > maxFileName {
 			return nil, lyceum.Invalidf("must be a path in the folder of the files, with / between its parts and without ..")
@@ -102,7 +102,7 @@ func (i *importer) copyBeside(visit func(*lyceum.UploadRow) error) func(*lyceum.
 			return notWritten(i.beside, err)
 		case kind == lyceum.NotFound, kind == lyceum.Conflict:
 			return lyceum.Errorf(lyceum.Conflict, "the file of upload %d is missing or was changed: %s; lyceum check --deep "+
-				"lists all such files; use --files-url if lyceum serve has it", u.ID, u.StoredAs.Value)
+				"lists all such files; use --files-url if lyceum serve does", u.ID, u.StoredAs.Value)
 		}
 		return err
 	}

@@ -48,7 +48,7 @@ func TestFilesAreExportedAndImported(t *testing.T) {
 	}
 	to := newSchool(t)
 	school := func(args ...string) []string { return append(args, "--data", to) }
-	says(t, 1, `(?s)line 2: file is in no folder; name that of the files with --files\nline 3`, school("import", "uploads", rows)...)
+	says(t, 1, `(?s)line 2: file needs the folder that it is in; set it with --files\nline 3`, school("import", "uploads", rows)...)
 	says(t, 0, `^2 uploads read, 2 good, 0 bad; `, school("import", "uploads", rows, "--files", beside, "--dry-run")...)
 	says(t, 0, `2 uploads read: 2 created, 0 updated, 0 unchanged, 0 bad`, school("import", "uploads", rows, "--files", beside)...)
 	says(t, 0, `2 uploads read: 0 created, 0 updated, 2 unchanged, 0 bad`, school("import", "uploads", rows, "--files", beside)...)

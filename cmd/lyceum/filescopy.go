@@ -21,7 +21,7 @@ type filesCopyCommand struct {
 	ToURL     string `name:"to-url" help:"S3-compatible store to copy to, such as https://KEY:SECRET@HOST/BUCKET." placeholder:"URL" xor:"to" required:""`
 	ToURLFile string `name:"to-url-file" help:"File with that URL, to keep the secret out of the process list." placeholder:"FILE" xor:"to" required:""`
 	ToFolder  string `name:"to-folder" help:"Folder to copy to, such as files in a data folder." placeholder:"DIR" xor:"to" required:""`
-	Deep      bool   `help:"Read the files that are there already, too, instead of comparing only their sizes."`
+	Deep      bool   `help:"Also read the files that are already there, instead of only comparing their sizes."`
 }
 
 // Help implements kong's help for the command.
@@ -30,9 +30,9 @@ func (filesCopyCommand) Help() string {
   lyceum files copy --data /var/lib/lyceum --to-url-file /etc/lyceum/files-url
   lyceum files copy --data /var/lib/lyceum --files-url-file /etc/lyceum/files-url --to-folder /var/lib/lyceum/files
 
-Copies every uploaded file that the database knows, compares it with its SHA-256, and leaves the original where it
-is. Files that are there already are not copied again, so that the command can be repeated after it was interrupted.
-The server may keep running. To switch, run the command, stop the server, run the command again, and start the
+Copies every uploaded file that the database knows, verifies it against its SHA-256, and leaves the original in
+place. Files that are already there are not copied again, so you can repeat the command if it is interrupted. The
+server may keep running. To switch, run the command, stop the server, run the command again, and start the
 server with the new place.`
 }
 

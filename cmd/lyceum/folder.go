@@ -48,8 +48,8 @@ func mayCreate(dir, given string) error {
 	}
 	switch {
 	case len(lost) > 0:
-		return lyceum.Errorf(lyceum.Conflict, "the data folder %s has lost its database: %s is missing or empty beside "+
-			"%s; put it back, or restore a backup with "+
+		return lyceum.Errorf(lyceum.Conflict, "the data folder %s has lost its database: %s is missing or empty, although "+
+			"the folder has %s; put it back, or restore a backup with "+
 			"lyceum restore FILE --data %s; for a new school choose an empty folder with --data", dir, sqlstore.FileName,
 			strings.Join(lost, ", "), dir)
 	case len(others) > 0:

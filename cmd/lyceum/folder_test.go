@@ -83,7 +83,7 @@ func TestR27_ServerWhoseFilesAreGone(t *testing.T) {
 // that there was one before, and where nothing else is stored.
 func TestR28_FolderOfANewDatabase(t *testing.T) {
 	t.Parallel()
-	const lost, foreign = "has lost its database: lyceum.db is missing or empty beside ", " but no database; set --data"
+	const lost, foreign = "has lost its database: lyceum.db is missing or empty, although the folder has ", " but no database; set --data"
 	for name, tc := range map[string]struct {
 		holds   []string // names of files, and of folders with a slash
 		refused string   // part of the error; "" means that a database is created

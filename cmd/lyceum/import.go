@@ -20,13 +20,13 @@ type importCommand struct {
 	inSchool     `embed:""`
 
 	Kind          string `arg:"" enum:"${row_kinds}" help:"Kind of rows in the file: ${row_kinds_listed}."`
-	File          string `arg:"" help:"CSV, JSON Lines, or the lists that the interface answers with; gzip too; - is standard input."`
+	File          string `arg:"" help:"CSV, JSON Lines, or lists as the API returns them, optionally gzipped; - for standard input."`
 	DryRun        bool   `help:"Check the file without changing anything."`
 	OnError       string `help:"stop: import nothing unless every row is valid; skip: import the valid rows." enum:"stop,skip" default:"stop"`
 	AllowLastIDs  bool   `name:"allow-last-ids" help:"Accept ids above 2147000000. Once the last one, 2147483647, is in use, nothing new can be created."`
 	CreateMissing bool   `help:"Create users, pricing plans and courses that are referenced but missing."`
-	Files         string `help:"Folder of the files that the rows of uploads name." placeholder:"DIR"`
-	BaseURL       string `help:"Public address of the API, for rows that mention uploaded files: they then lead to this school." placeholder:"URL"`
+	Files         string `help:"Folder with the files that the rows of uploads name." placeholder:"DIR"`
+	BaseURL       string `help:"Public address of the API, for rows with links to uploaded files: the links then lead to this school." placeholder:"URL"`
 
 	rewrite func(text []byte) ([]byte, error)
 }
@@ -61,8 +61,8 @@ func (importCommand) Help() string {
 
 Ids are kept. A row with a known id is updated, so importing the same file twice changes nothing, and an
 interrupted import is finished by repeating it. Every invalid row is reported with line, column and reason;
---on-error decides about the valid ones. Import a whole school in the order of the kinds above, so that rows exist
-before others refer to them.`
+--on-error decides whether the valid rows are imported. Import a whole school in the order of the kinds above, so
+that rows exist before others refer to them.`
 }
 
 // Run imports the file.

@@ -63,7 +63,7 @@ func (c *listenCommand) Run(p *program) error {
 		Show:   func(h webhook.Heard) { fmt.Fprintln(p.stdout, heardLine(h)) },
 		Retry:  func(err error) { fmt.Fprintln(p.stderr, "lyceum:", lyceum.Public(err).Detail+"; trying again") },
 		Back: func(last int64) {
-			fmt.Fprintf(p.stderr, "the school was brought back to an earlier state; listening after change %d\n", last)
+			fmt.Fprintf(p.stderr, "the school was restored to an earlier state; listening after change %d\n", last)
 		},
 	}
 	after, err := c.begin(p, l)

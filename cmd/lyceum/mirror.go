@@ -26,7 +26,7 @@ type mirrorCommand struct {
 
 	DownloadFiles bool     `help:"Also download the files of lectures and the pictures of courses, from the other server only." group:"Files:"`
 	FileOrigins   []string `help:"Other origins to download them from." placeholder:"https://HOST" group:"Files:"`
-	BaseURL       string   `help:"Public address of the API of the copy, which the addresses of downloaded files begin with." placeholder:"URL" group:"Files:"`
+	BaseURL       string   `help:"Public address of the copy's API; the addresses of downloaded files begin with it." placeholder:"URL" group:"Files:"`
 }
 
 // Help implements kong's help for the command.
@@ -43,9 +43,9 @@ of the other school's owner: lyceum school create.
 Version 1 does not expose when users were created, when enrollments ended, pricing plans without a course, or quiz
 responses before the latest. Webhooks are copied for reference only; nothing is sent to them.
 
-With --download-files, a file that the other server names is downloaded if it is there, or at one of --file-origins;
-all others stay links. Redirects are not followed, and the API key is not sent with these requests. A download that
-was interrupted continues, and one that is complete is not repeated.`
+With --download-files, a file is downloaded if it is on the other server or at one of --file-origins; all others stay
+links. Redirects are not followed, and the API key is not sent with these requests. An interrupted download
+continues, and a completed one is not repeated.`
 }
 
 // Run copies the school.

@@ -29,8 +29,8 @@ func TestServeWithoutASecretKey(t *testing.T) {
 			stop()
 		}
 	}
-	want := "this process has no secret key: it sends no webhooks, and its links to files and addresses for uploads work " +
-		"only here, until it stops; set one with --secret-key-file"
+	want := "this process has no secret key: it sends no webhooks, and its file links and upload addresses work " +
+		"only with this process, until it stops; set a key with --secret-key-file"
 	if !strings.Contains(all.String(), want) {
 		t.Error(all.String())
 	}

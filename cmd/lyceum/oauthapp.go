@@ -21,7 +21,7 @@ type oauthAppCommands struct {
 	Delete  oauthAppDeleteCommand  `cmd:"" help:"Delete an app and all its grants."`
 }
 
-const serverSees = "\n\nA running server sees it within five seconds."
+const serverSees = "\n\nA running server applies the change within five seconds."
 
 // withApps opens the database and runs an action on the school's apps.
 func withApps(p *program, d *database, s *inSchool, act func(*access.Apps, lyceum.By) error) (err error) {
@@ -69,8 +69,8 @@ func (c *oauthAppCreateCommand) Run(p *program) error {
 		}
 		fmt.Fprintf(p.stderr, "OAuth app %d of school %d, %s, is registered for version %d. Its secret is shown only "+
 			"this once:\n", app.ID, by.School, app.Name, app.Version)
-		return p.give("client_id "+app.ClientID+"\nclient_secret "+secret, "OAuth app %d was registered, but nobody "+
-			"knows its secret: lyceum oauth-app rotate %[1]d --school %d --keep 0s makes another", app.ID, by.School)
+		return p.give("client_id "+app.ClientID+"\nclient_secret "+secret, "OAuth app %d was registered, but its "+
+			"secret is lost: create another with lyceum oauth-app rotate %[1]d --school %d --keep 0s", app.ID, by.School)
 	})
 }
 
@@ -204,8 +204,8 @@ func (c *oauthAppRotateCommand) Run(p *program) error {
 		}
 		fmt.Fprintf(p.stderr, "The old secret of OAuth app %d, %s, %s. The new secret is shown only this once:\n",
 			app.ID, app.Name, until)
-		return p.give(secret, "OAuth app %d has a new secret that nobody knows: lyceum oauth-app rotate %[1]d --school %d "+
-			"makes another", app.ID, by.School)
+		return p.give(secret, "OAuth app %d has a new secret, but it is lost: create another with "+
+			"lyceum oauth-app rotate %[1]d --school %d", app.ID, by.School)
 	})
 }
 

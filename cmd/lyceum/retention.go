@@ -10,12 +10,12 @@ import (
 
 // retentionFlags set how long a school keeps data that its books do not need.
 type retentionFlags struct {
-	KeepEvents   *int32 `help:"Days that events are stored as webhooks were sent them, 7 to 3650; 0 is for good." placeholder:"90"`
-	KeepAttempts *int32 `help:"Days that attempts to deliver events are stored, 1 to 3650; 0 is for good." placeholder:"30"`
-	KeepAnswers  *int32 `help:"Days that responses to requests with an Idempotency-Key are stored, 2 to 30." placeholder:"2"`
-	KeepSessions *int32 `help:"Days that sessions, codes and tokens are stored after they ended, 1 to 3650." placeholder:"1"`
-	KeepLinks    *int32 `help:"Days that one-time links are stored after they expired, 1 to 3650." placeholder:"1"`
-	KeepEmails   *int32 `help:"Days that emails are listed after they were queued, 1 to 3650." placeholder:"30"`
+	KeepEvents   *int32 `help:"Days to keep events as they were sent to webhooks, 7 to 3650; 0 keeps them forever." placeholder:"90"`
+	KeepAttempts *int32 `help:"Days to keep attempts to deliver events, 1 to 3650; 0 keeps them forever." placeholder:"30"`
+	KeepAnswers  *int32 `help:"Days to keep responses to requests with an Idempotency-Key, 2 to 30." placeholder:"2"`
+	KeepSessions *int32 `help:"Days to keep sessions, codes and tokens after they end, 1 to 3650." placeholder:"1"`
+	KeepLinks    *int32 `help:"Days to keep one-time links after they expire, 1 to 3650." placeholder:"1"`
+	KeepEmails   *int32 `help:"Days to list emails after they are queued, 1 to 3650." placeholder:"30"`
 }
 
 // of returns a school's retention with the given flags applied.
@@ -52,7 +52,7 @@ func (c *schoolSetCommand) setRetention(p *program, store *sqlstore.Store, by ly
 func shownDays(days int32) string {
 	switch days {
 	case 0:
-		return "for good"
+		return "forever"
 	case 1:
 		return "1 day"
 	}

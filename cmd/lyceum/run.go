@@ -41,7 +41,7 @@ type commands struct {
 	Restore    restoreCommand     `cmd:"" help:"Replace the database with a backup, and put its uploaded files back."`
 	Upgrade    upgradeCommand     `cmd:"" help:"Bring the database of an older lyceum up to date, after a backup."`
 	Check      checkCommand       `cmd:"" help:"Verify the database's files and the consistency of its data."`
-	Usage      usageCommand       `cmd:"" help:"Show how large what is, and what is kept for how long."`
+	Usage      usageCommand       `cmd:"" help:"Show how much disk space the data uses, and how long it is kept."`
 	Files      filesCommands      `cmd:"" help:"Copy uploaded files to another place."`
 	SecretKey  secretKeyCommands  `cmd:"" name:"secret-key" help:"Rotate, list and prune the server's secret keys."`
 	ShowConfig showConfigCommand  `cmd:"" name:"config" help:"Print the settings serve would use, and where each comes from."`
@@ -115,8 +115,8 @@ func runBy(
 		})
 	}
 	if err != nil && negativeUnknown.MatchString(err.Error()) {
-		return fail(stderr, lyceum.Invalidf("numbers of schools, keys, apps and users begin at 1; a negative one is "+
-			"nobody's"))
+		return fail(stderr, lyceum.Invalidf("numbers of schools, keys, apps and users begin at 1; "+
+			"there are no negative ones"))
 	}
 	if err != nil {
 		return fail(

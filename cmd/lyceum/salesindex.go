@@ -16,7 +16,7 @@ import (
 // indexSettings are the settings of the sales indexes and of the indexes of other lists.
 type indexSettings struct {
 	IndexMemory byteSize `help:"Memory limit for the indexes of sales and of other lists, such as 512MB or 4GB; 0 disables them. Default: a quarter of the machine's memory." placeholder:"SIZE"`
-	IndexFolder string   `help:"Folder that keeps the indexes for the next start. Default: index in the data folder; none with PostgreSQL." placeholder:"DIR"`
+	IndexFolder string   `help:"Folder to save the indexes in for the next start. Default: index in the data folder; none with PostgreSQL." placeholder:"DIR"`
 }
 
 // byteSize is a number of bytes, and whether it was given.

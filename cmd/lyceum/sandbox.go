@@ -25,7 +25,7 @@ type sandboxCommand struct {
 	AllowHost    []string `help:"Additional host names that requests may be sent to, such as a container's; without port." placeholder:"NAME"`
 	Transactions int      `help:"Number of transactions in the school." default:"2000"`
 	Seed         uint64   `help:"Seed of the generated data: ids, rows and secrets." default:"1"`
-	Clock        string   `help:"Let the clock stand at this time until it is moved, and the generated data end there. Default: the clock runs, and starts at the real time." placeholder:"TIME"`
+	Clock        string   `help:"Stop the clock at this time until it is moved; the generated data ends there. Default: the clock runs, starting at the real time." placeholder:"TIME"`
 	Data         string   `help:"Keep the school in this folder instead of discarding it." placeholder:"DIR" xor:"keep"`
 	DatabaseURL  string   `help:"Keep the school in this PostgreSQL database." placeholder:"postgres://…" xor:"keep"`
 	RateLimit    *int64   `help:"Requests per minute and school; 0 for no limit. Default: 360; no limit with --clock." placeholder:"N"`
@@ -40,9 +40,9 @@ func (sandboxCommand) Help() string {
   lyceum sandbox --clock 2026-01-31T10:00:00Z
   lyceum sandbox --addr 0.0.0.0:8080 --allow-host lyceum
 
-The same seed and clock make the same school. Anyone who knows the seed knows its secrets: never keep real data in
-it. With --clock, the time of the school stands until a request or the console moves it, and subscriptions are charged
-by a made-up payment provider on the way:
+The same seed and clock always create the same school. Anyone who knows the seed knows its secrets: never keep real
+data in it. With --clock, the school's clock stands still until a request or the console moves it. Along the way, a
+made-up payment provider charges the subscriptions:
   curl -H "apiKey: $KEY" -H 'Content-Type: application/json' -d '{"advance":"31d"}' $URL/lyceum/v1/clock
 
 It answers only requests to localhost, loopback addresses, the host in --addr and --allow-host, and

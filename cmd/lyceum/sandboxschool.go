@@ -39,8 +39,8 @@ func (c *sandboxCommand) fill(
 	p *program, store lyceum.Store, school *demo.School, known credentials,
 ) (made bool, err error) {
 	id, key := school.School.ID, access.HashSecret(known.APIKey)
-	another := lyceum.Errorf(lyceum.Conflict, "the database has another school; use an empty one, or the --seed it "+
-		"was made with")
+	another := lyceum.Errorf(lyceum.Conflict, "the database has another school; use an empty database, or the "+
+		"--seed of that school")
 	switch there, err := store.In(p.ctx, id).GetSchool(); {
 	case lyceum.KindOf(err) == lyceum.NotFound:
 		if _, err := store.CreateSchool(p.ctx, school.School, "sandbox"); err != nil {
@@ -81,7 +81,7 @@ func (c *sandboxCommand) fill(
 	if lyceum.KindOf(err) == lyceum.Conflict {
 		return false, &lyceum.Error{
 			Kind: lyceum.Conflict,
-			Detail: fmt.Sprintf("the database has the school of this seed with %d transactions, and cannot grow; use "+
+			Detail: fmt.Sprintf("the database has this seed's school, with %d transactions, which cannot grow; use "+
 				"--transactions %d or less, or an empty database", listing.Total, listing.Total),
 			Err: err,
 		}

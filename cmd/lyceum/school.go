@@ -34,7 +34,7 @@ type schoolSetCommand struct {
 	OnCancellation string         `help:"Effect of a cancelled subscription: unenroll, at_period_end or keep." placeholder:"WHAT"`
 	OnLapse        string         `help:"Effect when a subscription that is billed here is not paid for in time: end or keep." placeholder:"WHAT"`
 	GraceDays      *int32         `help:"Days after a payment was due until a subscription lapses, 0 to 60." placeholder:"15"`
-	Yes            bool           `help:"Do not ask before subscriptions end."`
+	Yes            bool           `help:"Do not ask for confirmation before subscriptions end."`
 	AbandonAfter   *time.Duration `help:"Time until an open order counts as abandoned, in whole minutes." placeholder:"1h"`
 	TimeZone       string         `help:"Time zone of the school's days, as an IANA name." placeholder:"ZONE"`
 	retentionFlags `embed:""`
@@ -49,10 +49,10 @@ func (schoolSetCommand) Help() string {
   lyceum school set --time-zone Europe/Berlin
   lyceum school set --keep-events 30 --keep-attempts 7
 
-If subscriptions would end at once, the command says how many, and who loses access, and asks; --yes answers.
-While version 2 is off, API keys get 403 under /v2. Settings that are not given stay as they are. A running
-server applies the change at once, and that of --v2 within five seconds; what is not kept any longer it deletes within
-some minutes, and lyceum usage with the same --keep-… flags says before how much that is.`
+If subscriptions would end at once, the command shows how many, and how many people would lose access, and asks for
+confirmation; --yes skips the question. While version 2 is off, API keys get 403 under /v2. Settings that are not
+given stay as they are. A running server applies --v2 within five seconds and all other changes at once. It deletes
+expired rows within a few minutes; to see how many they are, first run lyceum usage with the same --keep-… flags.`
 }
 
 // Run changes the settings.
@@ -260,8 +260,8 @@ func (c *schoolCreateCommand) Run(p *program) (err error) {
 
 While lyceum serve runs, its owner chooses a password here. The link works once, within 48 hours:
 %[3]s`, school.ID, school.Name, link),
-		"School %d was created, but nobody knows its owner's link: lyceum user password-link --email %s --school %[1]d "+
-			"makes another", school.ID, c.OwnerEmail)
+		"School %d was created, but its owner's link is lost: create another with lyceum user password-link --email %s "+
+			"--school %[1]d", school.ID, c.OwnerEmail)
 }
 
 type schoolListCommand struct {
@@ -333,8 +333,8 @@ func (c *apikeyCreateCommand) Run(p *program) (err error) {
 	}
 	fmt.Fprintf(p.stderr, "API key %d of school %d, %s, may %s. It is shown only this once:\n",
 		key.ID, by.School, key.Name, key.Permissions)
-	return p.give(text, "API key %d was created, but nobody knows it: lyceum apikey revoke %[1]d --school %d "+
-		"revokes it; create another", key.ID, by.School)
+	return p.give(text, "API key %d was created, but it is lost: revoke it with lyceum apikey revoke %[1]d "+
+		"--school %d, and create another", key.ID, by.School)
 }
 
 // give prints something that is shown only once; lost says what to do if it could not be

@@ -38,7 +38,7 @@ func (a *keysAt) read(d *database) (*keyFile, error) {
 	keys, err := readKeys(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, &lyceum.Error{Kind: lyceum.NotFound, Err: err, Detail: "there is no secret key " + file +
-			" yet; lyceum serve makes it when it first starts; name a key file elsewhere with --secret-key-file"}
+			" yet; lyceum serve creates it when it first starts; for another file, set --secret-key-file"}
 	}
 	return keys, err
 }
@@ -142,9 +142,9 @@ type pruneKeysCommand struct {
 
 // Help implements kong's help for the command.
 func (pruneKeysCommand) Help() string {
-	return "Example: lyceum secret-key prune --data /var/lib/lyceum\n\nKeeps the signing key and the keys that " +
-		"webhook secrets are derived from and that the secrets of templates and of second factors and the links of " +
-		"emails that wait are encrypted with. After a webhook's secret is rotated, its old key is needed for another day."
+	return "Example: lyceum secret-key prune --data /var/lib/lyceum\n\nKeeps the signing key, the keys from which " +
+		"webhook secrets are derived, and the keys that encrypt template secrets, the secrets of second factors and the " +
+		"links in queued emails. After a webhook's secret is rotated, its old key is needed for another day."
 }
 
 // Run removes the keys that are no longer needed.

@@ -22,11 +22,11 @@ func TestSecretThatCannotBeWritten(t *testing.T) {
 		args []string
 		says string
 	}{
-		{[]string{"apikey", "create", "--name", "report"}, "API key 1 was created, but nobody knows it: lyceum apikey revoke 1 --school 1 revokes it; create another"},
-		{[]string{"oauth-app", "create", "--name", "Other", "--redirect-url", "https://app.example.com/"}, "OAuth app 2 was registered, but nobody knows its secret: lyceum oauth-app rotate 2 --school 1 --keep 0s makes another"},
-		{[]string{"oauth-app", "rotate", "1", "--keep", "0s"}, "OAuth app 1 has a new secret that nobody knows: lyceum oauth-app rotate 1 --school 1 makes another"},
-		{[]string{"user", "password-link", "--email", "owner@example.com"}, "The link was made, but nobody knows it: repeat the command for another"},
-		{[]string{"school", "create", "--name", "Second", "--owner-email", "ann@example.com"}, "School 2 was created, but nobody knows its owner's link: lyceum user password-link --email ann@example.com --school 2 makes another"},
+		{[]string{"apikey", "create", "--name", "report"}, "API key 1 was created, but it is lost: revoke it with lyceum apikey revoke 1 --school 1, and create another"},
+		{[]string{"oauth-app", "create", "--name", "Other", "--redirect-url", "https://app.example.com/"}, "OAuth app 2 was registered, but its secret is lost: create another with lyceum oauth-app rotate 2 --school 1 --keep 0s"},
+		{[]string{"oauth-app", "rotate", "1", "--keep", "0s"}, "OAuth app 1 has a new secret, but it is lost: create another with lyceum oauth-app rotate 1 --school 1"},
+		{[]string{"user", "password-link", "--email", "owner@example.com"}, "The link was created, but it is lost: repeat the command to create another"},
+		{[]string{"school", "create", "--name", "Second", "--owner-email", "ann@example.com"}, "School 2 was created, but its owner's link is lost: create another with lyceum user password-link --email ann@example.com --school 2"},
 	} {
 		var errs bytes.Buffer
 		status := run(t.Context(), append(tc.args, "--data", data), nil, fullDisk{}, &errs)

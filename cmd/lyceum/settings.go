@@ -106,7 +106,7 @@ type database struct {
 // address returns the PostgreSQL URL, or "" for SQLite.
 func (d *database) address() (string, error) {
 	if sqlstore.IsPostgres(d.Data) {
-		return "", lyceum.Invalidf("--data takes a folder; name a PostgreSQL database with --database-url")
+		return "", lyceum.Invalidf("--data must be a folder; use --database-url for a PostgreSQL database")
 	}
 	address := d.DatabaseURL
 	if d.DatabaseURLFile != "" {

@@ -23,7 +23,7 @@ func (upgradeCommand) Help() string {
   lyceum upgrade --data /var/lib/lyceum
   lyceum upgrade --database-url-file /etc/lyceum/database-url --backup /var/backups/lyceum/before-upgrade.dump
 
-A database with schools that an older lyceum made is refused by every command but this one and lyceum backup. ` +
+Every command except this one and lyceum backup refuses a database with schools that an older lyceum made. ` +
 		`The upgrade makes a backup, verifies it, and then changes the database in one transaction: if it fails or is ` +
 		`killed, the database is as it was, and the command can be repeated. It refuses a database that is in use, so ` +
 		`stop the servers first.
@@ -70,7 +70,7 @@ func (c *upgradeCommand) Run(p *program) error {
 		fmt.Fprintln(p.stdout, "The database has no school, so there is nothing to upgrade. It gets the schema of this "+
 			"lyceum when it is opened.")
 	case done.From == done.To:
-		fmt.Fprintf(p.stdout, "The database has schema version %d, which is that of this lyceum. There is nothing to "+
+		fmt.Fprintf(p.stdout, "The database has schema version %d, the current one. There is nothing to "+
 			"upgrade.\n", done.To)
 	case done.Differ > 0:
 		return lyceum.Errorf(lyceum.Conflict, "the upgrade would change enrollments; keep the older lyceum, and report this")

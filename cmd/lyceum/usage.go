@@ -16,7 +16,7 @@ import (
 type usageCommand struct {
 	database       `embed:""`
 	indexSettings  `embed:""`
-	School         *lyceum.SchoolID `help:"Show what this school keeps; all schools without." placeholder:"N"`
+	School         *lyceum.SchoolID `help:"Show the rows of this school. Default: all schools." placeholder:"N"`
 	JSON           bool             `help:"Print one JSON object, with all sizes in bytes."`
 	retentionFlags `embed:""`
 }
@@ -27,10 +27,10 @@ func (usageCommand) Help() string {
   lyceum usage --data /var/lib/lyceum
   lyceum usage --keep-events 30 --keep-attempts 7
 
-Prints how much of the disk everything takes, and how many rows the schools keep for a time. EXPIRED are the
-rows that a server deletes with its next sweep; with --keep-… flags those that it would delete with these settings,
-which lyceum school set changes. Their size is that of an average row. The command only reads, also while a server
-runs; it reads all of a SQLite file.`
+Shows how much disk space the tables and files use, and how many rows each school keeps for a limited time. EXPIRED
+counts the rows that the server deletes in its next sweep; with --keep-… flags, the rows that it would delete with
+these settings, which lyceum school set changes. Sizes of rows are estimates, based on the average row. The command
+only reads, and the server may keep running. It reads the whole SQLite file.`
 }
 
 // Run prints the sizes and the numbers of rows.
@@ -251,8 +251,8 @@ func (u *diskUsage) print(p *program) error {
 	for _, g := range u.Groups {
 		fmt.Fprintf(table, "%s\t%s\t  %s\n", shownBytes(g.Bytes), shownBytes(g.Indexes), g.Name)
 	}
-	fmt.Fprintf(table, "%s\t\t  database in all\n", shownBytes(u.Bytes))
-	fmt.Fprintf(table, "%s\t\t  of it free, and used again\n", shownBytes(u.Free))
+	fmt.Fprintf(table, "%s\t\t  database in total\n", shownBytes(u.Bytes))
+	fmt.Fprintf(table, "%s\t\t  of that, free and reused\n", shownBytes(u.Free))
 	for _, s := range u.Schools {
 		fmt.Fprintf(table, "\nROWS\tSIZE\tKEPT\tEXPIRED\tSIZE\t  OF SCHOOL %d, %s\n", s.ID, s.Name)
 		for _, k := range s.Kept {

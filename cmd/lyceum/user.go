@@ -65,6 +65,6 @@ func (c *passwordLinkCommand) Run(p *program) error {
 			return err
 		}
 		fmt.Fprintf(p.stderr, "A link for %s, which works once, within 48 hours:\n", user.Email)
-		return p.give(link, "The link was made, but nobody knows it: repeat the command for another")
+		return p.give(link, "The link was created, but it is lost: repeat the command to create another")
 	})
 }

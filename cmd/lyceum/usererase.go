@@ -17,15 +17,15 @@ import (
 
 type userEraseCommand struct {
 	oneUser `embed:""`
-	Yes     bool `help:"Do not ask."`
+	Yes     bool `help:"Do not ask for confirmation."`
 }
 
 // Help implements kong's help for the command.
 func (userEraseCommand) Help() string {
-	return "Example: lyceum user erase --email ann@example.com\n\nErases the person for good: name, addresses, " +
+	return "Example: lyceum user erase --email ann@example.com\n\nErases the person permanently: name, addresses, " +
 		"password, notes, tags, sessions, and the text of what they wrote. Sales and totals stay, without a name. " +
-		"Owners, and people with an active subscription, are refused. The command says what would happen and asks; " +
-		"--yes answers."
+		"Owners, and people with an active subscription, cannot be erased. The command shows what would happen and " +
+		"asks for confirmation; --yes skips the question."
 }
 
 // Run erases the person, and what is left of them in files, unless a server does the latter.
@@ -45,7 +45,7 @@ func (c *userEraseCommand) Run(p *program) error {
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(p.stdout, "User %d of school %d, %s, is erased for good, and loses access to %d products.\n",
+			fmt.Fprintf(p.stdout, "User %d of school %d, %s, will be permanently erased and lose access to %d products.\n",
 				user.ID, by.School, user.Email, out.Changes.Total)
 			if err := p.agreed(); err != nil {
 				return err
@@ -59,19 +59,19 @@ func (c *userEraseCommand) Run(p *program) error {
 		if err != nil {
 			return err
 		}
-		left := "Nothing is left of the person but what was bought."
+		left := "Only what the person bought remains."
 		if !done {
-			left = "The server finishes it within a minute, or when it runs again."
+			left = "The server completes the erasure within a minute, or when it next runs."
 		}
 		fmt.Fprintf(p.stdout, "User %d of school %d is erased. %s\n", user.ID, by.School, left)
 		if doors.Backups == nil {
-			fmt.Fprintln(p.stdout, "Dumps of PostgreSQL from before still have the person, and are not known here.")
+			fmt.Fprintln(p.stdout, "Earlier PostgreSQL dumps still contain the person; Lyceum does not know where they are.")
 		}
 		for _, b := range erased.Backups {
-			fmt.Fprintf(p.stdout, "The backup %s still has the person; its last day is %s.\n", b.Path,
+			fmt.Fprintf(p.stdout, "The backup %s still contains the person; its last day is %s.\n", b.Path,
 				b.LastDay.UTC().Format(time.DateOnly))
 			if b.Files != "" {
-				fmt.Fprintf(p.stdout, "Its uploaded files are in %s; after you deleted the backup, lyceum backup-prune %s "+
+				fmt.Fprintf(p.stdout, "Its uploaded files are in %s; after you delete the backup, lyceum backup-prune %s "+
 					"removes those that no other backup needs.\n", b.Files, filepath.Dir(b.Files))
 			}
 		}

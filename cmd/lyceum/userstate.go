@@ -95,8 +95,8 @@ type dropFactorCommand struct {
 
 // Help implements kong's help for the command.
 func (dropFactorCommand) Help() string {
-	return "Example: lyceum user remove-second-factor --email ann@example.com\n\nThe user then signs in with the " +
-		"password alone: the app, all passkeys and the recovery codes are removed. Use it for an owner who lost them."
+	return "Example: lyceum user remove-second-factor --email ann@example.com\n\nThe user then signs in with only " +
+		"a password: the app, all passkeys and the recovery codes are removed. Use it for an owner who lost them."
 }
 
 // Run removes the second factor and the recovery codes.
