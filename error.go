@@ -111,8 +111,8 @@ func Public(err error) *Error {
 		return e
 	}
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-		return &Error{Kind: Unavailable, Code: OutcomeUnknown, Err: err, Detail: "the answer took too long; if something " +
-			"was to be changed, check whether it was before you try again"}
+		return &Error{Kind: Unavailable, Code: OutcomeUnknown, Err: err, Detail: "the answer took too long; if the request " +
+			"was meant to change something, check whether it did before you try again"}
 	}
 	return &Error{Kind: Internal, Detail: "internal error", Err: err}
 }

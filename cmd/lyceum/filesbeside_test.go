@@ -140,7 +140,7 @@ func TestR52_FilesThatAreNotImported(t *testing.T) {
 	row("good", "7", "", "file has 33 bytes, and size_in_bytes says 7")
 	row("good", "", "7", "sha256 must be a SHA-256, 64 hexadecimal digits in lower case")
 	row("text", "", "", "file cannot be imported: this is not a file of the type png")
-	row("good", "33", strings.Repeat("00", 32), "file cannot be imported: the SHA-256 of what came is ")
+	row("good", "33", strings.Repeat("00", 32), "file cannot be imported: the SHA-256 of the received file is ")
 	rows := write(t, dir, "rows.csv", text)
 	status, said := ran(t, "import", "uploads", rows, "--files", beside, "--data", to, "--on-error", "skip")
 	if status != 0 || !strings.Contains(said, fmt.Sprintf("%d uploads read: 1 created, 0 updated, 0 unchanged, %d bad", n, n-1)) {
@@ -287,8 +287,8 @@ func TestR51_MirrorDownloadsFiles(t *testing.T) {
 	for range 2 {
 		says(t, 1, `(?s)attachment 3: its file was not copied: its address leads to another one, which is not followed\nattachment 4: its file was not copied: the other server answers with 404\n`+
 			`attachment 5: its file was not copied: file cannot be imported: this is not a file of the type pdf\n`+
-			`attachment 7: its file was not copied: it comes with the Content-Encoding gzip, and not as it is\n`+
-			`attachment 8: its file was not copied: file cannot be imported: it was changed while it was copied; repeat the command\n.* 5 refused`, args...)
+			`attachment 7: its file was not copied: it is sent with the Content-Encoding gzip\n`+
+			`attachment 8: its file was not copied: file cannot be imported: it changed while it was being copied; repeat the command\n.* 5 refused`, args...)
 	}
 	if strange.Load() > 0 {
 		t.Errorf("a stranger was asked %d times", strange.Load())

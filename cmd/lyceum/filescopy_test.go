@@ -56,7 +56,7 @@ func TestFilesAreCopied(t *testing.T) {
 	says(t, 1, `(?s)^3 files of 5 kB: 1 copied to .*(school 1: `+missing+`.*school 1: `+changed+`|school 1: `+changed+`.*school 1: `+missing+`).*2 files could not be copied`,
 		"files", "copy", "--data", dir, "--to-folder", filepath.Join(t.TempDir(), "new"))
 	served.Close()
-	says(t, 1, `files cannot be (written to the object store|kept or read now)`, "files", "copy", "--data", dir, "--to-url", remote)
+	says(t, 1, `files cannot be (written to the object store|stored or read now)`, "files", "copy", "--data", dir, "--to-url", remote)
 	for pattern, args := range map[string][]string{
 		`--to-url|--to-folder`:                               {"files", "copy", "--data", dir},
 		`--to-url must be a URL such as https://KEY:SECRET@`: {"files", "copy", "--data", dir, "--to-url", "s3://bucket"},

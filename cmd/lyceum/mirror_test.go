@@ -265,7 +265,7 @@ func TestMirrorRefuses(t *testing.T) {
 		{"does not accept the API key; put a valid one into the file", []string{"--from", other.URL}},
 		{"does not allow this API key to request /v1/users", []string{"--from", other.URL + "/no"}},
 		{"redirects to https://elsewhere.example.com/, and the API key is not sent there", []string{"--from", other.URL + "/away"}},
-		{"/nowhere has nothing at /v1/users?page=1&per=100&search_after=0; --from takes the address before the paths of version 1, such as https://school.example.com", []string{"--from", other.URL + "/nowhere"}},
+		{"/nowhere has nothing at /v1/users?page=1&per=100&search_after=0; --from must be the address before the paths of version 1, such as https://school.example.com", []string{"--from", other.URL + "/nowhere"}},
 		{"the state file " + filepath.Join(folder, "no/state") + " cannot be written; choose another one with --state, in a folder that exists and is writable", []string{"--from", other.URL + "/one", "--state", filepath.Join(folder, "no/state")}},
 		{"is not version 1's", []string{"--from", other.URL + "/html"}},
 		{"/empty/v1/users?page=1&per=100&search_after=0 is not version 1's: it has no users", []string{"--from", other.URL + "/empty"}},

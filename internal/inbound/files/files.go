@@ -218,7 +218,7 @@ func cleanName(name string) string {
 func (o Options) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	e := lyceum.Public(err)
 	if e.Kind == lyceum.Internal || e.Kind == lyceum.Unavailable && e.Err != nil && !wire.Gone(r) { // else only busy
-		o.Log.ErrorContext(r.Context(), "a file was neither taken nor sent", "err", err)
+		o.Log.ErrorContext(r.Context(), "a file could not be received or sent", "err", err)
 	}
 	if e.Kind == lyceum.Unavailable || e.Code == learning.BusyUpload {
 		w.Header().Set("Retry-After", "5")

@@ -46,8 +46,8 @@ type form struct {
 
 var (
 	errNoFormFile = lyceum.Invalidf("the form has no file; send it as a part with a filename")
-	errFormFiles  = lyceum.Invalidf("the form has more than one file, and this address takes one")
-	errFields     = lyceum.Invalidf("the form has more than %d bytes beside its file", maxFields)
+	errFormFiles  = lyceum.Invalidf("the form has more than one file, and this address accepts only one")
+	errFields     = lyceum.Invalidf("the form has more than %d bytes besides its file", maxFields)
 	errFormCut    = lyceum.Invalidf("the form ends too early, or is not one")
 )
 

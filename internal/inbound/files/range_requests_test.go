@@ -73,7 +73,7 @@ func TestRangesOfFiles(t *testing.T) {
 			t.Errorf("%.40s: %d with %q, want %d with %q", tc.ranges, w.Code, got, tc.status, want)
 		}
 		refused := w.Code == http.StatusRequestedRangeNotSatisfiable
-		if refused && (!strings.Contains(w.Body.String(), "Range must be such as bytes=0-99") || w.Header().Get("Cache-Control") != "no-store") {
+		if refused && (!strings.Contains(w.Body.String(), "Range must be like bytes=0-99") || w.Header().Get("Cache-Control") != "no-store") {
 			t.Errorf("%.40s: %s %v", tc.ranges, w.Body, w.Header())
 		}
 	}

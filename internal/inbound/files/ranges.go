@@ -97,6 +97,6 @@ func refuseRange(w http.ResponseWriter, size int64) {
 	header := w.Header()
 	header.Set("Cache-Control", "no-store")
 	header.Set("Content-Range", fmt.Sprintf("bytes */%d", size))
-	http.Error(w, fmt.Sprintf("Range must be such as bytes=0-99, bytes=100- or bytes=-100, within the %d bytes of the "+
+	http.Error(w, fmt.Sprintf("Range must be like bytes=0-99, bytes=100- or bytes=-100, within the %d bytes of the "+
 		"file, or up to %d of these that do not overlap", size, mostRanges), http.StatusRequestedRangeNotSatisfiable)
 }

@@ -56,7 +56,7 @@ func TestUploadsInParts(t *testing.T) {
 		"an overlap":     s.sendRange(to, "bytes 8-9/33", strings.NewReader("xx")),
 		"the same again": s.sendRange(to, "bytes 0-8/33", strings.NewReader(long[:9])),
 	} {
-		s.wantRange(t, name, w, http.StatusRequestedRangeNotSatisfiable, "9", "9 bytes of this file have come; continue with byte 9")
+		s.wantRange(t, name, w, http.StatusRequestedRangeNotSatisfiable, "9", "9 bytes of this file have arrived; continue with byte 9")
 	}
 	s.want(t, "in part", permanent, http.StatusNotFound, "there is no such file")
 	s.wantRange(t, "too few", s.sendRange(to, "bytes 9-11/33", io.MultiReader(strings.NewReader(long[9:11]))), http.StatusBadRequest, "11", "the request has 2 bytes and should have 3")
@@ -81,7 +81,7 @@ func TestRangesThatCannotBe(t *testing.T) {
 		"bytes", "bytes 0-8", "bytes 0-8/*", "bytes */*", "bytes 8-0/33", "bytes 0-33/33", "bytes -8/33", "bytes 0-/33", "bytes 0-8/0", "bytes 0-8/-1",
 		"bytes 0-8/33, 9-10/33", "items 0-8/33", "bytes 0-8/99999999999999999999", "bytes +0-8/33", "bytes 0x0-8/33",
 	} {
-		s.wantRange(t, odd, s.sendRange(to, odd, strings.NewReader(long[:9])), http.StatusBadRequest, "", "Content-Range must be such as bytes 0-99/200")
+		s.wantRange(t, odd, s.sendRange(to, odd, strings.NewReader(long[:9])), http.StatusBadRequest, "", "Content-Range must be like bytes 0-99/200")
 	}
 	s.wantRange(t, "another length", s.sendRange(to, "bytes 0-8/33", strings.NewReader(long)), http.StatusBadRequest, "", "Content-Range says 9 bytes, and Content-Length 33")
 	s.wantRange(t, "too large", s.sendRange(to, "bytes 0-8/21474836481", strings.NewReader(long[:9])), http.StatusRequestEntityTooLarge, "", "the file has more than 21474836480 bytes")
@@ -103,11 +103,11 @@ func TestFilesThatAreNotWhatTheyShouldBe(t *testing.T) {
 	to, permanent := s.slot(t, pattern)
 	s.wantRange(t, "an odd digest", s.sendRange(to, "bytes 0-8/33", strings.NewReader(long[:9]), "Repr-Digest: sha-256=:x:"), http.StatusBadRequest, "", "Repr-Digest must have the SHA-256")
 	s.wantRange(t, "begun", s.sendRange(to, "bytes 0-8/33", strings.NewReader(long[:9]), digest(long)), http.StatusPermanentRedirect, "9", "")
-	s.wantRange(t, "another file", s.sendRange(to, "bytes 9-32/33", strings.NewReader(strings.ToUpper(long[9:])), digest(long)), http.StatusBadRequest, "0", "the SHA-256 of what came is ")
+	s.wantRange(t, "another file", s.sendRange(to, "bytes 9-32/33", strings.NewReader(strings.ToUpper(long[9:])), digest(long)), http.StatusBadRequest, "0", "the SHA-256 of the received file is ")
 	s.wantRange(t, "begun again", s.sendRange(to, "bytes 0-2/33", strings.NewReader("<sc")), http.StatusPermanentRedirect, "3", "")
 	s.wantRange(t, "a script", s.sendRange(to, "bytes 3-32/33", strings.NewReader("ript>alert(1)</script><!------")), http.StatusBadRequest, "0", "this is not a file of the type pdf")
 	w := s.answer(withBody(request(http.MethodPut, to, digest("%PDF-other")), long))
-	s.wantRange(t, "another file in one go", w, http.StatusBadRequest, "0", "the SHA-256 of what came is ")
+	s.wantRange(t, "another file in one go", w, http.StatusBadRequest, "0", "the SHA-256 of the received file is ")
 	s.wantRange(t, "begun once more", s.sendRange(to, "bytes 0-8/33", strings.NewReader(long[:9])), http.StatusPermanentRedirect, "9", "")
 	w = s.answer(withBody(request(http.MethodPut, to, digest(long)), long))
 	s.wantRange(t, "in one go", w, http.StatusOK, "33", "")

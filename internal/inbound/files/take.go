@@ -35,7 +35,7 @@ func (o Options) take(w http.ResponseWriter, r *http.Request) {
 	}
 	_ = moving.SetWriteDeadline(time.Now().Add(pause)) // without support there is no deadline
 	if body.err != nil && (lyceum.KindOf(err) != lyceum.Unavailable || errors.Is(err, context.Canceled)) {
-		err = lyceum.Invalidf("the request did not come whole; %d bytes of the file have come, continue with byte %[1]d",
+		err = lyceum.Invalidf("the request ended early; %d bytes of the file have arrived, continue with byte %[1]d",
 			received.Size)
 	}
 	o.tell(w, r, &received, err)
@@ -56,7 +56,7 @@ func readBody(r *http.Request, body io.Reader) (content io.Reader, sent learning
 	}
 	switch {
 	case r.Header.Get("Content-Range") != "":
-		return nil, sent, lyceum.Invalidf("a form has all of a file; send a part of it as the body of the request")
+		return nil, sent, lyceum.Invalidf("a form must have the whole file; send a part of it as the body of the request")
 	case r.ContentLength > lyceum.MaxUpload+3*maxFields:
 		return nil, sent, errTooLarge
 	}
@@ -147,8 +147,8 @@ func readSent(r *http.Request) (sent learning.SentFile, err error) {
 	return sent, err
 }
 
-var errRange = lyceum.Invalidf("Content-Range must be such as bytes 0-99/200: the first and the last byte that the " +
-	"request sends, and the size of the file; or bytes */200 to ask how much has come")
+var errRange = lyceum.Invalidf("Content-Range must be like bytes 0-99/200: the first and the last byte that the " +
+	"request sends, and the size of the file; or bytes */200 to ask how much has arrived")
 
 func readRange(text string) (sent learning.SentFile, err error) {
 	text, bytes := strings.CutPrefix(text, "bytes ")

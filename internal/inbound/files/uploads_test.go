@@ -286,7 +286,7 @@ func TestUploadsThatDoNotEndWell(t *testing.T) {
 		t.Fatal(err)
 	}
 	said, _ := io.ReadAll(answer.Body)
-	if answer.StatusCode != http.StatusBadRequest || !strings.Contains(string(said), "the request did not come whole; 15 bytes of the file have come, continue with byte 15") {
+	if answer.StatusCode != http.StatusBadRequest || !strings.Contains(string(said), "the request ended early; 15 bytes of the file have arrived, continue with byte 15") {
 		t.Errorf("cut: %d %s", answer.StatusCode, said)
 	}
 	r := httptest.NewRequest(http.MethodPut, to, strings.NewReader("x"))

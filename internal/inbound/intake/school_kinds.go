@@ -50,7 +50,7 @@ func Enrollments() Kind[lyceum.Enrollment] {
 			paired(
 				lyceum.FieldError{
 					Field:   "ended_at",
-					Message: "must not be empty: nor is it given in an earlier row with the same user_id and course_id",
+					Message: "must not be empty: an earlier row with the same user_id and course_id has none either",
 				},
 				func(e *row) (lyceum.CourseID, lyceum.UserID, bool) { return e.Course, e.User, !e.EndedAt.Present },
 			),

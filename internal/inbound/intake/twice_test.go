@@ -43,7 +43,7 @@ func TestKeysOfKinds(t *testing.T) {
 			`"video_url":null,"video_content_type":null,"video_status":null,"url_thumbnail":null,"media_duration":null`
 		coupon = ",,0.5,,,,,,,all_products,,,,true,,,,,"
 		stay   = "appears twice in the file: its user_id, course_id and enrolled_at are those of an earlier row"
-		second = "must not be empty: nor is it given in an earlier row with the same user_id and course_id"
+		second = "must not be empty: an earlier row with the same user_id and course_id has none either"
 	)
 	for _, tc := range []struct {
 		name string

@@ -97,7 +97,7 @@ func (c *client) wait(ctx context.Context) error {
 func (c *client) once(ctx context.Context, path string, into any) (retry bool, err error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, c.base+path, nil)
 	if err != nil {
-		return false, lyceum.Invalidf("the address %s%s cannot be asked for", c.base, path)
+		return false, lyceum.Invalidf("the address %s%s cannot be requested", c.base, path)
 	}
 	request.Header.Set("apiKey", c.key)
 	request.Header.Set("Accept", "application/json")
@@ -120,12 +120,13 @@ func (c *client) once(ctx context.Context, path string, into any) (retry bool, e
 	body, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer+1))
 	if err != nil {
 		return true, &lyceum.Error{
-			Kind: lyceum.Unavailable, Detail: "the answer of " + c.base + path + " ended early; repeat the command to resume",
-			Err: err,
+			Kind: lyceum.Unavailable, Err: err,
+			Detail: "the response from " + c.base + path + " ended early; repeat the command to resume",
 		}
 	}
 	if len(body) > maxAnswer {
-		return false, lyceum.Errorf(lyceum.Unavailable, "the answer of %s%s is larger than %d bytes", c.base, path, maxAnswer)
+		return false, lyceum.Errorf(lyceum.Unavailable, "the response from %s%s is larger than %d bytes", c.base, path,
+			maxAnswer)
 	}
 	if wait := c.heed(answer); wait > mostWait {
 		return false, lyceum.Errorf(lyceum.Unavailable, "%s answers %s with %d and asks to wait for %s; repeat the command "+
@@ -135,17 +136,17 @@ func (c *client) once(ctx context.Context, path string, into any) (retry bool, e
 	case code == http.StatusOK:
 		if err := json.Unmarshal(body, into); err != nil {
 			return false, &lyceum.Error{
-				Kind: lyceum.Invalid, Detail: "the answer of " + c.base + path + " is not version 1's", Err: err,
+				Kind: lyceum.Invalid, Detail: "the response from " + c.base + path + " is not version 1's", Err: err,
 			}
 		}
 		if name := missing(body, reflect.TypeOf(into).Elem()); name != "" {
-			return false, lyceum.Invalidf("the answer of %s%s is not version 1's: it has no %s", c.base, path, name)
+			return false, lyceum.Invalidf("the response from %s%s is not version 1's: it has no %s", c.base, path, name)
 		}
 		return false, nil
 	case code == http.StatusNotFound:
 		return false, &lyceum.Error{
 			Kind: lyceum.NotFound,
-			Detail: c.base + " has nothing at " + path + "; --from takes the address before the paths of version 1, such as " +
+			Detail: c.base + " has nothing at " + path + "; --from must be the address before the paths of version 1, such as " +
 				"https://school.example.com",
 			Err: errNotThere,
 		}

@@ -261,7 +261,7 @@ func TestClientRefusesWhatLacksItsParts(t *testing.T) {
 		c, _, _ := answers(t, func(w http.ResponseWriter) { _, _ = fmt.Fprint(w, answer) })
 		want := ""
 		if lacks != "" {
-			want = "the answer of " + c.base + "/v1/users is not version 1's: it has no " + lacks
+			want = "the response from " + c.base + "/v1/users is not version 1's: it has no " + lacks
 		}
 		err := c.get(t.Context(), "/v1/users", nil, new(gen.UserList))
 		if (err != nil) != (want != "") || err != nil && lyceum.Public(err).Detail != want {

@@ -180,7 +180,7 @@ func (f *remoteFile) ask() error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, f.address, nil)
 	if err != nil {
 		stop()
-		return lyceum.Invalidf("its address cannot be asked for")
+		return lyceum.Invalidf("its address cannot be requested")
 	}
 	request.Header.Set("Accept-Encoding", "identity")
 	if f.at > 0 {
@@ -209,7 +209,7 @@ func (f *remoteFile) broken(err error) error {
 	f.passing = true
 	origin, _ := originOf(f.address)
 	return &lyceum.Error{
-		Kind: lyceum.Unavailable, Detail: "a file of " + origin + " does not come; repeat the command to resume",
+		Kind: lyceum.Unavailable, Detail: "a file from " + origin + " cannot be downloaded; repeat the command to resume",
 		Err: withoutAddress(err),
 	}
 }
@@ -228,7 +228,7 @@ func (f *remoteFile) accept(answer *http.Response) error {
 	coding := answer.Header.Get("Content-Encoding")
 	switch code := answer.StatusCode; {
 	case code < 300 && coding != "" && !strings.EqualFold(coding, "identity"):
-		return lyceum.Invalidf("it comes with the Content-Encoding %s, and not as it is", coding)
+		return lyceum.Invalidf("it is sent with the Content-Encoding %s", coding)
 	case code == http.StatusOK && f.at == 0:
 		if f.size = answer.ContentLength; f.size < 0 {
 			return lyceum.Invalidf("its size is unknown")
@@ -238,12 +238,12 @@ func (f *remoteFile) accept(answer *http.Response) error {
 	case code == http.StatusPartialContent && f.at > 0:
 		want := fmt.Sprintf("bytes %d-%d/%d", f.at, f.size-1, f.size)
 		if answer.Header.Get("Content-Range") != want {
-			return lyceum.Invalidf("the other server sends another part of it than was asked for")
+			return lyceum.Invalidf("the other server sends a different part of it than requested")
 		}
 		return nil
 	case code == http.StatusOK: // no support for ranges, or the file has changed
 		if answer.ContentLength != f.size || tagOf(answer) != f.tag {
-			return lyceum.Invalidf("it was changed while it was copied; repeat the command")
+			return lyceum.Invalidf("it changed while it was being copied; repeat the command")
 		}
 		f.here, f.all = 0, true
 		return nil

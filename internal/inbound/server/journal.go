@@ -30,7 +30,7 @@ func (h *handler) reach(x *exchange, r *http.Request) (entry int64, err error) {
 		return 0, lyceum.Invalidf("the header Journal-Entry must be sent once")
 	}
 	if entry, err = strconv.ParseInt(values[0], 10, 64); err != nil || entry < 1 || values[0][0] == '+' {
-		return 0, lyceum.Invalidf("the header Journal-Entry must be a whole number from 1 to %d, as a response had it",
+		return 0, lyceum.Invalidf("the header Journal-Entry must be a whole number from 1 to %d, as sent in a response",
 			int64(math.MaxInt64))
 	}
 	return entry, h.Journal.Reach(r.Context(), x.school(), entry)

@@ -77,7 +77,7 @@ func TestJournalEntry(t *testing.T) {
 		}
 		for _, bad := range []string{"", "x", "0", "-1", "+5", "1.5", "1e3", "0x10", "9223372036854775808", "1, 2"} {
 			w := send(http.MethodGet, target, "", "Journal-Entry: "+bad)
-			const says = "the header Journal-Entry must be a whole number from 1 to 9223372036854775807, as a response had it"
+			const says = "the header Journal-Entry must be a whole number from 1 to 9223372036854775807, as sent in a response"
 			if w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), says) {
 				t.Errorf("%s: %q is %d %s", target, bad, w.Code, w.Body)
 			}

@@ -48,7 +48,7 @@ func Listen(ctx context.Context, flag, address string) (net.Listener, error) {
 	case err != nil:
 		return nil, &lyceum.Error{
 			Kind:   lyceum.Invalid,
-			Detail: "the address " + address + " cannot be listened on; " + flag + " takes host:port, such as 127.0.0.1:8080",
+			Detail: "the server cannot listen on " + address + "; " + flag + " must be host:port, such as 127.0.0.1:8080",
 			Err:    err,
 		}
 	}
@@ -66,9 +66,10 @@ func LoadTLS(certFile, keyFile string) (*tls.Config, error) {
 	pair, err := tls.LoadX509KeyPair(certFile, keyFile)
 	if err != nil {
 		return nil, &lyceum.Error{
-			Kind:   lyceum.Invalid,
-			Detail: "the TLS certificate and key cannot be read; --tls-cert and --tls-key take PEM files that belong together",
-			Err:    err,
+			Kind: lyceum.Invalid,
+			Detail: "the TLS certificate and key cannot be read; --tls-cert and --tls-key must be PEM files that " +
+				"belong together",
+			Err: err,
 		}
 	}
 	return &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}, nil

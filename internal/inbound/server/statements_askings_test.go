@@ -12,7 +12,7 @@ var statementRows = slicesOf(
 		asking{name: "the first line", values: "author_id=1", query: "limit=1", says: `"amount":400}],"sums":[{"currency":"USD","amount":400}],"more":true,"next":"1704888000.20.0"}}`},
 		asking{name: "the others", values: "author_id=1", query: "limit=1&after=1704888000.20.0", says: `"movement_id":9,"currency":"USD","amount":-200}],"sums":[{"currency":"USD","amount":-200}],"more":false,"next":null}}`},
 		asking{name: "of no time", values: "author_id=1", query: "from=2024-01-11&until=2024-01-11", status: 400, says: `{"field":"until","message":"must be after from"}`},
-		asking{name: "mistakes", values: "author_id=1", query: "from=yesterday&until=2024-02-30&after=1.2&limit=10001", status: 400, says: "after must be the next of an earlier answer; limit must be an integer from 1 to 10000"},
+		asking{name: "mistakes", values: "author_id=1", query: "from=yesterday&until=2024-02-30&after=1.2&limit=10001", status: 400, says: "after must be the next of an earlier response; limit must be an integer from 1 to 10000"},
 		asking{name: "unknown", values: "author_id=999", status: 404, says: "there is no author 999"},
 	), badPaths("lyceum", "showAuthorStatement", "author_id", ""),
 	own("showAffiliateStatement",

@@ -50,7 +50,7 @@ func (b *Bookkeeper) Run(ctx context.Context) {
 
 func (b *Bookkeeper) settle(ctx context.Context, stops bool) {
 	if err := b.Limiter.Settle(ctx, stops); err != nil {
-		b.Log.WarnContext(ctx, "unused requests of a minute could not be given back to the other servers", "err", err)
+		b.Log.WarnContext(ctx, "unused requests of a minute could not be returned to the other servers", "err", err)
 	}
 }
 

@@ -22,7 +22,7 @@ func StillStartsBulk(tx lyceum.Tx, actor string) error {
 			return err
 		}
 		if role == "" || user.DisabledAt.Present {
-			return lyceum.Errorf(lyceum.Forbidden, "who started it is disabled or no longer works for the school")
+			return lyceum.Errorf(lyceum.Forbidden, "the person who started it is disabled or no longer works for the school")
 		}
 	} else if id, ok := numberOf(actor, keyActor); ok {
 		key, err := tx.APIKeys.Get(tx, id)
@@ -39,7 +39,7 @@ func StillStartsBulk(tx lyceum.Tx, actor string) error {
 	if role == "" || May(role, "POST /admin/bulk/{id}/start") {
 		return nil
 	}
-	return lyceum.Errorf(lyceum.Forbidden, "the role of who started it no longer allows it")
+	return lyceum.Errorf(lyceum.Forbidden, "the role of the person who started it no longer allows it")
 }
 
 // numberOf returns the id in the name of an actor.

@@ -160,7 +160,7 @@ func (a *Accounts) RenewRecovery(ctx context.Context, by lyceum.By, user lyceum.
 			return err
 		}
 		if !has {
-			return lyceum.Errorf(lyceum.Conflict, "Recovery codes are for who has a second factor. Set one up first.")
+			return lyceum.Errorf(lyceum.Conflict, "Recovery codes need a second factor. Set one up first.")
 		}
 		recovery, err = makeRecovery(tx, by.School, user, now)
 		return err

@@ -119,7 +119,7 @@ func (a *Accounts) EndedAccess(school lyceum.SchoolID, email string) {
 func (a *Accounts) clearTries(ctx context.Context, school lyceum.SchoolID, emails ...string) {
 	for _, email := range emails {
 		if err := a.guard.clear(context.WithoutCancel(ctx), school, email); err != nil {
-			a.oauth.Traces.Log.WarnContext(ctx, "the attempts to sign in to an account stay counted", "err", err)
+			a.oauth.Traces.Log.WarnContext(ctx, "the count of an account's sign-in attempts could not be reset", "err", err)
 		}
 	}
 }

@@ -189,9 +189,9 @@ func TestStopsWithTheRight(t *testing.T) {
 		want  string
 	}{
 		{"user:9", staff(lyceum.ManagerRole), ""},
-		{"user:9", staff(lyceum.BookkeeperRole), "the role of who started it no longer allows it"},
-		{"user:9", removed, "who started it is disabled or no longer works for the school"},
-		{"user:9", disabled, "who started it is disabled or no longer works for the school"},
+		{"user:9", staff(lyceum.BookkeeperRole), "the role of the person who started it no longer allows it"},
+		{"user:9", removed, "the person who started it is disabled or no longer works for the school"},
+		{"user:9", disabled, "the person who started it is disabled or no longer works for the school"},
 		{"api_key:1", revoked, "the API key that started it no longer works"},
 		{"api_key:1", removed, ""},
 		{"command", removed, ""},

@@ -232,6 +232,6 @@ func (s *Service) step(ctx context.Context, m *move, what []lyceum.Waiting) erro
 // note logs what could not be done. The move continues without it.
 func (s *Service) note(ctx context.Context, m *move, what string, err error) {
 	if err != nil && ctx.Err() == nil {
-		s.Log.WarnContext(ctx, "something that was due could not be done", "what", what, "at", m.At, "err", err)
+		s.Log.WarnContext(ctx, "something that was due could not be processed", "what", what, "at", m.At, "err", err)
 	}
 }

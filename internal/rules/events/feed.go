@@ -74,7 +74,7 @@ const UnknownNumber = "unknown_number"
 // after it would miss all changes up to it.
 func notYet(after, last int64) error {
 	return &lyceum.Error{Kind: lyceum.Conflict, Code: UnknownNumber, Detail: fmt.Sprintf("no change has the number %d "+
-		"yet: the last one is %d. The number is of another school, or this one was brought back to an earlier state; "+
+		"yet: the last one is %d. The number is of another school, or this one was restored to an earlier state; "+
 		"go on after %d, or after 0 for all changes", after, last, last)}
 }
 

@@ -193,7 +193,7 @@ func (i Inclusions[ID, In]) include(
 	if there && keeps(kept) {
 		return added, &lyceum.Error{
 			Kind: lyceum.Conflict, Code: productLeaving,
-			Detail: fmt.Sprintf("%s was removed from %s, and not all who keep it have it as their own yet; "+
+			Detail: fmt.Sprintf("%s was removed from %s, and some people who keep it do not have it separately yet; "+
 				"try again in a minute", q.Product, i.named(q.In)),
 		}
 	}

@@ -121,7 +121,7 @@ func ownComment(tx lyceum.Tx, by lyceum.By, q InComments, now time.Time) (c Comm
 	case !seenBy(&c.Comment, by.Learner.Value):
 		return c, noComment(q)
 	case c.User != by.Learner.Value:
-		return c, lyceum.Errorf(lyceum.Forbidden, "comment %d is somebody else's", c.ID)
+		return c, lyceum.Errorf(lyceum.Forbidden, "comment %d belongs to somebody else", c.ID)
 	}
 	c.Author, err = tx.Users.Get(tx, c.User)
 	return c, err

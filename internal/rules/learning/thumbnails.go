@@ -45,9 +45,9 @@ func (t *thumbnails) setBroken(uuid string) {
 }
 
 var (
-	errBusyThumbnail = lyceum.Errorf(lyceum.Unavailable, "other pictures are being made smaller; try again later")
+	errBusyThumbnail = lyceum.Errorf(lyceum.Unavailable, "other pictures are being resized; try again later")
 	errBroken        = lyceum.Errorf(lyceum.NotFound,
-		"this picture cannot be decoded, so that it has no other widths; without width it is sent as it was received")
+		"this picture cannot be decoded, so it has no other widths; leave out width to get it as it was received")
 )
 
 // OpenThumbnail opens a picture by its permanent address, scaled to one of

@@ -201,7 +201,7 @@ const (
 )
 
 var errManyUploads = lyceum.Errorf(lyceum.Unavailable,
-	"%d files are being received, or %d of this school, which is as many as can be at once; try again later",
+	"%d files are being received, or %d of this school, which is the maximum; try again later",
 	mostReceiving, mostReceivingOfSchool)
 
 // receiving counts the files that this process is receiving.
@@ -250,7 +250,7 @@ func (s *Service) takePart(
 	case !sent.whole() && (!sent.Total.Present || r.Size < sent.Total.Value):
 		return nil
 	case r.Size > sent.Total.Else(r.Size):
-		return lyceum.Invalidf("more than %d bytes of this file have come: %d", sent.Total.Value, r.Size)
+		return lyceum.Invalidf("more than %d bytes of this file have arrived: %d", sent.Total.Value, r.Size)
 	}
 	sum, err := part.Keep(ctx, func(sum lyceum.FileSum) error { return accepted(&r.Upload, part, sent, sum) })
 	if lyceum.KindOf(err) == lyceum.Invalid {
@@ -306,7 +306,7 @@ func appendPart(
 	if !sent.whole() && sent.First != part.Size() {
 		return &lyceum.Error{
 			Kind: lyceum.Conflict, Code: WrongOffset,
-			Detail: fmt.Sprintf("%d bytes of this file have come; continue with byte %[1]d", part.Size()),
+			Detail: fmt.Sprintf("%d bytes of this file have arrived; continue with byte %[1]d", part.Size()),
 		}
 	}
 	buffered := bufio.NewReaderSize(body, lyceum.FileHead)
@@ -369,7 +369,7 @@ func accepted(u *lyceum.Upload, part lyceum.FilePart, sent *SentFile, sum lyceum
 		}
 	}
 	if sent.Sum.Else(sum.SHA256) != sum.SHA256 {
-		return lyceum.Invalidf("the SHA-256 of what came is %x, and should be %x; send the file again",
+		return lyceum.Invalidf("the SHA-256 of the received file is %x, and should be %x; send the file again",
 			sum.SHA256, sent.Sum.Value)
 	}
 	return nil

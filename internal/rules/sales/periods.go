@@ -21,7 +21,7 @@ func (s *Service) changeLater(tx lyceum.Tx, now time.Time, c PlanChange) (SaleDe
 		return SaleDetail{}, err
 	}
 	if !old.PaidUntil.Present || !old.PaidUntil.Value.After(now) {
-		return SaleDetail{}, conflict("no_period", "nothing is paid for ahead of sale %d: change its plan now", old.ID)
+		return SaleDetail{}, conflict("no_period", "sale %d has no time paid ahead: change its plan now", old.ID)
 	}
 	_, misfits, err := upcoming(tx, now, &old, &plan, c.Plan)
 	if err == nil {

@@ -94,7 +94,7 @@ func (r Refund) part(a *account) (lyceum.Part, error) {
 	switch {
 	case r.Amount.Present && r.Total.Present:
 		return left, lyceum.InvalidFields(lyceum.FieldError{
-			Field: "total", Message: "must not be sent together with amount: the other follows from the one that is sent",
+			Field: "total", Message: "must not be sent together with amount: each follows from the other",
 		})
 	case r.Amount.Present && r.Amount.Value < 1:
 		return left, lyceum.InvalidFields(lyceum.FieldError{Field: "amount", Message: "must be at least 1"})

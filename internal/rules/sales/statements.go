@@ -57,7 +57,7 @@ func (p StatementPlace) String() string {
 func ParseStatementPlace(text string) (StatementPlace, error) {
 	var p StatementPlace
 	parts := strings.Split(text, ".")
-	wrong := lyceum.Invalidf("must be the next of an earlier answer")
+	wrong := lyceum.Invalidf("must be the next of an earlier response")
 	if len(parts) != 3 {
 		return p, wrong
 	}

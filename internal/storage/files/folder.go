@@ -146,7 +146,7 @@ func (f *Folder) Each(ctx context.Context, prefix lyceum.FileName, visit func(ly
 func closeRoot(root *os.Root) { _ = root.Close() } // nothing was written through it
 
 func unavailable(err error) error {
-	return &lyceum.Error{Kind: lyceum.Unavailable, Detail: "files cannot be kept or read now; try again later", Err: err}
+	return &lyceum.Error{Kind: lyceum.Unavailable, Detail: "files cannot be stored or read now; try again later", Err: err}
 }
 
 // check returns an error if a string is not a valid file name.

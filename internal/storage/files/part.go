@@ -388,6 +388,6 @@ func (p *folderPart) Close() error {
 }
 
 var (
-	errTooLong = lyceum.Errorf(lyceum.TooLarge, "the file has more bytes than it may have")
-	errWhole   = lyceum.Errorf(lyceum.Conflict, "all of this file has come")
+	errTooLong = lyceum.Errorf(lyceum.TooLarge, "the file has more bytes than allowed")
+	errWhole   = lyceum.Errorf(lyceum.Conflict, "all of this file has arrived")
 )

@@ -50,9 +50,9 @@ func (d *dialect) writeBackup(
 		_ = removeDatabase(partial)
 		if !errors.Is(err, errDamaged) {
 			return &lyceum.Error{Kind: lyceum.Unavailable, Err: err, Detail: path + " could not be read after it was " +
-				"written, and was deleted; see that nothing else changes files in its folder, and repeat the command"}
+				"written, and was deleted; make sure that nothing else changes files in its folder, and repeat the command"}
 		}
-		return &lyceum.Error{Kind: lyceum.Unavailable, Err: err, Detail: "the backup is not good, and was deleted; the " +
+		return &lyceum.Error{Kind: lyceum.Unavailable, Err: err, Detail: "the backup is damaged and was deleted; the " +
 			"database or its disk is damaged; restore an older backup, and keep this database for analysis"}
 	}
 	if complete != nil {

@@ -82,7 +82,7 @@ func invariants() []invariant {
 			`SELECT (SELECT count(*) FROM pricing_plans WHERE school_id = $1 AND course_id IS NOT NULL)
 			- (SELECT count(*) FROM pricing_plans p JOIN courses c ON c.school_id = p.school_id
 			AND c.course_id = p.course_id WHERE p.school_id = $1)`,
-			"%d pricing plans belong to a course that is not there",
+			"%d pricing plans belong to a course that does not exist",
 		},
 	}
 	for _, counted := range [][2]string{{userCounter, "school_id = $1 AND " + notErased}, {"sales", "school_id = $1"}} {
@@ -109,7 +109,7 @@ func invariants() []invariant {
 		"%d records of progress are not from 0 to 100",
 	}, invariant{
 		`SELECT count(*) FROM journal WHERE school_id = $1 AND scarce IS NULL AND type IN (` + scarceList() + ")",
-		"%d entries of the journal are missing in its index of scarce ones",
+		"%d entries of the journal are missing from its index of rare entries",
 	})
 	for _, referring := range []struct {
 		table string
@@ -130,7 +130,7 @@ func invariants() []invariant {
 				`SELECT count(*) FROM ` + referring.table + ` t WHERE t.school_id = $1 AND t.` + column + ` IS NOT NULL
 				AND NOT EXISTS (SELECT 1 FROM ` + name + ` o WHERE o.school_id = t.school_id
 					AND o.` + column + ` = t.` + column + `)`,
-				"%d rows of " + referring.table + " name a row of " + name + " that is not there",
+				"%d rows of " + referring.table + " refer to a row of " + name + " that does not exist",
 			})
 		}
 	}

@@ -10,7 +10,7 @@ func bookInvariants() []invariant {
 	return []invariant{
 		{
 			`SELECT count(*)` + of + ` AND m.refunded <> t.amount_refunded` + last,
-			"%d transactions have another refund than their last movement says",
+			"%d transactions have a different refund than their last movement says",
 		},
 		{
 			`SELECT count(*) FROM movements m JOIN transactions t ON t.school_id = m.school_id
@@ -42,7 +42,7 @@ func bookInvariants() []invariant {
 			LEFT JOIN movements m ON m.school_id = d.school_id AND m.movement_id = latest.movement_id
 			WHERE d.school_id = $1 AND d.state <> CASE m.kind WHEN 'chargeback_opened' THEN 'open'
 				WHEN 'chargeback_won' THEN 'won' WHEN 'chargeback_lost' THEN 'lost' ELSE '' END`,
-			"%d disputes are in another state than their last movement says",
+			"%d disputes are in a different state than their last movement says",
 		},
 		{
 			`SELECT count(*) FROM movements m WHERE m.school_id = $1 AND (m.kind = 'refund') <> (m.dispute_id IS NULL)`,
@@ -62,16 +62,16 @@ func bookInvariants() []invariant {
 		{
 			`SELECT count(*) FROM sales s LEFT JOIN sales n ON n.school_id = s.school_id AND n.sale_id = s.replaced_by
 			WHERE s.school_id = $1 AND (COALESCE(s.end_reason, '') = 'changed') <> (COALESCE(n.replaces, 0) = s.sale_id)`,
-			"%d sales ended by a change of plan without a sale that followed, or the other way round",
+			"%d sales ended by a change of plan without a sale that followed, or vice versa",
 		},
 		{
 			`SELECT count(*) FROM enrollments e WHERE e.school_id = $1 AND e.sale_id IS NOT NULL
 			AND NOT EXISTS (SELECT 1 FROM sales s WHERE s.school_id = e.school_id AND s.sale_id = e.sale_id)`,
-			"%d enrollments came with a sale that is not there",
+			"%d enrollments came with a sale that does not exist",
 		},
 		{
 			`SELECT count(*) FROM orders o WHERE o.school_id = $1 AND (o.state = 'completed') <> (o.sale_id IS NOT NULL)`,
-			"%d orders are completed without a sale, or the other way round",
+			"%d orders are completed without a sale, or vice versa",
 		},
 	}
 }

@@ -18,7 +18,7 @@ func TestCheckSeesWrongBooks(t *testing.T) {
 			store := oldDatabase(t, postgres, 18, oldMoney()...)
 			for _, tc := range []struct{ what, damage, mend string }{
 				{
-					"1 transactions have another refund than their last movement says",
+					"1 transactions have a different refund than their last movement says",
 					"UPDATE transactions SET amount_refunded = 999 WHERE transaction_id = 1", "UPDATE transactions SET amount_refunded = 1000 WHERE transaction_id = 1",
 				},
 				{
@@ -42,7 +42,7 @@ func TestCheckSeesWrongBooks(t *testing.T) {
 					"UPDATE transactions SET has_chargeback = 0 WHERE transaction_id = 6", "UPDATE transactions SET has_chargeback = 1 WHERE transaction_id = 6",
 				},
 				{
-					"1 disputes are in another state than their last movement says",
+					"1 disputes are in a different state than their last movement says",
 					"UPDATE disputes SET state = 'won' WHERE dispute_id = 3", "UPDATE disputes SET state = 'lost' WHERE dispute_id = 3",
 				},
 				{

@@ -72,7 +72,7 @@ func inclusionInvariants() (list []invariant) {
 				`SELECT count(*) FROM ` + name + ` i WHERE i.school_id = $1 AND i.product_type = '` + string(kind) + `'
 				AND NOT EXISTS (SELECT 1 FROM ` + of.name + ` p
 					WHERE p.school_id = i.school_id AND p.` + of.id + ` = i.product_id)`,
-				"%d rows of " + name + " name a " + kind.Name() + " that is not there",
+				"%d rows of " + name + " refer to a " + kind.Name() + " that does not exist",
 			})
 		}
 	}

@@ -169,7 +169,7 @@ func (x *listIndex) build(school lyceum.SchoolID, w wanted, r *ranking) {
 	err := x.store.reads.survey(x.ctx, func(q *session) error { return l.fill(q, x.memory, w.expiring) })
 	if err != nil {
 		if x.ctx.Err() == nil && !errors.Is(err, errFewExpire) {
-			x.store.log.Log(x.ctx, slog.LevelWarn, "no index of a list: the database counts its rows", "school", school,
+			x.store.log.Log(x.ctx, slog.LevelWarn, "a list has no index: the database counts its rows", "school", school,
 				"table", r.table, "err", x.store.public(err))
 		}
 		x.postpone(w)
@@ -330,7 +330,7 @@ func (v *view) indexed(
 				return err
 			}
 			if done, err = try(q, l.seat(p, r.down)); err == nil && !done {
-				x.store.log.Warn("the index of a list was wrong and is made again", "school", v.school, "table", r.table)
+				x.store.log.Warn("the index of a list was wrong and is being rebuilt", "school", v.school, "table", r.table)
 				l.drop()
 			}
 			return err

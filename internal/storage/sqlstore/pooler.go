@@ -38,8 +38,8 @@ func pooled(ctx context.Context, config *pgx.ConnConfig) (bool, error) {
 func unpooled(ctx context.Context, config *pgx.ConnConfig) error {
 	is, err := pooled(ctx, config)
 	if is && err == nil {
-		err = lyceum.Errorf(lyceum.Unavailable, "PostgreSQL at %s is behind a connection pooler, through which it cannot be "+
-			"told whether others use the database; name PostgreSQL itself in --database-url", hostsOf(config))
+		err = lyceum.Errorf(lyceum.Unavailable, "PostgreSQL at %s is behind a connection pooler, which hides whether "+
+			"others use the database; name PostgreSQL itself in --database-url", hostsOf(config))
 	}
 	return err
 }

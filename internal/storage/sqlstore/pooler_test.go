@@ -254,7 +254,7 @@ func TestPoolers(t *testing.T) {
 func TestPoolersOfUpgrades(t *testing.T) {
 	t.Parallel()
 	place := newPooler(t, storetest.Postgres(t), bySession, 4)
-	const want = "is behind a connection pooler, through which it cannot be told whether others use the database"
+	const want = "is behind a connection pooler, which hides whether others use the database"
 	_, err := sqlstore.UpgradePostgres(t.Context(), place, sqlstore.UpgradeOptions{})
 	if e := lyceum.Public(err); !strings.Contains(e.Detail, want) {
 		t.Errorf("an upgrade: %v", err)

@@ -118,7 +118,7 @@ func takenInvariants() []invariant {
 				UNION ALL SELECT CAST(substr(c.name, ` + strconv.Itoa(len(prefix)+1) + `) AS INTEGER), -c.value FROM counters c
 				WHERE c.school_id = $1 AND c.name LIKE '` + prefix + `%'
 			) b GROUP BY b.id HAVING sum(b.n) <> 0) x`,
-			"%d " + table + " have another number taken than their counter says",
+			"%d " + table + " have a different number taken than their counter says",
 		}
 	}
 	return []invariant{
@@ -128,13 +128,13 @@ func takenInvariants() []invariant {
 				UNION ALL SELECT CAST(substr(c.name, ` + strconv.Itoa(len(soldPrefix)+1) + `) AS INTEGER), -c.value FROM counters c
 				WHERE c.school_id = $1 AND c.name LIKE '` + soldPrefix + `%'
 			) b GROUP BY b.id HAVING sum(b.n) <> 0) x`,
-			"%d pricing plans have another number of sales than their counter says",
+			"%d pricing plans have a different number of sales than their counter says",
 		},
 		disagree("pricing plans", "pricing_plan_id", " AND s.ended_at IS NULL", "seats:"),
 		disagree("coupons", "coupon_id", "", "uses:"),
 		{
 			`SELECT count(*) FROM sales s WHERE s.school_id = $1 AND s.released <> ` + released,
-			"%d sales are marked as fully refunded and are not, or the other way round",
+			"%d sales are marked as fully refunded and are not, or vice versa",
 		},
 	}
 }

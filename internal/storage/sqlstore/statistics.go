@@ -53,7 +53,8 @@ func (s *Store) grown(inserted map[string]int) {
 	for _, table := range s.statistics.add(inserted) {
 		ctx, cancel := context.WithTimeout(context.Background(), s.patience)
 		if _, err := s.writes.db.ExecContext(ctx, "ANALYZE "+table); err != nil {
-			s.log.Warn("a table that grew could not be analyzed; PostgreSQL will do so by itself", "table", table, "err", err)
+			s.log.Warn("a table that grew could not be analyzed; PostgreSQL will do so automatically", "table", table,
+				"err", err)
 		}
 		cancel()
 	}
