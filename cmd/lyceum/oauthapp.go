@@ -46,7 +46,7 @@ type oauthAppCreateCommand struct {
 	inSchool            `embed:""`
 	Name                string `help:"Name that learners see." required:"" placeholder:"NAME"`
 	RedirectURL         string `help:"Redirect URL; must begin with https://." required:"" placeholder:"https://…"`
-	Interface           int    `help:"Version of the interface the app is for: 1 or 2." default:"1" placeholder:"N"`
+	Interface           int    `help:"Version of the API the app is for: 1 or 2." default:"1" placeholder:"N"`
 	RequirePKCE         bool   `help:"Refuse authorization requests without a code challenge."`
 	RotateRefreshTokens bool   `help:"Issue a new refresh token at each use."`
 }

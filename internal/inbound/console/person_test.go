@@ -105,7 +105,7 @@ func TestErasingAPerson(t *testing.T) {
 	dumped := open(t, site, func(o *console.Options) { o.Doors.Backups = nil })
 	dumped.market()
 	dumped.session()
-	want(t, dumped.ask(dumped.owner, "GET", ada+"/erase", nil), 200, "Earlier dumps of PostgreSQL still contain the person")
+	want(t, dumped.ask(dumped.owner, "GET", ada+"/erase", nil), 200, "Earlier PostgreSQL dumps still contain the person")
 
 	leads(t, p.ask(p.owner, "POST", ada+"/erase", url.Values{}), ada+"?done=to-erase")
 	due := p.clock.Now().Add(users.UndoTime)
