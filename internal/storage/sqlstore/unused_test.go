@@ -46,15 +46,17 @@ func TestCleanErasedLeavesNoByte(t *testing.T) {
 		})
 		order = order[100:]
 	}
-	storetest.Write(t, store, school, func(tx lyceum.Tx) error {
-		for i := range people {
-			id := lyceum.UserID(i + 1)
-			if err := tx.Users.Update(tx, lyceum.User{ID: id, Email: lyceum.ErasedEmail(id), CreatedAt: storetest.Begin}); err != nil {
-				return err
+	for first := 1; first <= people; first += 100 {
+		storetest.Write(t, store, school, func(tx lyceum.Tx) error {
+			for i := range 100 {
+				id := lyceum.UserID(first + i)
+				if err := tx.Users.Update(tx, lyceum.User{ID: id, Email: lyceum.ErasedEmail(id), CreatedAt: storetest.Begin}); err != nil {
+					return err
+				}
 			}
-		}
-		return nil
-	})
+			return nil
+		})
+	}
 	if clean, err := store.CleanErased(t.Context()); !clean || err != nil {
 		t.Fatal(clean, err)
 	}
