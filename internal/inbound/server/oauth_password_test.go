@@ -104,8 +104,8 @@ func TestR35_PasswordsOnPages(t *testing.T) {
 	}
 }
 
-// If the form of a link is submitted twice, as by a double click, or the link is opened again,
-// the user who has set a password with it is told that they can sign in.
+// TestPasswordLinkUsedTwice checks that a user who has set a password sees that they can sign in if
+// they submit the form of the link twice, as by a double click, or open the link again.
 func TestPasswordLinkUsedTwice(t *testing.T) {
 	c := newCampus(t)
 	path := c.ours.path("set_password/" + c.link(t, c.ours))
