@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/contract"
 	"github.com/lyceum-school/lyceum/internal/inbound/demo"
 	"github.com/lyceum-school/lyceum/internal/inbound/reference"
 	"github.com/lyceum-school/lyceum/internal/outbound/webhook"
@@ -31,7 +32,7 @@ type sandboxServer struct {
 
 	school *demo.School
 	known  credentials
-	// reference is rendered once, because it is the same for every state.
+	// reference is the same for every state.
 	reference http.Handler
 
 	replacing sync.Mutex
@@ -62,7 +63,9 @@ func (b *sandboxServer) begin() error {
 		err = b.keepStart(store)
 	}
 	if err == nil {
-		b.reference, err = referencePages(reference.Options{Key: b.known.APIKey}) // a key that everybody knows
+		b.reference, err = reference.Handler(reference.Options{
+			Documents: contract.All(), Key: b.known.APIKey, Log: b.program.log, // a key that everybody knows
+		})
 	}
 	if err == nil {
 		b.now, err = b.over(store)

@@ -152,7 +152,7 @@ func (c *serveCommand) Run(p *program) (err error) {
 	measureStorage(service.metrics, kept)
 	measureLists(service.metrics, kept)
 	connections := c.limit(p, service.metrics, listener)
-	pages, err := referencePages(reference.Options{BaseURL: c.BaseURL})
+	pages, err := reference.Handler(reference.Options{Documents: contract.All(), BaseURL: c.BaseURL, Log: p.log})
 	if err != nil {
 		return err
 	}
@@ -357,16 +357,6 @@ func (s *service) school(ctx context.Context, id lyceum.SchoolID) (lyceum.School
 
 func (s *service) retain(ctx context.Context, by lyceum.By, r lyceum.Retention) error {
 	return access.Retain(ctx, s.store, by.Stamp(s.clock()), r)
-}
-
-// referencePages renders the reference of the contract.
-func referencePages(o reference.Options) (http.Handler, error) {
-	o.Documents = contract.All()
-	pages, err := reference.Handler(o)
-	if err != nil {
-		return nil, fmt.Errorf("render the reference: %w", err)
-	}
-	return pages, nil
 }
 
 // leaving returns what must be done to end the access of a person who is erased.

@@ -43,7 +43,7 @@ func (s *site) address(r *http.Request) string {
 // server.
 type file struct {
 	contentType string
-	text        []byte
+	text        func() ([]byte, error) // addressMark stands for the address
 	last        atomic.Pointer[version]
 }
 
@@ -55,25 +55,29 @@ type version struct {
 }
 
 func newFile(contentType string, text []byte) *file {
-	return &file{contentType: contentType, text: text}
+	return &file{contentType: contentType, text: func() ([]byte, error) { return text, nil }}
 }
 
 // version returns the file for an address. Only the latest one is cached: there is rarely
 // another.
-func (f *file) version(address string) *version {
+func (f *file) version(address string) (*version, error) {
 	if v := f.last.Load(); v != nil && v.address == address {
-		return v
+		return v, nil
+	}
+	text, err := f.text()
+	if err != nil {
+		return nil, err
 	}
 	written := address
 	if f.contentType == htmlType {
 		written = template.HTMLEscapeString(address)
 	}
-	v := &version{address: address, plain: bytes.ReplaceAll(f.text, []byte(addressMark), []byte(written))}
+	v := &version{address: address, plain: bytes.ReplaceAll(text, []byte(addressMark), []byte(written))}
 	sum := sha256.Sum256(v.plain)
 	v.sum = hex.EncodeToString(sum[:12])
 	v.zipped = zip(v.plain)
 	f.last.Store(v)
-	return v
+	return v, nil
 }
 
 func zip(text []byte) []byte {
@@ -84,8 +88,12 @@ func zip(text []byte) []byte {
 	return zipped.Bytes()
 }
 
-func (f *file) serve(w http.ResponseWriter, r *http.Request, address string) {
-	v := f.version(address)
+func (s *site) serve(w http.ResponseWriter, r *http.Request, f *file) {
+	v, err := f.version(s.address(r))
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
 	h := w.Header()
 	setHeaders(h, f.contentType)
 	// Cached, but revalidated each time: a new version of the program must not show an old

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -449,9 +450,16 @@ func TestHandlerRefusesDocuments(t *testing.T) {
 		}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			_, err := reference.Handler(reference.Options{Documents: tc.documents})
-			if err == nil || !strings.Contains(err.Error(), tc.mention) {
-				t.Errorf("error is %v, want one that mentions %q", err, tc.mention)
+			var log bytes.Buffer
+			h, err := reference.Handler(reference.Options{Documents: tc.documents, Log: slog.New(slog.NewTextHandler(&log, nil))})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, path := range []string{"/docs", "/docs/search?q=x", "/openapi/d.json"} {
+				log.Reset()
+				if got := ask(h, "GET", path, ""); got.Code != http.StatusInternalServerError || !strings.Contains(log.String(), tc.mention) {
+					t.Errorf("%s is answered with %d and the log is %q, want 500 and one that mentions %q", path, got.Code, &log, tc.mention)
+				}
 			}
 		})
 	}

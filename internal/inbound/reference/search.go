@@ -11,8 +11,6 @@ import (
 	"github.com/lyceum-school/lyceum/internal/inbound/wire"
 )
 
-const searchPath = "/docs/search"
-
 // The limits of a search.
 const (
 	maxQuery = 200 // bytes of the search text
@@ -144,7 +142,12 @@ func (s *site) search(w http.ResponseWriter, r *http.Request) {
 	if len(query) > maxQuery {
 		query = strings.ToValidUTF8(query[:maxQuery], "")
 	}
-	hits := find(s.entries, query)
+	all, err := s.known()
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	hits := find(all.entries, query)
 	found := fmt.Sprintf("%d operations found", len(hits))
 	switch {
 	case strings.TrimSpace(query) == "":
@@ -163,7 +166,7 @@ func (s *site) search(w http.ResponseWriter, r *http.Request) {
 func (s *site) send(w http.ResponseWriter, r *http.Request, status int, name string, data any) {
 	var out bytes.Buffer
 	if err := s.pages.ExecuteTemplate(&out, name, data); err != nil {
-		http.Error(w, "the page cannot be made", http.StatusInternalServerError)
+		s.fail(w, r, err)
 		return
 	}
 	h := w.Header()
