@@ -41,15 +41,10 @@ func TestAccessPagesInABrowser(t *testing.T) {
 	}
 	sale := p.hold()
 	webtest.Cookie(t, w.tab, w.at, "lyceum", p.owner)
-	w.eachAppearance(func() {
-		for _, path := range []string{
-			people + "/11", people + "/11/erase", people + "/1/erase", accessPath(11), accessPath(11) + "/course/1/end", accessPath(11) + "/course/2/end", salePath(sale), "/admin/attention",
-			"/admin/sales_to_stop", salePath(sale + 1),
-			bulkPath, bulkPath + "/1", bulkPath + "/1?result=failed", bulkPath + "/1?result=unchanged&page=2",
-		} {
-			w.open(path)
-			w.sound()
-		}
+	w.tour([]string{
+		people + "/11", people + "/11/erase", people + "/1/erase", accessPath(11), accessPath(11) + "/course/1/end", accessPath(11) + "/course/2/end", salePath(sale), "/admin/attention",
+		"/admin/sales_to_stop", salePath(sale + 1),
+		bulkPath, bulkPath + "/1", bulkPath + "/1?result=failed", bulkPath + "/1?result=unchanged&page=2",
 	})
 }
 

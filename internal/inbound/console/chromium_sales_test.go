@@ -69,23 +69,16 @@ func TestSalesPagesInABrowser(t *testing.T) {
 	w.sound()
 	sale, id := p.trade()
 	webtest.Cookie(t, w.tab, w.at, "lyceum", p.owner)
-	w.eachAppearance(func() {
-		for _, path := range []string{
-			transactions, transactions + "?user_id=21&course_id=1&is_chargeback=false&page=2", transactions + "?page=9", transactions + "?user_id=99",
-			transactions + "?user_id=example.com", "/admin/search?q=mi", "/admin/search?q=ch_3Pq8Zx", "/admin/search?q=nothing",
-			salePath(sale), salePath(sale + 1), salePath(sale) + "/cancel", refundPath(id),
-		} {
-			w.open(path)
-			w.sound()
-		}
-		for path, status := range map[string]string{transactions + "?user_id=x&from=yesterday": "422", transactions + "?page=0": "422", salePath(sale+1) + "/cancel": "409"} {
-			w.open(path)
-			w.sound(status)
-		}
-		w.open(refundPath(id))
-		w.press("main button[type=submit]")
-		w.sound()
+	w.tour([]string{
+		transactions, transactions + "?user_id=21&course_id=1&is_chargeback=false&page=2", transactions + "?page=9", transactions + "?user_id=99",
+		transactions + "?user_id=example.com", "/admin/search?q=mi", "/admin/search?q=ch_3Pq8Zx", "/admin/search?q=nothing",
+		salePath(sale), salePath(sale + 1), salePath(sale) + "/cancel", refundPath(id),
 	})
+	w.tour([]string{transactions + "?user_id=x&from=yesterday", transactions + "?page=0"}, "422")
+	w.tour([]string{salePath(sale+1) + "/cancel"}, "409")
+	w.open(refundPath(id))
+	w.press("main button[type=submit]")
+	w.eachAppearance(func() { w.sound() })
 }
 
 // An owner filters the list, makes a partial refund and cancels, on a desktop and on a phone,
@@ -237,12 +230,7 @@ func TestSubscriptionsInABrowser(t *testing.T) {
 	p.decline(failed, "The card has expired.", 72*time.Hour)
 	p.session()
 	webtest.Cookie(t, w.tab, w.at, "lyceum", p.owner)
-	w.eachAppearance(func() {
-		for _, path := range []string{salePath(due), salePath(running), salePath(failed), salePath(ended), "/admin/sales_to_stop", "/admin/attention"} {
-			w.open(path)
-			w.sound()
-		}
-	})
+	w.tour([]string{salePath(due), salePath(running), salePath(failed), salePath(ended), "/admin/sales_to_stop", "/admin/attention"})
 	w.open(salePath(failed))
 	for _, want := range []string{"Past due", "Last failed payment", "The card has expired.", "Next attempt"} {
 		if said := w.text("document.querySelector('main').innerText"); !strings.Contains(said, want) {

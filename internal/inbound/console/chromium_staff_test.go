@@ -9,10 +9,5 @@ import (
 func TestStaffInABrowser(t *testing.T) {
 	w, p := show(t)
 	p.hire("partner@example.com", lyceum.BookkeeperRole)
-	w.eachAppearance(func() {
-		for _, path := range []string{staffPath, staffPath + "?done=staff-changed", staffPath + "/3/remove"} {
-			w.open(path)
-			w.sound()
-		}
-	})
+	w.tour([]string{staffPath, staffPath + "?done=staff-changed", staffPath + "/3/remove"})
 }

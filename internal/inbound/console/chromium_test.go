@@ -26,32 +26,23 @@ type window struct {
 	audit func(testing.TB, context.Context) // what sound checks in addition to the usual problems
 }
 
-// appearances are the window widths and colour schemes that pages are checked in. Most of a
-// page is the same in all of them, and axe takes most of the time: in dark mode, at the narrow
-// end of a layout, it only checks colours.
-var appearances = []struct {
-	width int64
-	dark  bool
-	audit func(testing.TB, context.Context)
-}{
-	{webtest.Desktop, false, webtest.Axe},
-	{700, true, webtest.Colors},
-	{webtest.Phone, false, webtest.Axe},
-	{320, true, webtest.Colors},
-}
-
 // eachAppearance calls look in every appearance.
 func (w *window) eachAppearance(look func()) {
 	w.t.Helper()
-	for _, as := range appearances {
-		webtest.Look(w.t, w.tab, as.width, 800, as.dark)
-		w.audit = as.audit
+	webtest.EachAppearance(w.t, w.tab, func(audit func(testing.TB, context.Context)) {
+		w.audit = audit
 		look()
-		if w.t.Failed() {
-			w.t.Fatalf("at width %d, dark %t", as.width, as.dark)
-		}
-	}
+	})
 	w.audit = webtest.Axe
+}
+
+// tour opens the pages, and calls sound for each in every appearance.
+func (w *window) tour(paths []string, expected ...string) {
+	w.t.Helper()
+	for _, path := range paths {
+		w.open(path)
+		w.eachAppearance(func() { w.sound(expected...) })
+	}
 }
 
 // show opens the console in a browser. The console uses the given site as its address, or the
@@ -151,12 +142,7 @@ func TestEveryPageInABrowser(t *testing.T) {
 		w.sound()
 	}
 	w.fill(p)
-	w.eachAppearance(func() {
-		for _, path := range everyPage {
-			w.open(path)
-			w.sound()
-		}
-	})
+	w.tour(everyPage)
 	w.open("/admin/nowhere")
 	w.sound("404")
 	webtest.Cookie(t, w.tab, w.at, "lyceum", p.learner)

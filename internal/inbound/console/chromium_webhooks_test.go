@@ -59,21 +59,15 @@ func TestWebhookPagesInABrowser(t *testing.T) {
 	w.open(hooksPath) // while it is empty
 	w.sound()
 	w.tell(p)
-	w.eachAppearance(func() {
-		for _, path := range []string{
-			hooksPath, hooksPath + "/new", hookPath(1), hookPath(1) + "?page=2", hookPath(1) + "?state=failed", hookPath(2), hookPath(3), hookPath(3) + "/edit", hookPath(40),
-			hookPath(1) + "/rotate", hookPath(3) + "/delete", hookPath(1) + "/resend", deliveryPath(1, 1), deliveryPath(40, 900),
-		} {
-			w.open(path)
-			w.sound()
-		}
-		w.open(hookPath(1) + "?state=lost&page=0")
-		w.sound("422")
-		w.open(hookPath(1) + "/resend")
-		w.do(chromedp.SetValue("#state", "delivered"))
-		w.press("main button[type=submit]")
-		w.sound()
+	w.tour([]string{
+		hooksPath, hooksPath + "/new", hookPath(1), hookPath(1) + "?page=2", hookPath(1) + "?state=failed", hookPath(2), hookPath(3), hookPath(3) + "/edit", hookPath(40),
+		hookPath(1) + "/rotate", hookPath(3) + "/delete", hookPath(1) + "/resend", deliveryPath(1, 1), deliveryPath(40, 900),
 	})
+	w.tour([]string{hookPath(1) + "?state=lost&page=0"}, "422")
+	w.open(hookPath(1) + "/resend")
+	w.do(chromedp.SetValue("#state", "delivered"))
+	w.press("main button[type=submit]")
+	w.eachAppearance(func() { w.sound() })
 }
 
 // An owner adds a webhook, tests it, changes its secret, enables it again and deletes it, with

@@ -130,11 +130,8 @@ func TestCommentsInABrowser(t *testing.T) {
 	w.sound()
 	p.talk()
 	webtest.Cookie(t, w.tab, w.at, "lyceum", p.owner)
-	w.eachAppearance(func() {
-		for _, path := range []string{"", "?status=approved", "?status=denied", "/2/deny", "/3/remove"} {
-			w.open(commentsPath + path)
-			w.sound()
-		}
+	w.tour([]string{
+		commentsPath, commentsPath + "?status=approved", commentsPath + "?status=denied", commentsPath + "/2/deny", commentsPath + "/3/remove",
 	})
 	w.open(commentsPath)
 	webtest.Screenshot(t, w.tab, "console-comments-light", webtest.Desktop, false)

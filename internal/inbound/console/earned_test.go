@@ -1,7 +1,9 @@
 package console_test
 
 import (
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -75,12 +77,7 @@ func TestEarnedInABrowser(t *testing.T) {
 	p.earnings()
 	webtest.Cookie(t, w.tab, w.at, "lyceum", p.owner)
 	pages := map[string]string{"money": "/admin", "report": strings.ReplaceAll(byCourse, "&amp;", "&")}
-	w.eachAppearance(func() {
-		for _, path := range pages {
-			w.open(path)
-			w.sound()
-		}
-	})
+	w.tour(slices.Collect(maps.Values(pages)))
 	for name, path := range pages {
 		w.open(path)
 		for _, dark := range []bool{false, true} {

@@ -1,6 +1,7 @@
 package front_test
 
 import (
+	"context"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -33,19 +34,14 @@ func TestFrontInABrowser(t *testing.T) {
 	tab := webtest.Browser(t)
 	heard := webtest.Listen(t, tab, server.URL)
 	for path, name := range map[string]string{"/": "front", "/nowhere": "nothing"} {
-		for _, width := range []int64{webtest.Desktop, webtest.Phone, 320} {
+		webtest.Do(t, tab, chromedp.Navigate(server.URL+path))
+		webtest.EachAppearance(t, tab, func(audit func(testing.TB, context.Context)) {
+			webtest.Sound(t, tab)
+			audit(t, tab)
+		})
+		for _, width := range []int64{webtest.Desktop, webtest.Phone} {
 			for _, dark := range []bool{false, true} {
-				webtest.Look(t, tab, width, 800, dark)
-				webtest.Do(t, tab, chromedp.Navigate(server.URL+path))
-				webtest.Sound(t, tab)
-				if dark {
-					webtest.Colors(t, tab)
-				} else {
-					webtest.Axe(t, tab)
-				}
-				if width != 320 {
-					webtest.Screenshot(t, tab, pictureName(name, width, dark), width, dark)
-				}
+				webtest.Screenshot(t, tab, pictureName(name, width, dark), width, dark)
 			}
 		}
 	}

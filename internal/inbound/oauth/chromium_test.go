@@ -253,11 +253,17 @@ func (w *window) wantHeading(want string) {
 // keyboard or with a screen reader could not use.
 func (w *window) sound(expected ...string) {
 	w.t.Helper()
+	w.quiet(expected...)
+	webtest.Sound(w.t, w.tab)
+	webtest.Axe(w.t, w.tab)
+}
+
+// quiet fails if the browser complains.
+func (w *window) quiet(expected ...string) {
+	w.t.Helper()
 	for _, complaint := range w.heard.Take(append(expected, w.app)...) {
 		w.t.Errorf("%s: %s", w.text("location.pathname"), complaint)
 	}
-	webtest.Sound(w.t, w.tab)
-	webtest.Axe(w.t, w.tab)
 }
 
 // arrived returns the parameters with which the browser arrived at the app.
@@ -452,12 +458,11 @@ func TestPagesInABrowser(t *testing.T) {
 	identity := fmt.Sprintf("%s/secure/%d/identity/", w.at, w.school)
 	look := func(name string, expected ...string) {
 		t.Helper()
-		for _, width := range []int64{webtest.Desktop, webtest.Phone, 320} {
-			for _, dark := range []bool{false, true} {
-				webtest.Look(t, w.tab, width, 844, dark)
-				w.sound(expected...)
-			}
-		}
+		webtest.EachAppearance(t, w.tab, func(audit func(testing.TB, context.Context)) {
+			w.quiet(expected...)
+			webtest.Sound(t, w.tab)
+			audit(t, w.tab)
+		})
 		pictures := map[string]struct {
 			width int64
 			dark  bool
