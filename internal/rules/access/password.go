@@ -27,7 +27,11 @@ func outdated(kept string) bool {
 // HashPassword returns the argon2id hash of a password as a PHC string, which includes its
 // cost, so that the cost can be raised later.
 func HashPassword(password string, salt [16]byte) string {
-	hash := argon2.IDKey([]byte(password), salt[:], hashPasses, hashMemory, hashThreads, hashLength)
+	return hashText(salt, argon2.IDKey([]byte(password), salt[:], hashPasses, hashMemory, hashThreads, hashLength))
+}
+
+// hashText returns the PHC string of a hash with the current cost.
+func hashText(salt [16]byte, hash []byte) string {
 	encode := base64.RawStdEncoding.EncodeToString
 	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, hashMemory, hashPasses, hashThreads,
 		encode(salt[:]), encode(hash))

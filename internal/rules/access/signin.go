@@ -10,7 +10,6 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -44,16 +43,16 @@ type Accounts struct {
 	codes     *Tries // codes and passkeys, by user
 	passkeys  *Tries // passkeys of people who are not signed in, by address
 
-	hashing  *slots        // for requests by people
-	programs *slots        // for API requests that contain a password
-	nobody   func() string // a hash that no password matches, for accounts that do not exist
+	hashing  *slots // for requests by people
+	programs *slots // for API requests that contain a password
+	nobody   string // a hash that no password matches, for accounts that do not exist
 }
 
 // NewAccounts returns an Accounts for a store. Changing a password revokes the grants of
 // oauth's apps. The ring signs what browsers store about a sign-in; if it is nil, one is
 // created for this process.
 func NewAccounts(store lyceum.Store, clock func() time.Time, oauth *OAuth, ring *lyceum.Keyring) *Accounts {
-	e := NewEntropy()
+	salt, hash := NewEntropy(), NewEntropy()
 	return &Accounts{
 		store: store, clock: clock, entropy: NewEntropy, oauth: oauth,
 		guard: newGuard(store, clock), devices: newDevices(clock, ring), ring: ring,
@@ -61,7 +60,7 @@ func NewAccounts(store lyceum.Store, clock func() time.Time, oauth *OAuth, ring 
 		codes:     sharedTries(store, clock, "code", codeBounds),
 		passkeys:  sharedTries(store, clock, "passkey", addressBounds),
 		hashing:   newSlots(runtime.NumCPU()), programs: newSlots(max(1, runtime.NumCPU()/2)),
-		nobody: sync.OnceValue(func() string { return HashPassword(string(e[:]), [16]byte(e[16:])) }),
+		nobody: hashText([16]byte(salt[:16]), hash[:]),
 	}
 }
 
@@ -117,7 +116,7 @@ func (a *Accounts) signIn(ctx context.Context, t Attempt) (Admission, error) {
 		a.traceLock(ctx, t, user, err)
 		return Admission{}, err
 	}
-	kept := a.nobody()
+	kept := a.nobody
 	if user.PasswordHash.Present {
 		kept = user.PasswordHash.Value
 	}
