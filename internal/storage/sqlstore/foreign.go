@@ -82,10 +82,16 @@ func schemaOf(ctx context.Context, ran map[int64]bool) (map[string]object, error
 		return nil, err
 	}
 	defer func() { _ = c.tx.Rollback() }()
+	all := len(c.migrations)
 	if ran != nil {
 		c.migrations = slices.DeleteFunc(c.migrations, func(m migration) bool { return !ran[m.version] })
 	}
-	if _, err := c.run(c.to, func(*migration) {}); err != nil {
+	if len(c.migrations) == all {
+		err = c.create()
+	} else {
+		_, err = c.run(c.to, func(*migration) {})
+	}
+	if err != nil {
 		return nil, fmt.Errorf("make the schema to compare with: %w", err)
 	}
 	for i := range filterIndexes {
