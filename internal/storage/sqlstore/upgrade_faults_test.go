@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
 // failing begins an upgrade that has its backup and runs one more migration.
@@ -95,10 +96,20 @@ func TestUpgradeWhileAServerComesBack(t *testing.T) {
 					ended <- err
 					return
 				}
+				var pid int
+				if err := other.QueryRowContext(t.Context(), "SELECT pg_backend_pid()").Scan(&pid); err != nil {
+					t.Error(err)
+				}
 				go func() {
 					_, err := other.ExecContext(t.Context(), tc.does)
 					ended <- err
 				}()
+				watching := a.db(t)
+				defer watching.Close()
+				storetest.Await(func() (waits bool) {
+					err := watching.QueryRowContext(t.Context(), "SELECT EXISTS (SELECT 1 FROM pg_locks WHERE NOT granted AND pid = $1)", pid).Scan(&waits)
+					return err != nil || waits
+				})
 			}
 			_, err := UpgradePostgres(t.Context(), a.place, o)
 			if said := <-ended; said != nil {
