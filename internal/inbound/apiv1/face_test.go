@@ -52,7 +52,7 @@ func asSchool(face *apiv1.Face, school lyceum.SchoolID) http.Handler {
 // document parses and returns the contract.
 func document(t *testing.T) *openapi3.T {
 	t.Helper()
-	doc, err := openapi3.NewLoader().LoadFromData(contract.V1().YAML)
+	doc, err := openapi3.NewLoader().LoadFromData(contract.V1().JSON)
 	if err != nil {
 		t.Fatal(err)
 	}

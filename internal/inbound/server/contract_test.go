@@ -32,7 +32,7 @@ func TestTablesOfOperationsAreTheContracts(t *testing.T) {
 	}
 	for _, face := range faces {
 		t.Run(face.Name(), func(t *testing.T) {
-			document, err := openapi3.NewLoader().LoadFromData(documents[face.Name()].YAML)
+			document, err := openapi3.NewLoader().LoadFromData(documents[face.Name()].JSON)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -284,7 +284,7 @@ func (s *site) list(t testing.TB, key string) *httptest.ResponseRecorder {
 }
 
 var listTransactions = sync.OnceValues(func() (*openapi3.Operation, error) {
-	document, err := openapi3.NewLoader().LoadFromData(contract.V1().YAML)
+	document, err := openapi3.NewLoader().LoadFromData(contract.V1().JSON)
 	if err != nil {
 		return nil, err
 	}

@@ -191,7 +191,7 @@ func idNames(t *testing.T) map[string][]idName {
 	t.Helper()
 	all := map[string][]idName{}
 	for _, d := range contract.All() {
-		document, err := openapi3.NewLoader().LoadFromData(d.YAML)
+		document, err := openapi3.NewLoader().LoadFromData(d.JSON)
 		if err != nil {
 			t.Fatal(err)
 		}

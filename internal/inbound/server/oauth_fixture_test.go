@@ -380,7 +380,7 @@ func wantError(t testing.TB, w *httptest.ResponseRecorder, status int, word stri
 var contracts = func() map[string]*openapi3.T {
 	all := map[string]*openapi3.T{}
 	for _, d := range contract.All() {
-		document, err := openapi3.NewLoader().LoadFromData(d.YAML)
+		document, err := openapi3.NewLoader().LoadFromData(d.JSON)
 		if err != nil {
 			panic(err)
 		}
