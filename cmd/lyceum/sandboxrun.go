@@ -64,7 +64,8 @@ func (b *sandboxServer) begin() error {
 	}
 	if err == nil {
 		b.reference, err = reference.Handler(reference.Options{
-			Documents: contract.All(), Key: b.known.APIKey, Log: b.program.log, // a key that everybody knows
+			Documents: contract.All(), Log: b.program.log,
+			Key: b.known.APIKey, // everybody knows it
 		})
 	}
 	if err == nil {

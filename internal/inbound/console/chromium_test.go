@@ -26,13 +26,31 @@ type window struct {
 	audit func(testing.TB, context.Context) // what sound checks in addition to the usual problems
 }
 
+// appearances are the window widths and colour schemes that pages are checked in. Most of a
+// page is the same in all of them, and axe takes most of the time: in dark mode, at the narrow
+// end of a layout, it only checks colours.
+var appearances = []struct {
+	width int64
+	dark  bool
+	audit func(testing.TB, context.Context)
+}{
+	{webtest.Desktop, false, webtest.Axe},
+	{700, true, webtest.Colors},
+	{webtest.Phone, false, webtest.Axe},
+	{320, true, webtest.Colors},
+}
+
 // eachAppearance calls look in every appearance.
 func (w *window) eachAppearance(look func()) {
 	w.t.Helper()
-	webtest.EachAppearance(w.t, w.tab, func(audit func(testing.TB, context.Context)) {
-		w.audit = audit
+	for _, as := range appearances {
+		webtest.Look(w.t, w.tab, as.width, 800, as.dark)
+		w.audit = as.audit
 		look()
-	})
+		if w.t.Failed() {
+			w.t.Fatalf("at width %d, dark %t", as.width, as.dark)
+		}
+	}
 	w.audit = webtest.Axe
 }
 

@@ -425,7 +425,8 @@ func checkLink(t *testing.T, h http.Handler, link string, ids []string) {
 	}
 }
 
-func TestHandlerRefusesDocuments(t *testing.T) {
+// TestWrongDocuments checks that nothing is served of wrong documents, and that the log says why.
+func TestWrongDocuments(t *testing.T) {
 	document := func(text string) contract.Document {
 		return contract.Document{Name: "d", JSON: []byte(text)}
 	}

@@ -106,10 +106,15 @@ func TestUpgradeWhileAServerComesBack(t *testing.T) {
 				}()
 				watching := a.db(t)
 				defer watching.Close()
-				storetest.Await(func() (waits bool) {
-					err := watching.QueryRowContext(t.Context(), "SELECT EXISTS (SELECT 1 FROM pg_locks WHERE NOT granted AND pid = $1)", pid).Scan(&waits)
+				var waits bool
+				var err error
+				storetest.Await(func() bool {
+					err = watching.QueryRowContext(t.Context(), "SELECT EXISTS (SELECT 1 FROM pg_locks WHERE NOT granted AND pid = $1)", pid).Scan(&waits)
 					return err != nil || waits
 				})
+				if !waits {
+					t.Errorf("the other one does not wait: %v", err)
+				}
 			}
 			_, err := UpgradePostgres(t.Context(), a.place, o)
 			if said := <-ended; said != nil {

@@ -44,31 +44,23 @@ func audit(t testing.TB, tab context.Context, rules string) {
 	}
 }
 
-// appearances are the window widths and colour schemes that pages are checked in. Most of a
-// page is the same in all of them, and axe takes most of the time: in dark mode, at the narrow
-// end of a layout, it only checks colours.
-var appearances = []struct {
-	width int64
-	dark  bool
-	audit func(testing.TB, context.Context)
-}{
-	{Desktop, false, Axe},
-	{700, true, Colors},
-	{Phone, false, Axe},
-	{320, true, Colors},
-}
-
-// EachAppearance calls check for the page in the tab in every appearance. audit is Axe or
-// Colors, whichever the appearance needs. After an appearance with errors, the test ends.
+// EachAppearance calls check for the page in the tab at every width, light and dark. audit is
+// Axe or, in dark mode, Colors. After an appearance with errors, the test ends.
 func EachAppearance(
 	t testing.TB, tab context.Context, check func(audit func(testing.TB, context.Context)),
 ) {
 	t.Helper()
-	for _, as := range appearances {
-		Look(t, tab, as.width, 800, as.dark)
-		check(as.audit)
-		if t.Failed() {
-			t.Fatalf("at width %d, dark %t", as.width, as.dark)
+	for _, width := range []int64{Desktop, Phone, 320} {
+		for _, dark := range []bool{false, true} {
+			audit := Axe
+			if dark {
+				audit = Colors
+			}
+			Look(t, tab, width, 800, dark)
+			check(audit)
+			if t.Failed() {
+				t.Fatalf("at width %d, dark %t", width, dark)
+			}
 		}
 	}
 }
