@@ -36,15 +36,15 @@ func (t *tx) Ahead(wanted ...lyceum.Wanted) error {
 	}
 	r := &rehearsal{ahead: true}
 	g.rehearsal = r
-	questions := t.passAhead(wanted)
+	queries := t.passAhead(wanted)
 	g.rehearsal = nil
 	if len(ids) > 0 {
 		ids = g.unknown(of, append(ids, journalCounter))
 	}
 	if len(ids) > 0 {
-		questions = slices.Insert(questions, 0, questionOfCounters(of, ids))
+		queries = slices.Insert(queries, 0, lookupOfCounters(of, ids))
 	}
-	if len(questions) < 2 {
+	if len(queries) < 2 {
 		return nil // a single query can run when it is needed
 	}
 	if r.waits {
@@ -52,13 +52,13 @@ func (t *tx) Ahead(wanted ...lyceum.Wanted) error {
 			return err
 		}
 	}
-	for together := range slices.Chunk(questions, maxAhead) {
-		if err := g.askTogether(together); err != nil {
+	for together := range slices.Chunk(queries, maxAhead) {
+		if err := g.runTogether(together); err != nil {
 			return err
 		}
 	}
 	for i, name := range ids {
-		value, _ := questions[0].rows[0][i].(int64)
+		value, _ := queries[0].rows[0][i].(int64)
 		g.booksOf(of).kept[name] = value
 	}
 	return nil
@@ -66,62 +66,62 @@ func (t *tx) Ahead(wanted ...lyceum.Wanted) error {
 
 // passAhead collects the queries without running them, and returns those that can share a
 // statement. Only the last of them may return several rows.
-func (t *tx) passAhead(wanted []lyceum.Wanted) (questions []*answer) {
+func (t *tx) passAhead(wanted []lyceum.Wanted) (queries []*lookup) {
 	from, r := lyceum.Tx{Tables: &tables, Changes: t}, t.q.group.rehearsal
-	var several *answer
+	var several *lookup
 	for _, w := range wanted {
 		if w.Ask == nil {
 			continue
 		}
 		before := len(r.missing)
 		w.Ask(from)
-		for _, a := range r.missing[before:] {
+		for _, l := range r.missing[before:] {
 			switch {
-			case a.single:
-				questions = append(questions, a)
-			case w.All && several == nil && orderOf(a.text) != nil:
-				several = a
+			case l.single:
+				queries = append(queries, l)
+			case w.All && several == nil && orderOf(l.text) != nil:
+				several = l
 			}
 		}
 	}
 	if several != nil {
-		questions = append(questions, several)
+		queries = append(queries, several)
 	}
-	return questions
+	return queries
 }
 
-func questionOfCounters(school lyceum.SchoolID, names []string) *answer {
-	a := &answer{args: []any{int64(school)}, single: true, width: len(names)}
+func lookupOfCounters(school lyceum.SchoolID, names []string) *lookup {
+	l := &lookup{args: []any{int64(school)}, single: true, width: len(names)}
 	values := make([]string, len(names))
 	for i, name := range names {
 		values[i] = "(SELECT value FROM counters WHERE school_id = $1 AND name = $" + strconv.Itoa(i+2) + ")"
-		a.args = append(a.args, name)
+		l.args = append(l.args, name)
 	}
-	a.text = "SELECT " + strings.Join(values, ", ")
-	return a
+	l.text = "SELECT " + strings.Join(values, ", ")
+	return l
 }
 
-// askTogether runs queries in one statement and remembers their results.
-func (g *group) askTogether(questions []*answer) error {
+// runTogether runs queries in one statement and remembers their results.
+func (g *group) runTogether(queries []*lookup) error {
 	var args, dest []any
-	columns := make([][]valueColumn, len(questions))
-	for i, a := range questions {
-		args = append(args, a.args...)
-		columns[i] = make([]valueColumn, 1+a.width)
+	columns := make([][]valueColumn, len(queries))
+	for i, l := range queries {
+		args = append(args, l.args...)
+		columns[i] = make([]valueColumn, 1+l.width)
 		for j := range columns[i] {
 			dest = append(dest, &columns[i][j])
 		}
 	}
-	err := g.ask(textTogether(questions), args, dest, func() error {
-		for i, a := range questions {
+	err := g.runNow(textTogether(queries), args, dest, func() error {
+		for i, l := range queries {
 			found := columns[i][0].value != nil
 			switch {
-			case !found || a.single && len(a.rows) > 0:
-			case len(a.rows) == maxAheadRows:
-				a.huge, a.rows = true, nil
+			case !found || l.single && len(l.rows) > 0:
+			case len(l.rows) == maxAheadRows:
+				l.huge, l.rows = true, nil
 				return errFull
 			default:
-				a.rows = append(a.rows, valuesOf(columns[i][1:]))
+				l.rows = append(l.rows, valuesOf(columns[i][1:]))
 			}
 		}
 		return nil
@@ -129,44 +129,44 @@ func (g *group) askTogether(questions []*answer) error {
 	if err := unlessFull(err); err != nil {
 		return fmt.Errorf("ask ahead: %w", err)
 	}
-	for _, a := range questions {
-		if a.since, a.number = len(g.log), g.number; a.behind {
-			a.since = g.flushed
+	for _, l := range queries {
+		if l.since, l.number = len(g.log), g.number; l.behind {
+			l.since = g.flushed
 		}
-		g.answers.keep(a)
+		g.lookups.keep(l)
 	}
 	return nil
 }
 
 // textsTogether caches the statements of textTogether. There are few, because few kinds of
-// changes ask ahead.
+// changes query ahead.
 var textsTogether sync.Map // [maxAhead]*statement -> text
 
 // textTogether returns the statement that runs several queries. For each query it returns 1
 // and the columns of the row that was found, or NULLs if none was found. Only the last query
 // may return several rows.
-func textTogether(questions []*answer) string {
+func textTogether(queries []*lookup) string {
 	var key [maxAhead]*statement
-	for i, a := range questions {
-		key[i] = statementOf(a.text)
+	for i, l := range queries {
+		key[i] = statementOf(l.text)
 	}
 	if kept, ok := textsTogether.Load(key); ok {
 		return kept.(string)
 	}
-	rows, joins, before := make([]string, len(questions)), "", 0
-	for i, a := range questions {
+	rows, joins, before := make([]string, len(queries)), "", 0
+	for i, l := range queries {
 		name := "a" + strconv.Itoa(i)
 		rows[i] = name + ".*"
-		one := numbered.ReplaceAllStringFunc(a.text, func(place string) string {
+		one := numbered.ReplaceAllStringFunc(l.text, func(place string) string {
 			n, _ := strconv.Atoi(place[1:])
 			return "$" + strconv.Itoa(n+before)
 		})
 		joins += " LEFT JOIN (SELECT 1 AS found, one.* FROM (" + one + ") one) " + name + " ON 1 = 1"
-		before += len(a.args)
+		before += len(l.args)
 	}
 	text := "SELECT " + strings.Join(rows, ", ") + " FROM (SELECT 1) o" + joins
-	if last := len(questions) - 1; !questions[last].single {
-		terms := orderOf(questions[last].text)
+	if last := len(queries) - 1; !queries[last].single {
+		terms := orderOf(queries[last].text)
 		for i := range terms {
 			terms[i] = "a" + strconv.Itoa(last) + "." + terms[i]
 		}

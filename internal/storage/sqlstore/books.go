@@ -55,9 +55,9 @@ func (g *group) counter(school lyceum.SchoolID, name string) (int64, error) {
 	return b.kept[name] + b.added[name], nil
 }
 
-// askedTogether lists counters that are read together, because a change that needs one needs
+// readTogether lists counters that are read together, because a change that needs one needs
 // the others.
-var askedTogether = []string{
+var readTogether = []string{
 	string(lyceum.EntitlementSequence), string(lyceum.EnrollmentSequence), string(lyceum.ProgressSequence),
 }
 
@@ -116,8 +116,8 @@ func rowsOfCounters(args []any, of map[lyceum.SchoolID]map[string]int64) (rows [
 // are read together with one of them.
 func (g *group) unknown(school lyceum.SchoolID, names []string) (missing []string) {
 	b := g.booksOf(school)
-	if slices.ContainsFunc(names, func(name string) bool { return slices.Contains(askedTogether, name) }) {
-		names = slices.Concat(names, askedTogether)
+	if slices.ContainsFunc(names, func(name string) bool { return slices.Contains(readTogether, name) }) {
+		names = slices.Concat(names, readTogether)
 	}
 	for _, name := range names {
 		if _, known := b.kept[name]; !known && !slices.Contains(missing, name) {
@@ -249,7 +249,7 @@ func (g *group) addJournal(b *books) (rows [][]any, err error) {
 	var name string
 	var value int64
 	dest := []any{scanText(&name), scanInt(&value)}
-	err = g.ask(text+addCounters+" RETURNING name, value", args, dest, func() error {
+	err = g.runNow(text+addCounters+" RETURNING name, value", args, dest, func() error {
 		if name == journalCounter {
 			b.kept[name] = value - b.added[name]
 		}

@@ -58,15 +58,15 @@ type combination struct {
 // transaction, which a text that cannot be combined would end.
 func (p *pipeline) learn() {
 	for text := range p.wanted {
-		asked, err := p.conn.Prepare(p.ctx, "", text)
+		described, err := p.conn.Prepare(p.ctx, "", text)
 		if err != nil {
 			return // the next group tries again
 		}
-		columns := make([]uint32, len(asked.Fields))
-		for i, field := range asked.Fields {
+		columns := make([]uint32, len(described.Fields))
+		for i, field := range described.Fields {
 			columns[i] = field.DataTypeOID
 		}
-		args := p.typeNames(asked.ParamOIDs)
+		args := p.typeNames(described.ParamOIDs)
 		var of combination
 		if len(args) > 0 && p.takes(combine(text, args)) {
 			of.text, of.columns = combine(text, args), len(columns)
@@ -101,27 +101,27 @@ func (p *pipeline) takes(text string) bool {
 	return err == nil
 }
 
-// questions groups the missing queries that can be combined.
-func (p *pipeline) questions(missing []*answer) [][]*answer {
-	var all [][]*answer
+// grouped groups the missing queries that can be combined.
+func (p *pipeline) grouped(missing []*lookup) [][]*lookup {
+	var all [][]*lookup
 	of := map[string]int{}
-	for _, a := range missing {
-		at, again := of[a.text]
-		if again && len(all[at]) < maxCombined && p.combines(a.text) {
-			all[at] = append(all[at], a)
+	for _, l := range missing {
+		at, again := of[l.text]
+		if again && len(all[at]) < maxCombined && p.combines(l.text) {
+			all[at] = append(all[at], l)
 			continue
 		}
-		of[a.text] = len(all)
-		all = append(all, []*answer{a})
+		of[l.text] = len(all)
+		all = append(all, []*lookup{l})
 	}
 	return all
 }
 
 // combines reports whether queries of a text can be combined.
-func (p *pipeline) combines(text string) bool { return p.together(text).text != "" }
+func (p *pipeline) combines(text string) bool { return p.combinationOf(text).text != "" }
 
-// together returns how queries of a text can be combined, as far as that is known.
-func (p *pipeline) together(text string) combination {
+// combinationOf returns how queries of a text can be combined, as far as that is known.
+func (p *pipeline) combinationOf(text string) combination {
 	kept, known := p.combined.Load(text)
 	if !known {
 		if p.wanted == nil {
@@ -133,33 +133,33 @@ func (p *pipeline) together(text string) combination {
 	return kept.(combination)
 }
 
-// ask queues queries of one text for the next round trip.
-func (p *pipeline) ask(together []*answer) error {
-	if p.asked == nil {
-		p.asked = map[int][]*answer{}
+// enqueue queues queries of one text for the next round trip.
+func (p *pipeline) enqueue(together []*lookup) error {
+	if p.queries == nil {
+		p.queries = map[int][]*lookup{}
 	}
-	p.asked[p.queue.Len()] = together
+	p.queries[p.queue.Len()] = together
 	return p.later(p.textOf(together), argsOf(together))
 }
 
 // argsOf returns the arguments of the statement that answers queries of one text.
-func argsOf(together []*answer) []any {
+func argsOf(together []*lookup) []any {
 	first := together[0]
 	if len(together) == 1 {
 		return first.args
 	}
 	values := make([]any, 0, len(together)*len(first.args))
-	for _, a := range together {
-		values = append(values, a.args...)
+	for _, l := range together {
+		values = append(values, l.args...)
 	}
 	return arraysOf(values, len(first.args))
 }
 
 // textOf returns the statement that answers queries of one text.
-func (p *pipeline) textOf(together []*answer) string {
+func (p *pipeline) textOf(together []*lookup) string {
 	text := together[0].text
 	if len(together) == 1 {
 		return text
 	}
-	return p.together(text).text
+	return p.combinationOf(text).text
 }

@@ -73,27 +73,27 @@ func TestArraysOfPostgreSQL(t *testing.T) {
 	wantRows("texts", found)
 
 	pool := openTestPostgres(t).writes
-	ask := func() (all []*answer) {
+	lookupsOf := func() (all []*lookup) {
 		for i := range int64(20) {
-			all = append(all, &answer{
+			all = append(all, &lookup{
 				text: "SELECT n * $1, $2 || n FROM generate_series(1, $3) n WHERE n % 2 = 1 ORDER BY n DESC LIMIT 3",
 				args: []any{i, fmt.Sprintf(`%d "x\`, i), i},
 			})
 		}
 		for range 3 { // queries without arguments cannot be combined
-			all = append(all, &answer{text: "SELECT 7"})
+			all = append(all, &lookup{text: "SELECT 7"})
 		}
 		return all
 	}
 	var kept [2][][][]any
 	for round := range kept {
 		err := pool.change(t.Context(), false, func(q *session) (bool, error) {
-			all := ask()
+			all := lookupsOf()
 			if err := q.link.(*pipeline).fetch(all); err != nil {
 				return false, err
 			}
-			for _, a := range all {
-				kept[round] = append(kept[round], a.rows)
+			for _, l := range all {
+				kept[round] = append(kept[round], l.rows)
 			}
 			return false, nil
 		})
@@ -102,7 +102,7 @@ func TestArraysOfPostgreSQL(t *testing.T) {
 		}
 	}
 	for i, want := range []bool{true, false} {
-		combined, known := pool.combined.Load(ask()[i*20].text)
+		combined, known := pool.combined.Load(lookupsOf()[i*20].text)
 		if of, _ := combined.(combination); !known || (of.text != "") != want || (of.compare != "") != want {
 			t.Errorf("text %d is combined: %+v, want %t", i, of, want)
 		}

@@ -29,20 +29,20 @@ const (
 type trust int
 
 const (
-	askFirst    trust = iota
+	queryFirst  trust = iota
 	butCounters       // everything except counters is presumed to be guessed right
 	entirely
 )
 
 // counts reports whether a query reads counters.
-func (a *answer) counts() bool { return strings.HasPrefix(a.text, counterValues) }
+func (l *lookup) counts() bool { return strings.HasPrefix(l.text, counterValues) }
 
 // school returns the school that a query is about.
-func (a *answer) school() (lyceum.SchoolID, bool) {
-	if len(a.args) == 0 {
+func (l *lookup) school() (lyceum.SchoolID, bool) {
+	if len(l.args) == 0 {
 		return 0, false
 	}
-	id, is := a.args[0].(int64)
+	id, is := l.args[0].(int64)
 	return lyceum.SchoolID(id), is
 }
 
@@ -69,18 +69,18 @@ func (k *guesses) judge(members []*change, r *rehearsal) {
 	for _, school := range schoolsOf(members) {
 		right[school] = !r.ended && len(r.missing) > 0
 	}
-	blindly := slices.ContainsFunc(r.missing, func(a *answer) bool { return a.blind })
-	for _, a := range r.missing {
-		school, is := a.school()
+	blindly := slices.ContainsFunc(r.missing, func(l *lookup) bool { return l.blind })
+	for _, l := range r.missing {
+		school, is := l.school()
 		if !is {
 			continue
 		}
-		c, of := k.creditOf(school), statementOf(a.text)
-		switch rightly := a.guessedRight(); {
-		case a.counts():
+		c, of := k.creditOf(school), statementOf(l.text)
+		switch rightly := l.guessedRight(); {
+		case l.counts():
 			before, known := counted[school]
 			counted[school] = rightly && (before || !known)
-			c.shared = c.shared || !rightly && len(a.guess) > 0
+			c.shared = c.shared || !rightly && len(l.guess) > 0
 		case blindly: // changes that continue from there may run queries that they otherwise would not
 			right[school] = right[school] && rightly
 		case rightly:
@@ -110,14 +110,14 @@ func (k *guesses) judge(members []*change, r *rehearsal) {
 func (k *guesses) distrust(r *rehearsal) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	for _, a := range r.missing {
-		school, is := a.school()
+	for _, l := range r.missing {
+		school, is := l.school()
 		if !is {
 			continue
 		}
 		c := k.creditOf(school)
 		c.counters = 0
-		c.streaks[statementOf(a.text)] = 0
+		c.streaks[statementOf(l.text)] = 0
 	}
 }
 
@@ -127,17 +127,17 @@ func (k *guesses) trusts(r *rehearsal, least int) trust {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	of := entirely
-	for _, a := range r.missing {
-		school, is := a.school()
+	for _, l := range r.missing {
+		school, is := l.school()
 		if !is {
-			return askFirst
+			return queryFirst
 		}
 		switch c := k.creditOf(school); {
-		case a.blind:
-			return askFirst
-		case !a.counts() && c.streaks[statementOf(a.text)] < least:
-			return askFirst
-		case a.counts() && c.counters < least:
+		case l.blind:
+			return queryFirst
+		case !l.counts() && c.streaks[statementOf(l.text)] < least:
+			return queryFirst
+		case l.counts() && c.counters < least:
 			of = butCounters
 		}
 	}
@@ -161,11 +161,11 @@ func (k *guesses) shared(school lyceum.SchoolID) bool {
 }
 
 // guessedRight reports whether a query found what was guessed.
-func (a *answer) guessedRight() bool {
-	return a.known && !a.huge && slices.EqualFunc(a.rows, a.guess, same)
+func (l *lookup) guessedRight() bool {
+	return l.known && !l.huge && slices.EqualFunc(l.rows, l.guess, same)
 }
 
 // guessedRight reports whether all queries found what was guessed.
 func (r *rehearsal) guessedRight() bool {
-	return !r.ended && !slices.ContainsFunc(r.missing, func(a *answer) bool { return !a.guessedRight() })
+	return !r.ended && !slices.ContainsFunc(r.missing, func(l *lookup) bool { return !l.guessedRight() })
 }

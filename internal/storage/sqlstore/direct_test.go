@@ -113,9 +113,9 @@ func TestDirectEndsMidway(t *testing.T) {
 	}
 }
 
-// TestReadersVisitWithTheSameQuestion checks that visit can run the query that it is visiting,
+// TestReadersVisitWithTheSameQuery checks that visit can run the query that it is visiting,
 // both inside and outside a snapshot.
-func TestReadersVisitWithTheSameQuestion(t *testing.T) {
+func TestReadersVisitWithTheSameQuery(t *testing.T) {
 	store, err := Open(t.Context(), t.TempDir(), Options{})
 	if err != nil {
 		t.Fatal(err)

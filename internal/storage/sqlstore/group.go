@@ -35,8 +35,8 @@ type group struct {
 	alone     bool       // each row is written immediately, under the savepoint of its change
 	patient   bool       // it waits for its turn as long as allowed
 	rehearsal *rehearsal // set while changes run without the database
-	answers   answers
-	guesses   *guesses // of answers
+	lookups   lookups
+	guesses   *guesses // of results
 
 	presumed    bool         // its guesses are presumed right: its rows are sent before the results come
 	compared    bool         // the database checks the guesses, and writes nothing if one is wrong
@@ -64,14 +64,14 @@ type group struct {
 const (
 	// maxUnwritten is how many rows wait at most.
 	maxUnwritten = 2048
-	// maxLooked is how many rows may have been written since an answer for it still to be
+	// maxLooked is how many rows may have been written since a query if its result is still to be
 	// used: as many as may wait for a query that finds some of them.
 	maxLooked = maxUnwritten
 )
 
 func newGroup(q *session, shared, alone bool) *group {
 	g := &group{
-		session: q, shared: shared, alone: alone, answers: answers{}, guessed: &rehearsal{}, inserted: map[string]int{},
+		session: q, shared: shared, alone: alone, lookups: lookups{}, guessed: &rehearsal{}, inserted: map[string]int{},
 	}
 	g.counters, g.parents = map[lyceum.SchoolID]map[string]int64{}, map[parents]*roaring.Bitmap{}
 	g.reset()
@@ -119,7 +119,7 @@ func (g *group) query(of *statement, in scope, text string, args, dest []any, vi
 	}
 	rows, known, err := g.fresh(of, in, args)
 	met := !known && g.met(of, in, args, g.flushed)
-	if err == nil && met && in.told() && !g.answers.since(of, args, g.flushed) {
+	if err == nil && met && in.told() && !g.lookups.since(of, args, g.flushed) {
 		err = g.remember(in, text, args, nowhere(len(dest)), func() error { return nil }, g.flushed)
 		if err == nil {
 			rows, known, err = g.fresh(of, in, args)
@@ -136,8 +136,8 @@ func (g *group) query(of *statement, in scope, text string, args, dest []any, vi
 			return err
 		}
 	}
-	if len(g.answers) >= maxRemembered || g.settled && of.ofBooks() {
-		return g.ask(text, args, dest, visit)
+	if len(g.lookups) >= maxRemembered || g.settled && of.ofBooks() {
+		return g.runNow(text, args, dest, visit)
 	}
 	return g.remember(in, text, args, dest, visit, len(g.log))
 }
@@ -162,12 +162,12 @@ func (g *group) change(of *statement, text string, args, dest []any, visit func(
 		g.forgetRows(table)
 	}
 	g.flushed = len(g.log)
-	return g.ask(text, args, dest, visit)
+	return g.runNow(text, args, dest, visit)
 }
 
-// ask runs a statement now. On PostgreSQL, a statement that fails ends its transaction unless
+// runNow runs a statement now. On PostgreSQL, a statement that fails ends its transaction unless
 // there is a savepoint.
-func (g *group) ask(text string, args, dest []any, visit func() error) error {
+func (g *group) runNow(text string, args, dest []any, visit func() error) error {
 	if g.guessed.ended = true; g.presumed { // such a group does not wait for results
 		return g.lose(errGuessed)
 	}
@@ -210,7 +210,7 @@ func (g *group) again(w edit) bool {
 		return false
 	}
 	last.values = w.values
-	maps.DeleteFunc(g.answers, func(key asked, a *answer) bool { return a.since > at && key.of.words[w.table] })
+	maps.DeleteFunc(g.lookups, func(key queryKey, l *lookup) bool { return l.since > at && key.of.words[w.table] })
 	return true
 }
 
@@ -266,7 +266,7 @@ func (g *group) protect() error {
 func (g *group) end(failed bool) error {
 	if failed {
 		g.log = g.log[:g.mark]
-		maps.DeleteFunc(g.answers, func(_ asked, a *answer) bool { return a.since > g.mark })
+		maps.DeleteFunc(g.lookups, func(_ queryKey, l *lookup) bool { return l.since > g.mark })
 		for table, places := range g.of {
 			for len(places) > 0 && places[len(places)-1] >= g.mark {
 				places = places[:len(places)-1]
@@ -311,7 +311,7 @@ func (g *group) flush(until int) error {
 			return err
 		}
 	}
-	if len(g.log) > maxLooked { // no answer is derived from them any more
+	if len(g.log) > maxLooked { // no result is derived from them any more
 		for i := range rows {
 			rows[i].columns, rows[i].values, rows[i].before = nil, nil, nil
 		}

@@ -11,7 +11,7 @@ import (
 // the same, what the changes did counts; if not, they run again with the results.
 type guesses struct {
 	mu         sync.Mutex
-	young, old map[asked][][]any
+	young, old map[queryKey][][]any
 	counters   map[lyceum.SchoolID]map[string]int64 // as the last group left them
 	schools    map[lyceum.SchoolID]*credit
 }
@@ -31,7 +31,7 @@ func (k *guesses) find(of *statement, in likely) (rows [][]any, blindly bool) {
 	if in.counters {
 		return rowsOfCounters(in.by, k.counters), false
 	}
-	key := askedOf(of, in.by)
+	key := queryKeyOf(of, in.by)
 	rows, known := k.young[key]
 	if !known {
 		if rows, known = k.old[key]; !known {
@@ -42,12 +42,12 @@ func (k *guesses) find(of *statement, in likely) (rows [][]any, blindly bool) {
 	return rows, false
 }
 
-func (k *guesses) keep(key asked, rows [][]any) {
+func (k *guesses) keep(key queryKey, rows [][]any) {
 	if len(k.young) >= maxGuesses {
 		k.young, k.old = nil, k.young
 	}
 	if k.young == nil {
-		k.young = map[asked][][]any{}
+		k.young = map[queryKey][][]any{}
 	}
 	k.young[key] = rows
 }
@@ -56,15 +56,15 @@ func (k *guesses) keep(key asked, rows [][]any) {
 func (k *guesses) learn(g *group) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	for _, a := range g.answers {
-		by := a.in.likely.by
-		if by == nil || !a.known || a.counts() {
+	for _, l := range g.lookups {
+		by := l.in.likely.by
+		if by == nil || !l.known || l.counts() {
 			continue
 		}
-		key, rows, told := askedOf(statementOf(a.text), by), a.rows, !a.huge
-		if told && g.met(key.of, a.in, a.args, a.since) {
-			if told = a.in.told() && a.in.through == nil; told { // a view could need queries
-				rows, told, _ = g.catchUp(key.of, a.in, a.args, rows, a.since)
+		key, rows, told := queryKeyOf(statementOf(l.text), by), l.rows, !l.huge
+		if told && g.met(key.of, l.in, l.args, l.since) {
+			if told = l.in.told() && l.in.through == nil; told { // a view could need queries
+				rows, told, _ = g.catchUp(key.of, l.in, l.args, rows, l.since)
 			}
 		}
 		if !told || len(rows) > maxGuessed || bytesOf(rows) > maxGuessedBytes {

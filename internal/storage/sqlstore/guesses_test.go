@@ -151,17 +151,17 @@ func TestBlindGuessesAreNotTrusted(t *testing.T) {
 	t.Parallel()
 	const text = "SELECT name FROM courses WHERE school_id = $1 AND course_id = $2"
 	var k guesses
-	seen := &answer{text: text, args: []any{int64(7), int64(1)}, known: true}
+	seen := &lookup{text: text, args: []any{int64(7), int64(1)}, known: true}
 	for range leastStreakAhead {
-		k.judge([]*change{{school: 7}}, &rehearsal{missing: []*answer{seen}})
+		k.judge([]*change{{school: 7}}, &rehearsal{missing: []*lookup{seen}})
 	}
-	blind := &answer{text: text, args: []any{int64(7), int64(2)}, blind: true}
+	blind := &lookup{text: text, args: []any{int64(7), int64(2)}, blind: true}
 	for _, test := range []struct {
-		missing []*answer
+		missing []*lookup
 		want    trust
 	}{
-		{[]*answer{seen}, entirely},
-		{[]*answer{seen, blind}, askFirst},
+		{[]*lookup{seen}, entirely},
+		{[]*lookup{seen, blind}, queryFirst},
 	} {
 		if got := k.trusts(&rehearsal{missing: test.missing}, leastStreakAhead); got != test.want {
 			t.Errorf("%d questions are trusted %d, want %d", len(test.missing), got, test.want)

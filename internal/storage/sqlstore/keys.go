@@ -83,7 +83,7 @@ func (g *group) knowSchools(members []*change) (bool, error) {
 			continue
 		}
 		var id int64
-		err := g.ask("SELECT school_id FROM schools WHERE school_id = $1", []any{int64(c.school)}, []any{scanInt(&id)},
+		err := g.runNow("SELECT school_id FROM schools WHERE school_id = $1", []any{int64(c.school)}, []any{scanInt(&id)},
 			func() error { known.Add(uint32(id)); return nil })
 		if err != nil || !known.Contains(uint32(c.school)) {
 			return false, err
@@ -144,7 +144,7 @@ func (g *group) knowRows(of parents, key string, ids []int64) (bool, error) {
 	var id int64
 	text := "SELECT " + key + " FROM " + of.table + " WHERE school_id = $1 AND " + key + " IN "
 	err := eachChunk(lyceum.SchoolID(of.school), open, func(list string, args []any) error {
-		return g.ask(text+list, args, []any{scanInt(&id)}, func() error {
+		return g.runNow(text+list, args, []any{scanInt(&id)}, func() error {
 			known.Add(uint32(id))
 			missing--
 			return nil

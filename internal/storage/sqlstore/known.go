@@ -12,42 +12,42 @@ import (
 type known struct {
 	of       *direct
 	version  int64 // of the file, as SQLite counts it for one connection
-	answers  answers
+	lookups  lookups
 	counters map[lyceum.SchoolID]map[string]int64
 	parents  map[parents]*roaring.Bitmap // rows that exist
 }
 
 const (
-	maxKnown       = 128      // answers
-	maxKnownBytes  = 16 << 10 // of the values of one answer
-	maxKnownIdle   = 64       // groups in which nobody needs an answer
+	maxKnown       = 128      // results
+	maxKnownBytes  = 16 << 10 // of the values of one result
+	maxKnownIdle   = 64       // groups in which nobody needs a result
 	maxKnownBooks  = 4096     // schools whose counters are known
 	maxKnownCounts = 256      // counters of one school
 )
 
-// tell passes what is known to a group that has begun its transaction, and forgets it. It is
+// handOver passes what is known to a group that has begun its transaction, and forgets it. It is
 // known again once learn is called with the group.
-func (k *known) tell(g *group, d *direct) error {
+func (k *known) handOver(g *group, d *direct) error {
 	was := *k
 	*k = known{of: d}
 	err := d.step("PRAGMA data_version", nil, []any{scanInt(&k.version)}, func() error { return nil })
-	if err == nil && was.answers != nil && was.of == d && was.version == k.version {
-		g.answers, g.counters, g.parents = was.answers, was.counters, was.parents
+	if err == nil && was.lookups != nil && was.of == d && was.version == k.version {
+		g.lookups, g.counters, g.parents = was.lookups, was.counters, was.parents
 	}
 	return err
 }
 
 // learn takes over what a committed group knows and what is still true.
 func (k *known) learn(g *group) {
-	k.answers, k.counters, k.parents = answers{}, g.counters, g.parents
+	k.lookups, k.counters, k.parents = lookups{}, g.counters, g.parents
 	if len(k.parents) > maxParents {
 		clear(k.parents)
 	}
-	for key, a := range g.answers {
-		if len(k.answers) < maxKnown && a.worthy() && !key.of.ofBooks() && !key.of.words["delivery_changes"] &&
-			!g.met(key.of, a.in, a.args, a.since) {
-			a.since, a.number, a.in.through = 0, 0, nil // through refers to the whole group
-			k.answers[key] = a
+	for key, l := range g.lookups {
+		if len(k.lookups) < maxKnown && l.worthy() && !key.of.ofBooks() && !key.of.words["delivery_changes"] &&
+			!g.met(key.of, l.in, l.args, l.since) {
+			l.since, l.number, l.in.through = 0, 0, nil // through refers to the whole group
+			k.lookups[key] = l
 		}
 	}
 	if len(k.counters) > maxKnownBooks {
@@ -60,15 +60,15 @@ func (k *known) learn(g *group) {
 	}
 }
 
-// worthy reports whether the next group should have an answer.
-func (a *answer) worthy() bool {
-	if a.idle++; a.again {
-		a.idle, a.again, a.stays = 0, false, true
+// worthy reports whether the next group should have a result.
+func (l *lookup) worthy() bool {
+	if l.idle++; l.again {
+		l.idle, l.again, l.stays = 0, false, true
 	}
-	if !a.stays || !a.known || a.huge || a.idle > maxKnownIdle {
+	if !l.stays || !l.known || l.huge || l.idle > maxKnownIdle {
 		return false
 	}
-	return bytesOf(a.rows) <= maxKnownBytes
+	return bytesOf(l.rows) <= maxKnownBytes
 }
 
 // bytesOf returns how many bytes the strings and byte slices of rows have.

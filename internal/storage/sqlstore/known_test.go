@@ -60,7 +60,7 @@ func TestGroupsKnowWhatOthersFound(t *testing.T) {
 		}
 		return errRefused
 	}
-	group := func(want []string, asks bool, does ...func(lyceum.Tx, func(string, ...any)) error) {
+	group := func(want []string, wantQuery bool, does ...func(lyceum.Tx, func(string, ...any)) error) {
 		t.Helper()
 		var deeds []*deed
 		for _, do := range does {
@@ -73,9 +73,9 @@ func TestGroupsKnowWhatOthersFound(t *testing.T) {
 			got = append(got, d.found...)
 		}
 		seen := ran.take()
-		asked := slices.ContainsFunc(seen, func(text string) bool { return strings.HasPrefix(text, "SELECT") })
-		if !slices.Equal(got, want) || asked != asks {
-			t.Errorf("found %q, want %q; asked %v: %q", got, want, asked, seen)
+		queried := slices.ContainsFunc(seen, func(text string) bool { return strings.HasPrefix(text, "SELECT") })
+		if !slices.Equal(got, want) || queried != wantQuery {
+			t.Errorf("found %q, want %q; asked %v: %q", got, want, queried, seen)
 		}
 	}
 	group([]string{"Course, coupon 1", "Course, coupon 2"}, true, look, look)
@@ -135,7 +135,7 @@ func TestKnownIsBounded(t *testing.T) {
 		}}
 	}
 	together(s, []*deed{look(courses + 1), look(courses + 1)}, school)
-	if n := len(s.known.answers); n != 0 {
+	if n := len(s.known.lookups); n != 0 {
 		t.Errorf("%d answers are known, of which one is large", n)
 	}
 	var all []lyceum.CourseID
@@ -143,7 +143,7 @@ func TestKnownIsBounded(t *testing.T) {
 		all = append(all, id+1)
 	}
 	together(s, []*deed{look(all...), look(all...)}, school)
-	if n := len(s.known.answers); n != maxKnown {
+	if n := len(s.known.lookups); n != maxKnown {
 		t.Errorf("%d answers are known, want %d", n, maxKnown)
 	}
 }

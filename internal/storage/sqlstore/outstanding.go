@@ -16,13 +16,13 @@ import (
 // guesses while PostgreSQL writes the rows. So neither side waits for the other before the
 // commit.
 type outstanding struct {
-	pipeline *pgconn.Pipeline
-	prepared *preparedStatements
-	sent     [][]*answer // for each statement, the queries that it answers; nil for a write
-	taken    int         // number of results that were read
-	asked    int         // number of statements up to and including the last query
-	synced   bool        // a sync was sent; no statement follows
-	stale    bool        // a statement has to be prepared again
+	pipeline   *pgconn.Pipeline
+	prepared   *preparedStatements
+	sent       [][]*lookup // for each statement, the queries that it answers; nil for a write
+	taken      int         // number of results that were read
+	queriesEnd int         // number of statements up to and including the last query
+	synced     bool        // a sync was sent; no statement follows
+	stale      bool        // a statement has to be prepared again
 }
 
 // preparedStatements are the statements that a connection has prepared so that they can be
@@ -90,30 +90,30 @@ func (p *pipeline) prepare() {
 	}
 }
 
-// jointQuestion is a statement that answers several queries with the same text.
-type jointQuestion struct {
+// jointQuery is a statement that answers several queries with the same text.
+type jointQuery struct {
 	text     string
-	together []*answer
+	together []*lookup
 }
 
 // goesAhead returns the statements for the missing queries, and reports whether they, the queued
 // statements and the turn can all be outstanding.
-func (p *pipeline) goesAhead(turn string, missing []*answer) ([]jointQuestion, bool) {
+func (p *pipeline) goesAhead(turn string, missing []*lookup) ([]jointQuery, bool) {
 	texts := []string{turn, commitText}
 	for _, waits := range p.queue.QueuedQueries {
 		texts = append(texts, waits.SQL)
 	}
-	var questions []jointQuestion
-	for _, together := range p.questions(missing) {
+	var queries []jointQuery
+	for _, together := range p.grouped(missing) {
 		text := p.textOf(together)
-		texts, questions = append(texts, text), append(questions, jointQuestion{text, together})
+		texts, queries = append(texts, text), append(queries, jointQuery{text, together})
 	}
-	return questions, p.mayBeOutstanding(texts...)
+	return queries, p.mayBeOutstanding(texts...)
 }
 
-// askAhead sends the queued statements and the queries. The results are taken to be what was
+// sendAhead sends the queued statements and the queries. The results are taken to be what was
 // guessed until they are compared.
-func (p *pipeline) askAhead(questions []jointQuestion) error {
+func (p *pipeline) sendAhead(queries []jointQuery) error {
 	queue := p.queue.QueuedQueries
 	p.queue = &pgx.Batch{}
 	o := &outstanding{pipeline: p.conn.PgConn().StartPipeline(p.ctx), prepared: p.ofConnection()}
@@ -123,23 +123,23 @@ func (p *pipeline) askAhead(questions []jointQuestion) error {
 			return err
 		}
 	}
-	for _, q := range questions {
+	for _, q := range queries {
 		p.trace(q.text)
 		if err := p.put(q.text, argsOf(q.together), q.together); err != nil {
 			return err
 		}
-		for _, a := range q.together {
-			a.known, a.rows = true, a.guess
+		for _, l := range q.together {
+			l.known, l.rows = true, l.guess
 		}
 	}
-	o.asked = len(o.sent)
+	o.queriesEnd = len(o.sent)
 	o.pipeline.SendFlushRequest()
 	return o.pipeline.Flush()
 }
 
-// put appends a statement to the outstanding ones. It is sent with the next flush. asks are the
-// queries that it answers.
-func (p *pipeline) put(text string, args []any, asks []*answer) error {
+// put appends a statement to the outstanding ones. It is sent with the next flush. queries are
+// those that it answers.
+func (p *pipeline) put(text string, args []any, queries []*lookup) error {
 	o := p.outstanding
 	of, encoder := o.prepared.of[text], &o.prepared.encoder
 	if of == nil {
@@ -159,7 +159,7 @@ func (p *pipeline) put(text string, args []any, asks []*answer) error {
 		}
 	}
 	o.pipeline.SendQueryStatement(of, encoder.ParamValues, encoder.ParamFormats, slices.Clone(encoder.ResultFormats))
-	o.sent = append(o.sent, asks)
+	o.sent = append(o.sent, queries)
 	return nil
 }
 
@@ -193,7 +193,7 @@ func (s *preparedStatements) encodeArrays(of *pgconn.StatementDescription, args 
 // guessed.
 func (p *pipeline) next() (tag pgconn.CommandTag, err error) {
 	o := p.outstanding
-	asks := o.sent[o.taken]
+	queries := o.sent[o.taken]
 	o.taken++
 	results, err := o.pipeline.GetResults()
 	if err != nil {
@@ -206,16 +206,16 @@ func (p *pipeline) next() (tag pgconn.CommandTag, err error) {
 	if !is {
 		return tag, fmt.Errorf("the answer to a statement is a %T", results)
 	}
-	if asks == nil {
+	if queries == nil {
 		return reader.Close()
 	}
-	for _, a := range asks {
-		a.rows = nil
+	for _, l := range queries {
+		l.rows = nil
 	}
-	if err := p.answer(pgx.RowsFromResultReader(p.conn.TypeMap(), reader), asks); err != nil {
+	if err := p.collect(pgx.RowsFromResultReader(p.conn.TypeMap(), reader), queries); err != nil {
 		return tag, err
 	}
-	if slices.ContainsFunc(asks, func(a *answer) bool { return !a.guessedRight() }) {
+	if slices.ContainsFunc(queries, func(l *lookup) bool { return !l.guessedRight() }) {
 		return tag, errGuessed
 	}
 	return tag, nil
@@ -267,7 +267,7 @@ func (p *pipeline) abandon() {
 func (p *pipeline) commitOutstanding() error {
 	o := p.outstanding
 	defer p.abandon()
-	if err := p.take(o.asked); err != nil {
+	if err := p.take(o.queriesEnd); err != nil {
 		return err
 	}
 	if err := p.put(commitText, nil, nil); err != nil {

@@ -23,18 +23,18 @@ func goAhead(t *testing.T, pool *pool, guesses map[int64][][]any, row string, ar
 	t.Helper()
 	err = pool.change(t.Context(), false, func(q *session) (bool, error) {
 		p := q.link.(*pipeline)
-		var missing []*answer
+		var missing []*lookup
 		for n, guess := range guesses {
-			missing = append(missing, &answer{text: aheadText, args: []any{n}, guess: guess})
+			missing = append(missing, &lookup{text: aheadText, args: []any{n}, guess: guess})
 		}
-		questions, may := p.goesAhead(aheadTurn, missing)
+		queries, may := p.goesAhead(aheadTurn, missing)
 		if ahead = may; !ahead {
 			return false, nil
 		}
 		if err := p.later(aheadTurn, []any{"turn"}); err != nil {
 			return false, err
 		}
-		if err := p.askAhead(questions); err != nil {
+		if err := p.sendAhead(queries); err != nil {
 			return false, err
 		}
 		for _, of := range args {
@@ -173,10 +173,10 @@ func TestR22_ServerEndsWhileRowsGoAhead(t *testing.T) {
 	}
 }
 
-// TestGroupsThatGuessWrongAskFirst checks that a group that went ahead with a wrong guess runs
+// TestGroupsThatGuessWrongQueryFirst checks that a group that went ahead with a wrong guess runs
 // again, and that later groups query first. A group that queries what is not known yet is the
 // only one to query first.
-func TestGroupsThatGuessWrongAskFirst(t *testing.T) {
+func TestGroupsThatGuessWrongQueryFirst(t *testing.T) {
 	t.Parallel()
 	stores := openProcesses(t, false, func(string) {})
 	school := schoolOfDeeds(t, stores[0])

@@ -21,7 +21,7 @@ type pipeline struct {
 	conn    *pgx.Conn
 	trace   func(string)
 	queue   *pgx.Batch
-	asked   map[int][]*answer // queries in the queue, by position
+	queries map[int][]*lookup // queries in the queue, by position
 	texts   map[int]*string   // by position, where a statement in the queue puts its single value; for commit
 	copying behind
 
@@ -70,7 +70,7 @@ func (p *pipeline) send() (results pgx.BatchResults, n int, err error) {
 	}
 	n = p.queue.Len()
 	results = p.conn.SendBatch(p.ctx, p.queue)
-	p.queue, p.asked, p.texts = &pgx.Batch{}, nil, nil
+	p.queue, p.queries, p.texts = &pgx.Batch{}, nil, nil
 	return results, n, nil
 }
 
@@ -118,23 +118,23 @@ func closing(results pgx.BatchResults, err *error) {
 }
 
 // fetch runs queries in one round trip.
-func (p *pipeline) fetch(missing []*answer) (err error) {
-	for _, together := range p.questions(missing) {
-		if err := p.ask(together); err != nil {
+func (p *pipeline) fetch(missing []*lookup) (err error) {
+	for _, together := range p.grouped(missing) {
+		if err := p.enqueue(together); err != nil {
 			return err
 		}
 	}
-	asked := p.asked
+	queries := p.queries
 	results, n, err := p.send()
 	if err != nil {
 		return err
 	}
 	defer closing(results, &err)
 	for i := range n {
-		if together := asked[i]; together != nil {
+		if together := queries[i]; together != nil {
 			var rows pgx.Rows
 			if rows, err = results.Query(); err == nil {
-				err = p.answer(rows, together)
+				err = p.collect(rows, together)
 			}
 		} else if _, err = results.Exec(); err != nil {
 			err = &queuedError{i, err}
@@ -146,20 +146,20 @@ func (p *pipeline) fetch(missing []*answer) (err error) {
 	return nil
 }
 
-// answer stores the rows of a statement that answers several queries together.
-func (p *pipeline) answer(rows pgx.Rows, together []*answer) error {
+// collect stores the rows of a statement that answers several queries together.
+func (p *pipeline) collect(rows pgx.Rows, together []*lookup) error {
 	err := p.eachRow(rows, func(row []any) error {
-		a := together[0]
+		l := together[0]
 		if len(together) > 1 {
-			a, row = together[row[0].(int64)-1], row[1:]
+			l, row = together[row[0].(int64)-1], row[1:]
 		}
-		if a.huge = a.huge || len(a.rows) == maxAnswer; !a.huge {
-			a.rows = append(a.rows, slices.Clone(row))
+		if l.huge = l.huge || len(l.rows) == maxCombinedRows; !l.huge {
+			l.rows = append(l.rows, slices.Clone(row))
 		}
 		return nil
 	})
-	for _, a := range together {
-		a.known = err == nil
+	for _, l := range together {
+		l.known = err == nil
 	}
 	return err
 }

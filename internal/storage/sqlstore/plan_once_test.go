@@ -106,18 +106,18 @@ func TestPostgresPlansOnce(t *testing.T) {
 	}
 }
 
-// TestPostgresPlansCombinedQuestionsOnce checks combined queries: they are about few keys, for
+// TestPostgresPlansCombinedQueriesOnce checks combined queries: they are about few keys, for
 // which a custom plan would look cheaper. The server makes five to compare.
-func TestPostgresPlansCombinedQuestionsOnce(t *testing.T) {
+func TestPostgresPlansCombinedQueriesOnce(t *testing.T) {
 	t.Parallel()
 	s := openTestPostgres(t)
 	const text = "SELECT name FROM users WHERE school_id = $1 AND user_id = $2"
-	ask := func(q *session) error {
-		return q.link.(*pipeline).fetch([]*answer{
+	fetch := func(q *session) error {
+		return q.link.(*pipeline).fetch([]*lookup{
 			{text: text, args: []any{int64(1), int64(1)}}, {text: text, args: []any{int64(1), int64(2)}},
 		})
 	}
-	err := s.writes.change(t.Context(), false, func(q *session) (bool, error) { return false, ask(q) })
+	err := s.writes.change(t.Context(), false, func(q *session) (bool, error) { return false, fetch(q) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +126,7 @@ func TestPostgresPlansCombinedQuestionsOnce(t *testing.T) {
 	}
 	err = s.writes.change(t.Context(), false, func(q *session) (bool, error) {
 		for range 20 {
-			if err := ask(q); err != nil {
+			if err := fetch(q); err != nil {
 				return false, err
 			}
 		}

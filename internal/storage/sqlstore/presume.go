@@ -65,8 +65,8 @@ func (p *pool) distant(ctx context.Context) (bool, error) {
 // comparable reports whether the database can compare the results of what a rehearsal queried.
 func (g *group) comparable(r *rehearsal) bool {
 	p, known := g.session.link.(*pipeline), true
-	for _, a := range r.missing { // all of them, so that all are learned at once
-		known = p.together(a.text).compare != "" && known
+	for _, l := range r.missing { // all of them, so that all are learned at once
+		known = p.combinationOf(l.text).compare != "" && known
 	}
 	return known && len(g.touched) == 0
 }
@@ -75,7 +75,7 @@ func (g *group) comparable(r *rehearsal) bool {
 // the guesses can be trusted. It reports whether the group is done, and if not, whether it was
 // meanwhile run again with counters other than those of the database.
 func (s *Store) presume(g *group, members []*change, r *rehearsal) (done, stale bool, err error) {
-	if !r.asked || r.ended {
+	if !r.incomplete || r.ended {
 		return false, false, nil
 	}
 	if !s.distant {
@@ -87,7 +87,7 @@ func (s *Store) presume(g *group, members []*change, r *rehearsal) (done, stale 
 		return false, false, nil
 	}
 	switch s.guesses.trusts(r, leastStreak) {
-	case askFirst:
+	case queryFirst:
 		return false, false, nil
 	case butCounters:
 		if alike, err := s.runProvisionally(g, members, r.missing); err != nil || !alike {
@@ -104,13 +104,13 @@ func (s *Store) goAhead(g *group, members []*change, r *rehearsal) (bool, error)
 	if s.guesses.trusts(r, s.aheadAfter) != entirely {
 		return false, nil
 	}
-	questions, ahead := p.goesAhead(s.turnOf(g), r.missing)
+	queries, ahead := p.goesAhead(s.turnOf(g), r.missing)
 	if !ahead {
 		return false, nil
 	}
 	g.presumed, g.guessed = true, r
 	s.takeTurns(g, members)
-	if err := p.askAhead(questions); err != nil {
+	if err := p.sendAhead(queries); err != nil {
 		return false, &lostError{err}
 	}
 	s.writes.ahead.Add(1)
@@ -135,7 +135,7 @@ func (s *Store) laterCompared(g *group, members []*change, r *rehearsal) error {
 	if err := p.later(turns, arraysOf(schools, 1)); err != nil {
 		return err
 	}
-	for _, together := range p.questions(r.missing) {
+	for _, together := range p.grouped(r.missing) {
 		if g.provisional != nil && together[0].counts() {
 			continue
 		}
@@ -170,13 +170,13 @@ func (s *Store) conclude(g *group, members []*change, err error) error {
 
 // compare queues a comparison of what queries with one text find with what was guessed, to be
 // sent with the next round trip.
-func (p *pipeline) compare(together []*answer, verdict *string) error {
-	combined := p.together(together[0].text)
+func (p *pipeline) compare(together []*lookup, verdict *string) error {
+	combined := p.combinationOf(together[0].text)
 	var values, guessed []any
-	for i, a := range together {
-		a.known, a.rows = true, a.guess // unless the comparison finds otherwise
-		values = append(values, a.args...)
-		for _, row := range a.guess {
+	for i, l := range together {
+		l.known, l.rows = true, l.guess // unless the comparison finds otherwise
+		values = append(values, l.args...)
+		for _, row := range l.guess {
 			guessed = append(append(guessed, int64(i+1)), row...)
 		}
 	}

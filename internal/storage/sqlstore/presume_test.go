@@ -35,11 +35,11 @@ func TestComparisonOfPostgreSQL(t *testing.T) {
 		t.Helper()
 		err := pool.change(t.Context(), false, func(q *session) (bool, error) {
 			p := q.link.(*pipeline)
-			if p.together(text).compare == "" {
+			if p.combinationOf(text).compare == "" {
 				return false, nil
 			}
 			for _, guess := range guesses {
-				if err := p.compare([]*answer{{text: text, args: []any{int64(7)}, guess: guess}, {text: text, args: []any{int64(0)}}}, &verdict); err != nil {
+				if err := p.compare([]*lookup{{text: text, args: []any{int64(7)}, guess: guess}, {text: text, args: []any{int64(0)}}}, &verdict); err != nil {
 					return false, err
 				}
 			}
@@ -270,10 +270,10 @@ func groupsOfTwoProcessesAgree(t *testing.T, distant bool) {
 // even if another process has changed counters since, and likewise a single change.
 func TestPresumedGroupsWriteOnce(t *testing.T) {
 	t.Parallel()
-	var asked atomic.Int64
+	var unguarded atomic.Int64
 	stores := openProcesses(t, true, func(text string) {
 		if strings.HasPrefix(text, "INSERT INTO") && !strings.Contains(text, ifRight) {
-			asked.Add(1)
+			unguarded.Add(1)
 		}
 	})
 	school := schoolOfDeeds(t, stores[0])
@@ -335,13 +335,13 @@ func TestPresumedGroupsWriteOnce(t *testing.T) {
 				once(at, false)
 			}
 		}
-		before := asked.Load()
+		before := unguarded.Load()
 		for _, at := range test.at {
 			if runs := once(at, test.price); runs != test.runs*test.size {
 				t.Errorf("%s: %d runs of %d changes, want %d of each", test.name, runs, test.size, test.runs)
 			}
 		}
-		if n := asked.Load() - before; n > 0 {
+		if n := unguarded.Load() - before; n > 0 {
 			t.Errorf("%s: %d inserts without a condition", test.name, n)
 		}
 	}

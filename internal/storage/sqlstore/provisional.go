@@ -226,8 +226,8 @@ func (p *provisional) followBooks(a, b *books) bool {
 
 // runProvisionally runs a group again with provisional counters. It reports whether it did the
 // same as before and can be written that way.
-func (s *Store) runProvisionally(g *group, members []*change, missing []*answer) (alike bool, err error) {
-	compared := func(a *answer) bool { return !a.counts() }
+func (s *Store) runProvisionally(g *group, members []*change, missing []*lookup) (alike bool, err error) {
+	compared := func(l *lookup) bool { return !l.counts() }
 	gone := func(c *change) bool { return c.ctx.Err() != nil }
 	if !slices.ContainsFunc(missing, compared) || slices.ContainsFunc(members, gone) {
 		return false, nil
@@ -265,9 +265,9 @@ func (s *Store) retell(g *group, members []*change) error {
 	if err != nil {
 		return &commitError{err}
 	}
-	for _, a := range g.guessed.missing {
-		if a.counts() {
-			a.known, a.rows = true, rowsOfCounters(a.args, counters)
+	for _, l := range g.guessed.missing {
+		if l.counts() {
+			l.known, l.rows = true, rowsOfCounters(l.args, counters)
 		}
 	}
 	high, r := g.trial(members), &rehearsal{}
@@ -275,7 +275,7 @@ func (s *Store) retell(g *group, members []*change) error {
 	g.rehearsal, g.provisional = r, nil
 	err = s.rerun(g, members)
 	g.rehearsal = nil
-	if err == nil && (r.asked || r.ended || !confirms(high, g.trial(members))) {
+	if err == nil && (r.incomplete || r.ended || !confirms(high, g.trial(members))) {
 		err = errors.New("a change was not the same with other counters")
 	}
 	if err != nil {

@@ -12,11 +12,11 @@ import (
 // outcome of the run counts. A change that needs more than query results, such as a query that
 // depends on rows not yet written, is run again with the database.
 type rehearsal struct {
-	ahead   bool      // only to find out what a change will query
-	missing []*answer // queries whose results are not known
-	asked   bool      // some result was missing
-	ended   bool      // a change needs the database
-	waits   bool      // unwritten rows exist that a query may find
+	ahead      bool      // only to find out what a change will query
+	missing    []*lookup // queries whose results are not known
+	incomplete bool      // some result was missing
+	ended      bool      // a change needs the database
+	waits      bool      // unwritten rows exist that a query may find
 }
 
 // maxRehearsals is how often changes run without the database at most.
@@ -50,30 +50,30 @@ func (r *rehearsal) rows(g *group, of *statement, in scope, text string, args []
 	if met && !in.told() {
 		return nil, r.end()
 	}
-	key := askedOf(of, args)
-	a := g.answers[key]
-	if a == nil {
-		a = &answer{text: text, args: args, in: in}
-		a.guess, a.blind = g.guesses.find(of, in.likely)
+	key := queryKeyOf(of, args)
+	l := g.lookups[key]
+	if l == nil {
+		l = &lookup{text: text, args: args, in: in}
+		l.guess, l.blind = g.guesses.find(of, in.likely)
 		if met && in.tallies != nil {
-			a.guess = g.likelyBefore(of, in, args)
+			l.guess = g.likelyBefore(of, in, args)
 		}
-		g.answers[key] = a
+		g.lookups[key] = l
 	}
 	switch {
-	case a.huge:
+	case l.huge:
 		return nil, r.end()
-	case a.known:
-		g.answers.keep(a)
-	case !a.wanted:
-		a.wanted = true
-		r.missing = append(r.missing, a)
+	case l.known:
+		g.lookups.keep(l)
+	case !l.wanted:
+		l.wanted = true
+		r.missing = append(r.missing, l)
 	}
-	r.asked = r.asked || !a.known
+	r.incomplete = r.incomplete || !l.known
 	if !met {
-		return a.found(), nil
+		return l.found(), nil
 	}
-	rows, told, err := g.catchUp(of, in, args, a.found(), 0)
+	rows, told, err := g.catchUp(of, in, args, l.found(), 0)
 	if err == nil && !told {
 		err = r.end()
 	}
@@ -108,14 +108,14 @@ func (r *rehearsal) pass(
 	case known:
 		return visitRows(g.session, rows, dest, visit)
 	}
-	asked := func(a *answer) bool { return a.text == text && slices.EqualFunc(a.args, args, equalValues) }
-	if slices.ContainsFunc(r.missing, asked) {
+	isSame := func(l *lookup) bool { return l.text == text && slices.EqualFunc(l.args, args, equalValues) }
+	if slices.ContainsFunc(r.missing, isSame) {
 		return nil
 	}
-	a := &answer{
+	l := &lookup{
 		text: text, args: slices.Clone(args), in: in, width: len(dest),
 		single: in.limit == 1 || text == in.byKey, behind: g.met(of, in, args, g.flushed),
 	}
-	r.missing, r.waits = append(r.missing, a), r.waits || a.behind && !in.told()
+	r.missing, r.waits = append(r.missing, l), r.waits || l.behind && !in.told()
 	return nil
 }

@@ -2,17 +2,17 @@ package sqlstore
 
 import "slices"
 
-// answers are the results of queries, each as of some position in the log of a group.
-type answers map[asked]*answer
+// lookups are queries with their results, each as of some position in the log of a group.
+type lookups map[queryKey]*lookup
 
-// asked identifies a query with its arguments.
-type asked struct {
+// queryKey identifies a query with its arguments.
+type queryKey struct {
 	of   *statement
 	args string
 }
 
-// answer is the result of a query.
-type answer struct {
+// lookup is a query with its result, known or guessed.
+type lookup struct {
 	text   string
 	args   []any
 	rows   [][]any
@@ -33,7 +33,7 @@ type answer struct {
 }
 
 const (
-	maxAnswer = 1024 // rows that are kept of a query that was run for many changes
+	maxCombinedRows = 1024 // rows that are kept of a query that was run for many changes
 	// maxRemembered is how many results a group remembers, and maxRememberedRows how many rows of
 	// each.
 	maxRemembered, maxRememberedRows = 512, 16
@@ -42,34 +42,34 @@ const (
 // fresh returns the result of a query, if it is known or follows from a known result and from
 // what was written since.
 func (g *group) fresh(of *statement, in scope, args []any) (rows [][]any, known bool, err error) {
-	a := g.answers[askedOf(of, args)]
-	if a == nil || !a.known || a.huge || len(g.log)-a.since > maxLooked || g.settled && of.ofBooks() {
+	l := g.lookups[queryKeyOf(of, args)]
+	if l == nil || !l.known || l.huge || len(g.log)-l.since > maxLooked || g.settled && of.ofBooks() {
 		return nil, false, nil
 	}
-	met := g.met(of, in, args, a.since)
+	met := g.met(of, in, args, l.since)
 	if met && !in.told() {
 		return nil, false, nil
 	}
-	if a.number != g.number {
-		a.in, a.again = in, true
+	if l.number != g.number {
+		l.in, l.again = in, true
 	}
 	if !met {
-		return a.rows, true, nil
+		return l.rows, true, nil
 	}
-	return g.catchUp(of, in, args, a.rows, a.since)
+	return g.catchUp(of, in, args, l.rows, l.since)
 }
 
 // since reports whether a query was run after all rows of the log up to a position.
-func (a answers) since(of *statement, args []any, place int) bool {
-	found := a[askedOf(of, args)]
+func (l lookups) since(of *statement, args []any, place int) bool {
+	found := l[queryKeyOf(of, args)]
 	return found != nil && found.known && found.since >= place
 }
 
 // keep stores a result that is now known. Each of its rows is also stored as the result of the
 // query by its key.
-func (a answers) keep(found *answer) {
+func (l lookups) keep(found *lookup) {
 	found.known = true
-	a[askedOf(statementOf(found.text), found.args)] = found
+	l[queryKeyOf(statementOf(found.text), found.args)] = found
 	byKey := found.in.byKey
 	if byKey == "" || byKey == found.text {
 		return
@@ -77,22 +77,22 @@ func (a answers) keep(found *answer) {
 	of := statementOf(byKey)
 	for _, row := range found.rows {
 		args := []any{found.args[0], row[0]}
-		a[askedOf(of, args)] = &answer{
+		l[queryKeyOf(of, args)] = &lookup{
 			text: byKey, args: args, rows: [][]any{row}, known: true, since: found.since, number: found.number,
 		}
 	}
 }
 
-func askedOf(of *statement, args []any) asked {
-	return asked{of, string(appendArgs(make([]byte, 0, 64), args...))}
+func queryKeyOf(of *statement, args []any) queryKey {
+	return queryKey{of, string(appendArgs(make([]byte, 0, 64), args...))}
 }
 
 // found returns the rows, or the guess if they are not known.
-func (a *answer) found() [][]any {
-	if a.known {
-		return a.rows
+func (l *lookup) found() [][]any {
+	if l.known {
+		return l.rows
 	}
-	return a.guess
+	return l.guess
 }
 
 // visitRows scans rows into dest one after the other and calls visit for each.
@@ -115,24 +115,24 @@ func visitRows(s *session, rows [][]any, dest []any, visit func() error) error {
 // remember runs a query now and keeps the result, if it is small, for the next time. The result
 // does not include the rows of the log from position since on.
 func (g *group) remember(in scope, text string, args, dest []any, visit func() error, since int) error {
-	a := &answer{
+	l := &lookup{
 		text: text, args: slices.Clone(args), in: in, since: since, number: g.number,
 	}
 	ended := g.guessed.ended
 	if g.guesses != nil && !g.shared { // nil on SQLite
-		a.guess, a.blind = g.guesses.find(statementOf(text), in.likely)
-		g.guessed.missing = append(g.guessed.missing, a)
+		l.guess, l.blind = g.guesses.find(statementOf(text), in.likely)
+		g.guessed.missing = append(g.guessed.missing, l)
 		ended = ended || len(g.guessed.missing) > maxRemembered
 	}
 	row, columns := valueColumns(len(dest))
-	err := g.ask(text, args, columns, func() error {
-		if !a.huge && len(a.rows) < maxRememberedRows {
-			a.rows = append(a.rows, valuesOf(row))
+	err := g.runNow(text, args, columns, func() error {
+		if !l.huge && len(l.rows) < maxRememberedRows {
+			l.rows = append(l.rows, valuesOf(row))
 			return nil
 		}
-		a.huge = true
-		kept := a.rows
-		a.rows = nil
+		l.huge = true
+		kept := l.rows
+		l.rows = nil
 		for _, row := range append(kept, valuesOf(row)) {
 			if err := scanRow(row, dest); err != nil {
 				return err
@@ -143,12 +143,12 @@ func (g *group) remember(in scope, text string, args, dest []any, visit func() e
 		}
 		return nil
 	})
-	if err != nil || a.huge {
+	if err != nil || l.huge {
 		return err
 	}
 	g.guessed.ended = ended
-	g.answers.keep(a)
-	return visitRows(g.session, a.rows, dest, visit)
+	g.lookups.keep(l)
+	return visitRows(g.session, l.rows, dest, visit)
 }
 
 // valueColumn is the destination of a column whose value is stored as it is.
@@ -193,7 +193,7 @@ func (g *group) foundAny(in scope, text string, args []any) (found, known bool, 
 	of := statementOf(text)
 	if r := g.rehearsal; r == nil {
 		rows, known, err = g.fresh(of, in, args)
-	} else if known = !r.ahead && g.answers[askedOf(of, args)] != nil; known {
+	} else if known = !r.ahead && g.lookups[queryKeyOf(of, args)] != nil; known {
 		rows, err = r.rows(g, of, in, text, args)
 	}
 	return len(rows) > 0, known, err

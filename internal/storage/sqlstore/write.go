@@ -218,7 +218,7 @@ func (s *Store) try(ctx context.Context, l *queue, h *hand, as manner) (begun in
 				}
 			}
 		} else {
-			if err := s.known.tell(g, q.link.(*direct)); err != nil {
+			if err := s.known.handOver(g, q.link.(*direct)); err != nil {
 				return false, err
 			}
 			learn = func() { s.known.learn(g) }
@@ -286,7 +286,7 @@ func (s *Store) members(g *group, members []*change, budget time.Duration) (begu
 // rehearse takes the turns of the group's schools, and runs the group without the database until
 // everything that it queries is known. done is true if it needed nothing else.
 func (s *Store) rehearse(g *group, members []*change, presuming bool) (begun int, done bool, err error) {
-	g.answers = answers{}
+	g.lookups = lookups{}
 	begun, budget, turns := len(members), groupBudget, true
 	for range maxRehearsals {
 		r := &rehearsal{}
@@ -297,7 +297,7 @@ func (s *Store) rehearse(g *group, members []*change, presuming bool) (begun int
 		if err != nil {
 			return begun, false, err
 		}
-		if done = !r.asked && !r.ended; !r.asked && !turns {
+		if done = !r.incomplete && !r.ended; !r.incomplete && !turns {
 			break
 		}
 		budget = math.MaxInt64
@@ -309,7 +309,7 @@ func (s *Store) rehearse(g *group, members []*change, presuming bool) (begun int
 		}
 		if turns && !g.shared {
 			g.reset()
-			g.answers = answers{}
+			g.lookups = lookups{}
 			return begun, false, s.turns(g.session, members, nil)
 		}
 		if turns {
@@ -323,7 +323,7 @@ func (s *Store) rehearse(g *group, members []*change, presuming bool) (begun int
 		if turns && !stale {
 			s.guesses.judge(members[:begun], r)
 		}
-		if done = done || !stale && r.guessedRight(); done || !r.asked {
+		if done = done || !stale && r.guessedRight(); done || !r.incomplete {
 			break
 		}
 		turns = false
@@ -336,7 +336,7 @@ func (s *Store) rehearse(g *group, members []*change, presuming bool) (begun int
 
 // turns prevents other processes from changing the schools of a group, and sends the missing
 // queries with the same message.
-func (s *Store) turns(q *session, group []*change, missing []*answer) error {
+func (s *Store) turns(q *session, group []*change, missing []*lookup) error {
 	if s.dialect.turn == "" {
 		return nil
 	}
@@ -373,12 +373,12 @@ func schoolsOf(members []*change) []lyceum.SchoolID {
 }
 
 // turned interprets the error of the message that takes turns.
-func (s *Store) turned(schools []lyceum.SchoolID, asked bool, err error) error {
+func (s *Store) turned(schools []lyceum.SchoolID, queried bool, err error) error {
 	queued, ok := errors.AsType[*queuedError](err)
 	switch {
 	case err == nil:
 		return nil
-	case !ok || queued.at == 0 && asked: // the first statement begins the transaction, or a query could not be prepared
+	case !ok || queued.at == 0 && queried: // the first statement begins the transaction, or a query could not be prepared
 		return &lostError{err}
 	case queued.at > 0 && s.dialect.fault(err) == faultBusy:
 		return &heldError{schools[queued.at-1], fmt.Errorf("take the school's turn: %w", queued.err)}
