@@ -12,11 +12,11 @@ import (
 // books holds the counters and the journal of one school within a group. All writes of the
 // group to these tables go through it.
 type books struct {
-	school  lyceum.SchoolID
-	kept    map[string]int64 // counters that were read, with their values in the database
-	added   map[string]int64 // what changes have added since
-	entries []dated          // that are not in the database yet
-	told    []promise
+	school   lyceum.SchoolID
+	kept     map[string]int64 // counters that were read, with their values in the database
+	added    map[string]int64 // what changes have added since
+	entries  []dated          // that are not in the database yet
+	promises []promise
 }
 
 // promise is a change that receives the number of its last entry once it is known.
@@ -145,7 +145,7 @@ func (g *group) keep(stamp lyceum.Stamp, added map[string]int64, entries []lyceu
 	}
 	if len(entries) > 0 {
 		b.added[journalCounter] += int64(len(entries))
-		b.told = append(b.told, promise{last, b.added[journalCounter]})
+		b.promises = append(b.promises, promise{last, b.added[journalCounter]})
 	}
 	return nil
 }
@@ -218,7 +218,7 @@ func (g *group) settle() (err error) {
 // settled gives the changes the numbers of their last entries, counted from after, and forgets
 // what is in the database now.
 func (b *books) settled(after int64) {
-	for _, p := range b.told {
+	for _, p := range b.promises {
 		*p.last = after + p.of
 	}
 	for name, n := range b.added {
@@ -226,7 +226,7 @@ func (b *books) settled(after int64) {
 			b.kept[name] += n
 		}
 	}
-	b.added, b.entries, b.told = map[string]int64{}, nil, nil
+	b.added, b.entries, b.promises = map[string]int64{}, nil, nil
 }
 
 // addJournal returns the rows to add to the counters of a school. If the school has entries

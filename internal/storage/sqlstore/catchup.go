@@ -7,10 +7,10 @@ import (
 )
 
 // catchUp derives the rows that a query finds now from those that it found before the rows of
-// the log, from the given place on, were written. told is false if they cannot be derived.
+// the log, from the given place on, were written. ok is false if they cannot be derived.
 func (g *group) catchUp(
 	of *statement, in scope, args []any, rows [][]any, from int,
-) (now [][]any, told bool, err error) {
+) (now [][]any, ok bool, err error) {
 	var changed []*edit
 	for table, places := range g.of {
 		if !of.words[table] {
@@ -29,13 +29,13 @@ func (g *group) catchUp(
 		}
 	}
 	if in.tallies != nil {
-		now, told = in.recount(rows, changed)
-		return now, told, nil
+		now, ok = in.recount(rows, changed)
+		return now, ok, nil
 	}
 	now = slices.Clone(rows)
 	more := in.limit > 0 && len(rows) >= in.limit
 	for _, w := range changed {
-		if now, told, err = in.take(now, w, more); err != nil || !told {
+		if now, ok, err = in.take(now, w, more); err != nil || !ok {
 			return nil, false, err
 		}
 	}
@@ -47,9 +47,9 @@ func (g *group) catchUp(
 
 // take applies a written row to the rows that a query found. If more is true, the query may
 // match rows beyond those.
-func (in *scope) take(rows [][]any, w *edit, more bool) (now [][]any, told bool, err error) {
-	passes, told := in.passes(w, false)
-	if !told || w.gone && in.through != nil { // it may have hidden other rows
+func (in *scope) take(rows [][]any, w *edit, more bool) (now [][]any, ok bool, err error) {
+	passes, ok := in.passes(w, false)
+	if !ok || w.gone && in.through != nil { // it may have hidden other rows
 		return nil, false, nil
 	}
 	passes = passes && !w.gone
@@ -75,31 +75,31 @@ func (in *scope) take(rows [][]any, w *edit, more bool) (now [][]any, told bool,
 	case in.through == nil:
 		return append(rows, w.values), true, nil
 	}
-	fresh, told, err := in.through.shown(w)
+	fresh, ok, err := in.through.shown(w)
 	fresh = slices.DeleteFunc(fresh, func(row []any) bool {
 		passes, known := in.passes(&edit{columns: w.columns, values: row}, true)
-		told = told && known
+		ok = ok && known
 		return !passes
 	})
-	if err != nil || !told || len(fresh) == 0 {
-		return rows, told, err
+	if err != nil || !ok || len(fresh) == 0 {
+		return rows, ok, err
 	}
-	if hidden, told, err := in.through.hidden(w); err != nil || !told || hidden {
-		return rows, told, err
+	if hidden, ok, err := in.through.hidden(w); err != nil || !ok || hidden {
+		return rows, ok, err
 	}
 	return append(rows, fresh...), true, nil
 }
 
 // recount applies written rows to tallies.
-func (in *scope) recount(rows [][]any, changed []*edit) (now [][]any, told bool) {
+func (in *scope) recount(rows [][]any, changed []*edit) (now [][]any, ok bool) {
 	row := slices.Clone(rows[0])
 	for _, w := range changed {
 		for i, t := range in.tallies {
 			if t.table != w.table {
 				continue
 			}
-			by, told := t.by(w)
-			if !told {
+			by, ok := t.by(w)
+			if !ok {
 				return nil, false
 			}
 			row[i] = row[i].(int64) + by
@@ -109,9 +109,9 @@ func (in *scope) recount(rows [][]any, changed []*edit) (now [][]any, told bool)
 }
 
 // by returns how much a written row adds to the tally.
-func (t *tally) by(w *edit) (n int64, told bool) {
-	was, is, told := w.versions()
-	if !told {
+func (t *tally) by(w *edit) (n int64, ok bool) {
+	was, is, ok := w.versions()
+	if !ok {
 		changes := func(e equal) bool { return !w.keeps(slices.Index(w.columns, e.column)) }
 		return 0, len(t.tests) == 0 && !slices.ContainsFunc(t.equals, changes)
 	}
@@ -122,8 +122,8 @@ func (t *tally) by(w *edit) (n int64, told bool) {
 		if version.values == nil {
 			continue
 		}
-		passes, told := holds(t.equals, t.tests, w.columns, version.values, func(string) bool { return true })
-		if !told {
+		passes, ok := holds(t.equals, t.tests, w.columns, version.values, func(string) bool { return true })
+		if !ok {
 			return 0, false
 		}
 		if passes {
@@ -135,15 +135,15 @@ func (t *tally) by(w *edit) (n int64, told bool) {
 
 // passes reports whether a row meets the conditions of a query: either those on columns that a
 // view fills, or the others.
-func (in *scope) passes(w *edit, filled bool) (passes, told bool) {
+func (in *scope) passes(w *edit, filled bool) (passes, ok bool) {
 	return holds(in.equals, in.tests, w.columns, w.values, func(column string) bool { return in.fills(column) == filled })
 }
 
-// holds reports whether a row meets those conditions for which concerns returns true. told is
+// holds reports whether a row meets those conditions for which concerns returns true. ok is
 // false if the row lacks a column of one of them.
 func holds(
 	equals []equal, tests []test, columns []string, values []any, concerns func(column string) bool,
-) (passes, told bool) {
+) (passes, ok bool) {
 	passes = true
 	for i := range equals {
 		if !concerns(equals[i].column) {

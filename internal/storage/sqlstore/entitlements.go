@@ -58,12 +58,12 @@ func entitlementNoun(
 				w.above("entitlement_id", int64(f.After.Value))
 				if f.Products != nil && !slices.ContainsFunc(f.Products, isCourse) {
 					w.and("product_type <> 'course'") // an index has these in order of their ids
-					w.told++                          // anyProduct tests it
+					w.evaluable++                     // anyProduct tests it
 				}
 			}
 			if !key.numbered && !f.Blocked {
 				w.and(unblocked("reaching"))
-				w.told++ // reachingThrough tests it
+				w.evaluable++ // reachingThrough tests it
 			}
 		},
 		through: func(v *view, f lyceum.EntitlementFilter) *through {
@@ -88,7 +88,7 @@ func entitlementNoun(
 }
 
 // reachingThrough describes how an entitlement reaches its product and what comes with it.
-// told is false for a new entitlement that was kept from another one, which it replaces, and
+// ok is false for a new entitlement that was kept from another one, which it replaces, and
 // for a product that holds others if the user has a block.
 func reachingThrough(v *view, f lyceum.EntitlementFilter) *through {
 	product := func(w *edit) lyceum.Product {
@@ -97,7 +97,7 @@ func reachingThrough(v *view, f lyceum.EntitlementFilter) *through {
 	}
 	return &through{
 		fills: []string{"product_type", "product_id"},
-		shown: func(w *edit) (rows [][]any, told bool, err error) {
+		shown: func(w *edit) (rows [][]any, ok bool, err error) {
 			p := product(w)
 			switch {
 			case w.update == "" && w.value("kept_from") != nil:
@@ -105,16 +105,16 @@ func reachingThrough(v *view, f lyceum.EntitlementFilter) *through {
 			case !p.Holds():
 				return [][]any{w.values}, true, nil
 			}
-			all, told, err := comingWith(v, p, w.values[0].(int64))
+			all, ok, err := comingWith(v, p, w.values[0].(int64))
 			for _, p := range append(all, p) {
 				row := slices.Clone(w.values)
 				row[slices.Index(w.columns, "product_type")] = string(p.Kind)
 				row[slices.Index(w.columns, "product_id")] = int64(p.ID)
 				rows = append(rows, row)
 			}
-			return rows, told, err
+			return rows, ok, err
 		},
-		hidden: func(w *edit) (hidden, told bool, err error) {
+		hidden: func(w *edit) (hidden, ok bool, err error) {
 			if f.Blocked {
 				return false, true, nil
 			}
@@ -129,10 +129,10 @@ func reachingThrough(v *view, f lyceum.EntitlementFilter) *through {
 	}
 }
 
-// comingWith lists what comes with a collection or a tier. told is false if the entitlement is
+// comingWith lists what comes with a collection or a tier. ok is false if the entitlement is
 // no newer than the removal of a product from the collection.
-func comingWith(v *view, p lyceum.Product, entitlement int64) (all []lyceum.Product, told bool, err error) {
-	told = true
+func comingWith(v *view, p lyceum.Product, entitlement int64) (all []lyceum.Product, ok bool, err error) {
+	ok = true
 	named := p
 	if p.Kind == lyceum.TierKind {
 		in := lyceum.InclusionFilter[lyceum.MembershipTierID]{
@@ -156,11 +156,11 @@ func comingWith(v *view, p lyceum.Product, entitlement int64) (all []lyceum.Prod
 			if !i.Leaving.Present {
 				all = append(all, i.Product)
 			}
-			told = told && (p != named || entitlement > int64(i.Leaving.Value))
+			ok = ok && (p != named || entitlement > int64(i.Leaving.Value))
 			return nil
 		})
 	}
-	return all, told, err
+	return all, ok, err
 }
 
 // unblocked is the condition that no block outranks a row of the view reaching: neither one on

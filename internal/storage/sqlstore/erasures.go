@@ -55,21 +55,21 @@ func (t *tx) FindCalled(user lyceum.UserID) (lyceum.Called, error) {
 		"AND detail IS NOT NULL AND event = $2 AND object_id = $3",
 		[]any{int64(t.stamp.School), string(lyceum.UserUpdatedEvent), int64(user)},
 		[]any{scanText(&text)}, func() error {
-			var told struct {
+			var detail struct {
 				OldName  string `json:"old_name"`
 				NewName  string `json:"new_name"`
 				OldEmail string `json:"old_email"`
 				NewEmail string `json:"new_email"`
 			}
-			if err := json.Unmarshal([]byte(text), &told); err != nil {
+			if err := json.Unmarshal([]byte(text), &detail); err != nil {
 				return err
 			}
-			for _, name := range []string{told.OldName, told.NewName} {
+			for _, name := range []string{detail.OldName, detail.NewName} {
 				if name != "" {
 					called.Names = append(called.Names, name)
 				}
 			}
-			for _, email := range []string{told.OldEmail, told.NewEmail} {
+			for _, email := range []string{detail.OldEmail, detail.NewEmail} {
 				if email != "" {
 					called.Emails = append(called.Emails, email)
 				}

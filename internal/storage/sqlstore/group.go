@@ -119,7 +119,7 @@ func (g *group) query(of *statement, in scope, text string, args, dest []any, vi
 	}
 	rows, known, err := g.fresh(of, in, args)
 	met := !known && g.met(of, in, args, g.flushed)
-	if err == nil && met && in.told() && !g.lookups.since(of, args, g.flushed) {
+	if err == nil && met && in.derivable() && !g.lookups.since(of, args, g.flushed) {
 		err = g.remember(in, text, args, nowhere(len(dest)), func() error { return nil }, g.flushed)
 		if err == nil {
 			rows, known, err = g.fresh(of, in, args)

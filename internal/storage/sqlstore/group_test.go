@@ -875,7 +875,7 @@ func TestGroupsThatFail(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, e := range entries.Entries {
-			if email, told := last[e.Number]; told && ids[email] != e.ObjectID {
+			if email, found := last[e.Number]; found && ids[email] != e.ObjectID {
 				t.Errorf("%s: told entry %d, which is of user %d", email, e.Number, e.ObjectID)
 			}
 			delete(last, e.Number)

@@ -61,13 +61,13 @@ func (k *guesses) learn(g *group) {
 		if by == nil || !l.known || l.counts() {
 			continue
 		}
-		key, rows, told := queryKeyOf(statementOf(l.text), by), l.rows, !l.huge
-		if told && g.met(key.of, l.in, l.args, l.since) {
-			if told = l.in.told() && l.in.through == nil; told { // a view could need queries
-				rows, told, _ = g.catchUp(key.of, l.in, l.args, rows, l.since)
+		key, rows, ok := queryKeyOf(statementOf(l.text), by), l.rows, !l.huge
+		if ok && g.met(key.of, l.in, l.args, l.since) {
+			if ok = l.in.derivable() && l.in.through == nil; ok { // a view could need queries
+				rows, ok, _ = g.catchUp(key.of, l.in, l.args, rows, l.since)
 			}
 		}
-		if !told || len(rows) > maxGuessed || bytesOf(rows) > maxGuessedBytes {
+		if !ok || len(rows) > maxGuessed || bytesOf(rows) > maxGuessedBytes {
 			delete(k.young, key)
 			delete(k.old, key)
 			continue

@@ -64,7 +64,7 @@ func (s *Store) LastEntries(ctx context.Context, schools []lyceum.SchoolID) (lyc
 }
 
 func (t *tx) Announce(kind lyceum.EntryType, id int32, event lyceum.EventName, detail string) {
-	told := lyceum.Entry{
+	entry := lyceum.Entry{
 		Type: kind, ObjectID: id, Event: lyceum.Some(event),
 		Detail: lyceum.Opt[string]{Value: detail, Present: detail != ""},
 	}
@@ -73,10 +73,10 @@ func (t *tx) Announce(kind lyceum.EntryType, id int32, event lyceum.EventName, d
 			break
 		}
 		if e := &t.entries[i]; e.Type == kind && e.ObjectID == id && !e.Event.Present {
-			*e = told
+			*e = entry
 			t.plain--
 			return
 		}
 	}
-	t.entries = append(t.entries, told)
+	t.entries = append(t.entries, entry)
 }

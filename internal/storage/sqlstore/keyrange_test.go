@@ -27,15 +27,15 @@ func TestRangesOf(t *testing.T) {
 		{"hashes", append(run(1, 1, 200), []byte("x")), "", 201},
 	} {
 		ranges, rest := rangesOf(row.keys)
-		told := ""
+		got := ""
 		for i, r := range ranges {
 			if i > 0 {
-				told += " "
+				got += " "
 			}
-			told += fmt.Sprintf("%d-%d", r[0], r[len(r)-1])
+			got += fmt.Sprintf("%d-%d", r[0], r[len(r)-1])
 		}
-		if told != row.ranges || len(rest) != row.rest {
-			t.Errorf("%s: %s and %d, want %s and %d", row.name, told, len(rest), row.ranges, row.rest)
+		if got != row.ranges || len(rest) != row.rest {
+			t.Errorf("%s: %s and %d, want %s and %d", row.name, got, len(rest), row.ranges, row.rest)
 		}
 	}
 }

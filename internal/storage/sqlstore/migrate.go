@@ -224,8 +224,8 @@ func (d *dialect) schemaBusy(err error) error {
 // PostgreSQL database.
 var schemaLock = "SELECT pg_advisory_xact_lock(" + strconv.FormatInt(lock.DefaultLockID, 10) + ")"
 
-// run runs the migrations up to a version. It calls told before each one.
-func (c *schemaChange) run(to int64, told func(*migration)) ([]Step, error) {
+// run runs the migrations up to a version. It calls announce before each one.
+func (c *schemaChange) run(to int64, announce func(*migration)) ([]Step, error) {
 	versions, err := c.begin()
 	if err != nil {
 		return nil, err
@@ -236,7 +236,7 @@ func (c *schemaChange) run(to int64, told func(*migration)) ([]Step, error) {
 		if c.ran[m.version] || m.version > to {
 			continue
 		}
-		told(m)
+		announce(m)
 		step, err := m.run(c.ctx, c.tx, c.dialect)
 		if err == nil {
 			err = versions.Insert(c.ctx, c.tx, database.InsertRequest{Version: m.version})

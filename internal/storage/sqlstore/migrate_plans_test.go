@@ -142,8 +142,8 @@ func TestSalesToStopAreReadByAnIndex(t *testing.T) {
 		for _, step := range lines(t, store, "EXPLAIN QUERY PLAN "+placeholder.ReplaceAllString(text, "1"), 4) {
 			plan = append(plan, step[3])
 		}
-		if told := strings.Join(plan, "; "); strings.Contains(text, "sales") && (!strings.Contains(told, "INDEX sales_to_stop") || strings.Contains(told, "TEMP B-TREE")) {
-			t.Errorf("%s: %s", text, told)
+		if steps := strings.Join(plan, "; "); strings.Contains(text, "sales") && (!strings.Contains(steps, "INDEX sales_to_stop") || strings.Contains(steps, "TEMP B-TREE")) {
+			t.Errorf("%s: %s", text, steps)
 		}
 	}
 }
@@ -211,8 +211,8 @@ func TestDueSalesAreReadByAnIndex(t *testing.T) {
 		for _, step := range lines(t, store, "EXPLAIN QUERY PLAN "+placeholder.ReplaceAllString(text, "1"), 4) {
 			plan = append(plan, step[3])
 		}
-		if told := strings.Join(plan, "; "); !strings.Contains(told, "INDEX sales_due") || strings.Contains(told, "SCAN sales") || strings.Contains(told, "TEMP B-TREE") {
-			t.Errorf("%s: %s", text, told)
+		if steps := strings.Join(plan, "; "); !strings.Contains(steps, "INDEX sales_due") || strings.Contains(steps, "SCAN sales") || strings.Contains(steps, "TEMP B-TREE") {
+			t.Errorf("%s: %s", text, steps)
 		}
 	}
 }

@@ -163,9 +163,9 @@ func TestR22_ServerEndsWhileRowsGoAhead(t *testing.T) {
 		runIn(t, s, "DELETE FROM ahead")
 	}
 	ahead, err := goAhead(t, s.writes, one, aheadRow, []any{2, "two"}, []any{9, "nine"}, []any{3, "three"})
-	told := lyceum.Public(s.outcome(err))
-	if !ahead || err == nil || told != nil && told.Code == lyceum.OutcomeUnknown {
-		t.Errorf("went ahead is %t, the session has ended: %v; told is %v", ahead, err, told)
+	public := lyceum.Public(s.outcome(err))
+	if !ahead || err == nil || public != nil && public.Code == lyceum.OutcomeUnknown {
+		t.Errorf("went ahead is %t, the session has ended: %v; told is %v", ahead, err, public)
 	}
 	var rows int
 	if err := s.writes.db.QueryRowContext(t.Context(), "SELECT count(*) FROM ahead").Scan(&rows); err != nil || rows != 0 {

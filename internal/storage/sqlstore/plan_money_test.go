@@ -30,9 +30,9 @@ func TestBooksAreReadByIndexes(t *testing.T) {
 			for _, step := range lines(t, store, "EXPLAIN QUERY PLAN "+placeholder.ReplaceAllString(text, "1"), 4) {
 				plan = append(plan, step[3])
 			}
-			told := strings.Join(plan, "; ")
-			if !strings.Contains(told, "INDEX "+want) || strings.Contains(told, "SCAN") || strings.Contains(told, "TEMP B-TREE") {
-				t.Errorf("%s: %s, want %s", of, told, want)
+			steps := strings.Join(plan, "; ")
+			if !strings.Contains(steps, "INDEX "+want) || strings.Contains(steps, "SCAN") || strings.Contains(steps, "TEMP B-TREE") {
+				t.Errorf("%s: %s, want %s", of, steps, want)
 			}
 		}
 	}

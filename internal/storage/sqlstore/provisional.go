@@ -205,7 +205,7 @@ func (p *provisional) followEach(low map[string]int64, a, b []any) (values []any
 // followBooks is follow for the books of a school.
 func (p *provisional) followBooks(a, b *books) bool {
 	if !slices.Equal(a.changed(), b.changed()) || !maps.Equal(a.added, b.added) || len(a.entries) != len(b.entries) ||
-		len(a.told) != len(b.told) {
+		len(a.promises) != len(b.promises) {
 		return false
 	}
 	for i := range b.entries {

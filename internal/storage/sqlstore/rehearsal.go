@@ -47,7 +47,7 @@ func (r *rehearsal) each(
 // rows returns what a query of a change finds, or is guessed to find.
 func (r *rehearsal) rows(g *group, of *statement, in scope, text string, args []any) ([][]any, error) {
 	met := g.met(of, in, args, 0)
-	if met && !in.told() {
+	if met && !in.derivable() {
 		return nil, r.end()
 	}
 	key := queryKeyOf(of, args)
@@ -73,8 +73,8 @@ func (r *rehearsal) rows(g *group, of *statement, in scope, text string, args []
 	if !met {
 		return l.found(), nil
 	}
-	rows, told, err := g.catchUp(of, in, args, l.found(), 0)
-	if err == nil && !told {
+	rows, ok, err := g.catchUp(of, in, args, l.found(), 0)
+	if err == nil && !ok {
 		err = r.end()
 	}
 	return rows, err
@@ -87,8 +87,8 @@ func (g *group) likelyBefore(of *statement, in scope, args []any) [][]any {
 	for i := range none {
 		none[i] = int64(0)
 	}
-	waiting, told, _ := g.catchUp(of, in, args, [][]any{none}, 0)
-	if !told {
+	waiting, ok, _ := g.catchUp(of, in, args, [][]any{none}, 0)
+	if !ok {
 		return in.likely.rows
 	}
 	before := slices.Clone(in.likely.rows[0])
@@ -116,6 +116,6 @@ func (r *rehearsal) pass(
 		text: text, args: slices.Clone(args), in: in, width: len(dest),
 		single: in.limit == 1 || text == in.byKey, behind: g.met(of, in, args, g.flushed),
 	}
-	r.missing, r.waits = append(r.missing, l), r.waits || l.behind && !in.told()
+	r.missing, r.waits = append(r.missing, l), r.waits || l.behind && !in.derivable()
 	return nil
 }

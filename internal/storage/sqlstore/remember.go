@@ -47,7 +47,7 @@ func (g *group) fresh(of *statement, in scope, args []any) (rows [][]any, known 
 		return nil, false, nil
 	}
 	met := g.met(of, in, args, l.since)
-	if met && !in.told() {
+	if met && !in.derivable() {
 		return nil, false, nil
 	}
 	if l.number != g.number {

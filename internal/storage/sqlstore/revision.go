@@ -10,10 +10,10 @@ import (
 // revisions numbers the states of a SQLite file, using a connection that does nothing else:
 // SQLite tells it whether another connection committed anything, in this process or another one.
 type revisions struct {
-	mu     sync.Mutex
-	conn   *direct // nil until it is needed
-	told   int64   // by SQLite, the last time
-	number int64
+	mu      sync.Mutex
+	conn    *direct // nil until it is needed
+	version int64   // that SQLite reported last
+	number  int64
 }
 
 // Revision implements lyceum.Reader. On PostgreSQL no revision is known, because finding it would
@@ -50,8 +50,8 @@ func (r *readers) revision() (int64, error) {
 		v.number++ // changes until the next connection is opened would go unnoticed
 		return 0, errors.Join(err, conn.close())
 	}
-	if version != v.told {
-		v.told = version
+	if version != v.version {
+		v.version = version
 		v.number++
 	}
 	return v.number, nil

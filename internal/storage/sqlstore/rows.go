@@ -377,7 +377,7 @@ func (n *noun[ID, T, F]) narrowTo(w *where, f F, all bool) {
 // scope returns what the conditions of a query imply about the rows that it finds.
 func (n *noun[ID, T, F]) scope(w *where) scope {
 	var columns []string
-	if w.told == len(w.conds)-1 { // all except the school
+	if w.evaluable == len(w.conds)-1 { // all except the school
 		columns = n.columns
 	}
 	if of, is := viewTables[n.name]; is {

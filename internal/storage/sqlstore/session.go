@@ -247,11 +247,11 @@ func (s *session) rows(text string, args, dest []any, visit func() error) error 
 // where collects conditions that are joined with AND. Each ? in a condition stands for the next
 // argument.
 type where struct {
-	conds  []string
-	args   []any
-	equals []equal // conditions in the form of equal
-	tests  []test  // conditions in the form of test
-	told   int     // number of conditions that have either form
+	conds     []string
+	args      []any
+	equals    []equal // conditions in the form of equal
+	tests     []test  // conditions in the form of test
+	evaluable int     // number of conditions that have either form
 }
 
 func (w *where) and(cond string, args ...any) {
@@ -266,7 +266,7 @@ func (w *where) and(cond string, args ...any) {
 func (w *where) test(t test, cond string, args ...any) {
 	w.and(cond, args...)
 	w.tests = append(w.tests, t)
-	w.told++
+	w.evaluable++
 }
 
 // absent requires a column to be NULL.
@@ -315,7 +315,7 @@ func is[N ~int32](w *where, column string, value lyceum.Opt[N]) {
 func (w *where) equal(column string, value any) {
 	w.and(column+" = ?", value)
 	w.equals = append(w.equals, equal{column, w.args[len(w.args)-1:]})
-	w.told++
+	w.evaluable++
 }
 
 // moments requires a time column to be one of some times.
@@ -345,7 +345,7 @@ func among[N ~int32](w *where, column string, values []N) {
 		w.args = append(w.args, int64(values[min(i, len(values)-1)]))
 	}
 	w.equals = append(w.equals, equal{column, w.args[len(w.args)-n:]})
-	w.told++
+	w.evaluable++
 }
 
 // truth requires a column to be true or false, if the value is present.

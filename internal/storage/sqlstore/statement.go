@@ -85,9 +85,9 @@ type scope struct {
 	tallies []tally // the query returns one row, consisting of these; nil if it returns rows of a table
 }
 
-// told reports whether the result of the query can be brought up to date from rows that were
+// derivable reports whether the result of the query can be brought up to date from rows that were
 // written since.
-func (in *scope) told() bool { return in.columns != nil || in.tallies != nil }
+func (in *scope) derivable() bool { return in.columns != nil || in.tallies != nil }
 
 // tally is the number of rows of a table that match conditions.
 type tally struct {
@@ -105,11 +105,11 @@ type test struct {
 // through says how the rows of a view are derived from those of its first table.
 type through struct {
 	fills []string // the columns whose values can differ from those of the row
-	// shown returns the rows of the view that result from a new row, if nothing hides them; told
+	// shown returns the rows of the view that result from a new row, if nothing hides them; ok
 	// is false if the row affects other rows of the view, too, or if this is not known.
-	shown func(*edit) (rows [][]any, told bool, err error)
+	shown func(*edit) (rows [][]any, ok bool, err error)
 	// hidden reports whether rows of another table hide them.
-	hidden func(*edit) (hidden, told bool, err error)
+	hidden func(*edit) (hidden, ok bool, err error)
 }
 
 // likely is what a query is guessed to find.
@@ -162,8 +162,8 @@ func (w *edit) taken() []any {
 }
 
 // versions returns the values of the row before and after the edit, nil if it does not exist
-// then. told is false for an update of a row that was not read.
-func (w *edit) versions() (was, is []any, told bool) {
+// then. ok is false for an update of a row that was not read.
+func (w *edit) versions() (was, is []any, ok bool) {
 	switch {
 	case w.gone:
 		return w.values, nil, true

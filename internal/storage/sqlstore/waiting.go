@@ -9,15 +9,15 @@ import (
 )
 
 func (s *Store) FindNext(
-	ctx context.Context, school lyceum.SchoolID, asked lyceum.NextAsked,
+	ctx context.Context, school lyceum.SchoolID, params lyceum.NextAsked,
 ) (lyceum.NextDue, error) {
 	w := &where{}
 	own := func() string { return "school_id = " + w.arg(int64(school)) }
-	after := func(pause time.Duration) string { return w.arg(micros(asked.After.Add(-pause))) }
+	after := func(pause time.Duration) string { return w.arg(micros(params.After.Add(-pause))) }
 	unpaid := func() string {
 		return "SELECT min(grace_from) FROM sales WHERE " + own() + " AND grace_from IS NOT NULL AND grace_from > "
 	}
-	var unsettled, told, limited int64
+	var unsettled, live, limited int64
 	columns := []string{
 		"(SELECT count(*) FROM (SELECT 1 FROM collection_products WHERE " + own() + " AND settled IS NOT NULL UNION ALL " +
 			"SELECT 1 FROM tier_products WHERE " + own() + " AND settled IS NOT NULL UNION ALL " +
@@ -27,7 +27,7 @@ func (s *Store) FindNext(
 			"SELECT 1 FROM webhook_events e WHERE e.school_id = w.school_id AND e.webhook_id = w.webhook_id " +
 			"AND e.next_attempt_at <= " + after(0) + "))",
 	}
-	into := []any{scanInt(&unsettled), scanInt(&told), scanInt(&limited)}
+	into := []any{scanInt(&unsettled), scanInt(&live), scanInt(&limited)}
 	var moments []moment
 	add := func(what lyceum.Waiting, pause time.Duration, column string) {
 		columns, moments = append(columns, "("+column+")"), append(moments, moment{what: what, pause: pause})
@@ -36,11 +36,11 @@ func (s *Store) FindNext(
 		" AND ended_at IS NULL AND ends_at IS NOT NULL AND ends_at > "+after(0))
 	add(lyceum.PeriodEnd, 0, "SELECT min(due_at) FROM sales WHERE "+own()+
 		" AND due_at IS NOT NULL AND due_at > "+after(0))
-	for _, pause := range asked.Tries {
+	for _, pause := range params.Tries {
 		add(lyceum.PaymentDue, pause, unpaid()+after(pause))
 	}
-	if asked.Grace.Present {
-		add(lyceum.Lapse, asked.Grace.Value, unpaid()+after(asked.Grace.Value))
+	if params.Grace.Present {
+		add(lyceum.Lapse, params.Grace.Value, unpaid()+after(params.Grace.Value))
 	}
 	add(lyceum.OrderAbandonment, 0, "SELECT min(abandons_at) FROM orders WHERE "+own()+
 		" AND state = 'open' AND abandons_at > "+after(0))
@@ -57,7 +57,7 @@ func (s *Store) FindNext(
 			next.At[m.what] = at
 		}
 	}
-	next.Unsettled, next.Told, next.Limited = unsettled > 0, told > 0, limited > 0
+	next.Unsettled, next.Told, next.Limited = unsettled > 0, live > 0, limited > 0
 	return next, s.public(err)
 }
 
