@@ -28,7 +28,7 @@ func TestR47_KeysFromBeforeTheyBelongedToActors(t *testing.T) {
 			store := oldDatabase(t, postgres, 8,
 				"INSERT INTO schools (school_id, name, created_at) VALUES (1, 'Fernwood', 0)",
 				fmt.Sprintf("INSERT INTO answers (school_id, hash, request, created_at, body) VALUES (1, "+blob+", "+blob+", 1000000, 'before')", hash, request))
-			ask := func(actor string) error {
+			try := func(actor string) error {
 				once := &lyceum.Once{
 					Key: "k", Request: lyceum.KeyHash(bytes.Repeat([]byte{7}, 32)),
 					Render: func(any) ([]byte, error) { return []byte("after"), nil },
@@ -38,7 +38,7 @@ func TestR47_KeysFromBeforeTheyBelongedToActors(t *testing.T) {
 				return err
 			}
 			for _, actor := range []string{"api_key:1", "api_key:2"} {
-				err := ask(actor)
+				err := try(actor)
 				if repeat, ok := errors.AsType[*lyceum.RepeatError](err); !ok || string(repeat.Body) != "before" {
 					t.Errorf("%s: %v", actor, err)
 				}
@@ -46,7 +46,7 @@ func TestR47_KeysFromBeforeTheyBelongedToActors(t *testing.T) {
 			if err := store.Sweep(t.Context(), 1, lyceum.Expired{AnswerUntil: storetest.Begin}); err != nil {
 				t.Fatal(err)
 			}
-			if err := ask("api_key:1"); err != nil {
+			if err := try("api_key:1"); err != nil {
 				t.Errorf("the key outlives its time: %v", err)
 			}
 		})

@@ -223,14 +223,14 @@ func TestManyRowsReferToFewOthers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		asked := 0
+		queries := 0
 		for _, text := range u.ran.take() {
 			if strings.HasPrefix(text, "SELECT user_id FROM users") {
-				asked++
+				queries++
 			}
 		}
-		if asked != want {
-			t.Errorf("transaction %d: users were looked for %d times, want %d", id+1, asked, want)
+		if queries != want {
+			t.Errorf("transaction %d: users were looked for %d times, want %d", id+1, queries, want)
 		}
 	}
 }

@@ -122,7 +122,7 @@ func (x *listIndex) find(school lyceum.SchoolID, r *ranking) *indexedList {
 		delete(x.lists, name)
 		return nil
 	}
-	l.asked.Store(time.Now().UnixNano())
+	l.requested.Store(time.Now().UnixNano())
 	return l
 }
 
@@ -165,7 +165,7 @@ func (x *listIndex) want(school lyceum.SchoolID, r *ranking, expiring int64) {
 
 func (x *listIndex) build(school lyceum.SchoolID, w wanted, r *ranking) {
 	l := &indexedList{ranking: r, school: school, types: r.follow.types()}
-	l.asked.Store(time.Now().UnixNano())
+	l.requested.Store(time.Now().UnixNano())
 	err := x.store.reads.survey(x.ctx, func(q *session) error { return l.fill(q, x.memory, w.expiring) })
 	if err != nil {
 		if x.ctx.Err() == nil && !errors.Is(err, errFewExpire) {
@@ -203,7 +203,7 @@ func (x *listIndex) makeRoom() {
 		names = append(names, name)
 	}
 	slices.SortFunc(names, func(a, b string) int {
-		return cmp.Compare(x.lists[a].asked.Load(), x.lists[b].asked.Load())
+		return cmp.Compare(x.lists[a].requested.Load(), x.lists[b].requested.Load())
 	})
 	for _, name := range names {
 		if taken <= x.memory {
@@ -218,11 +218,11 @@ func (x *listIndex) makeRoom() {
 type indexedList struct {
 	*ranking // as of the first request
 
-	school  lyceum.SchoolID
-	types   []lyceum.EntryType
-	asked   atomic.Int64 // when it was last requested, in Unix nanoseconds
-	rows    atomic.Int64
-	dropped atomic.Bool
+	school    lyceum.SchoolID
+	types     []lyceum.EntryType
+	requested atomic.Int64 // when it was last requested, in Unix nanoseconds
+	rows      atomic.Int64
+	dropped   atomic.Bool
 
 	expiring int64 // rows that were going to expire when it was built
 

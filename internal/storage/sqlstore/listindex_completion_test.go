@@ -80,7 +80,7 @@ func (h *history) complete(t *testing.T, steps int) {
 		})
 		for _, order := range []lyceum.Order{lyceum.NewestFirst, lyceum.OldestFirst} {
 			f := lyceum.HoldingFilter{Product: course, At: h.now, Order: order, ByCompletion: true}
-			list := question{fmt.Sprintf("%+v", f), func(v lyceum.View, p lyceum.Page) (any, error) { return v.FindHoldings(f, p) }}
+			list := listQuery{fmt.Sprintf("%+v", f), func(v lyceum.View, p lyceum.Page) (any, error) { return v.FindHoldings(f, p) }}
 			h.compare(t, list, lyceum.Page{Number: int32(1 + h.IntN(3)), Size: int32(1 + h.IntN(6))})
 		}
 	}

@@ -116,7 +116,7 @@ func (h *history) send(tx lyceum.Tx, hook lyceum.WebhookID) error {
 }
 
 // deliveryLists are the lists of deliveries that are read after a change.
-func (h *history) deliveryLists(window lyceum.Period) (all []question) {
+func (h *history) deliveryLists(window lyceum.Period) (all []listQuery) {
 	rows := func(v lyceum.View) lyceum.Rows[lyceum.WebhookEventID, lyceum.WebhookEvent, lyceum.WebhookEventFilter] {
 		return v.Deliveries
 	}

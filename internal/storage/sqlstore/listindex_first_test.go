@@ -33,7 +33,7 @@ func manyUsers(t *testing.T, s *Store, n lyceum.UserID) lyceum.SchoolID {
 func TestOneReadsAListThatHasNoIndex(t *testing.T) {
 	t.Parallel()
 	bothEngines(t, Options{}, func(t *testing.T, s *Store) {
-		const askers, users = 40, 30
+		const callers, users = 40, 30
 		school := manyUsers(t, s, users)
 		for _, tc := range []struct {
 			name         string
@@ -41,8 +41,8 @@ func TestOneReadsAListThatHasNoIndex(t *testing.T) {
 			least        int64
 			hits, misses int64 // at least and at most
 		}{
-			{"a long list", 1 << 20, 10, askers - 1, 1},
-			{"a list without room", 8, 10, 0, askers},
+			{"a long list", 1 << 20, 10, callers - 1, 1},
+			{"a list without room", 8, 10, 0, callers},
 			{"a short list", 1 << 20, 1000, 0, 0},
 		} {
 			t.Run(tc.name, func(t *testing.T) {
@@ -51,7 +51,7 @@ func TestOneReadsAListThatHasNoIndex(t *testing.T) {
 				order := lyceum.UserOrder{By: lyceum.UserByEmail, Descending: tc.least > 10}
 				before := s.ListStats()
 				var all sync.WaitGroup
-				for n := range askers {
+				for n := range callers {
 					all.Go(func() {
 						page := lyceum.Page{Number: 2 + int32(n%4), Size: 8}
 						v := s.In(t.Context(), school)

@@ -20,14 +20,14 @@ func indexAll(s *Store) {
 	s.lists.after, s.lists.soon = 0, 0
 }
 
-// question is a list that is read in a history.
-type question struct {
+// listQuery is a list that is read in a history.
+type listQuery struct {
 	name string
 	read func(lyceum.View, lyceum.Page) (any, error)
 }
 
-func listOf[ID lyceum.Key, T, F any](name string, rows func(lyceum.View) lyceum.Rows[ID, T, F], f F) question {
-	return question{fmt.Sprintf("%s %+v", name, f), func(v lyceum.View, p lyceum.Page) (any, error) {
+func listOf[ID lyceum.Key, T, F any](name string, rows func(lyceum.View) lyceum.Rows[ID, T, F], f F) listQuery {
+	return listQuery{fmt.Sprintf("%s %+v", name, f), func(v lyceum.View, p lyceum.Page) (any, error) {
 		return rows(v).List(v, f, p)
 	}}
 }
@@ -310,7 +310,7 @@ func (h *history) contents(t *testing.T) {
 }
 
 // lists returns the lists that are read after each change.
-func (h *history) lists() (all []question) {
+func (h *history) lists() (all []listQuery) {
 	window := lyceum.Period{After: h.now.Add(-2 * time.Minute), Until: h.now.Add(-time.Duration(h.IntN(60)) * time.Second)}
 	if h.IntN(2) == 0 {
 		window = lyceum.Period{}
@@ -345,10 +345,10 @@ func (h *history) lists() (all []question) {
 		sold.Active = lyceum.Some(h.IntN(2) == 0)
 	}
 	return append(append(all, h.deliveryLists(window)...),
-		question{fmt.Sprintf("enrolled %+v", enrolled), func(v lyceum.View, p lyceum.Page) (any, error) {
+		listQuery{fmt.Sprintf("enrolled %+v", enrolled), func(v lyceum.View, p lyceum.Page) (any, error) {
 			return v.FindEnrolled(enrolled, p)
 		}},
-		question{fmt.Sprintf("holdings %+v", held), func(v lyceum.View, p lyceum.Page) (any, error) {
+		listQuery{fmt.Sprintf("holdings %+v", held), func(v lyceum.View, p lyceum.Page) (any, error) {
 			return v.FindHoldings(held, p)
 		}},
 		listOf("purchases", func(v lyceum.View) lyceum.Rows[lyceum.SaleID, lyceum.Sale, lyceum.SaleFilter] { return v.Sales },
@@ -368,7 +368,7 @@ func rowsOf(listing any) string {
 }
 
 // compare reads a page with and without the index.
-func (h *history) compare(t *testing.T, l question, p lyceum.Page) {
+func (h *history) compare(t *testing.T, l listQuery, p lyceum.Page) {
 	t.Helper()
 	read := func(s *Store, memory int64) string {
 		s.IndexLists(memory)
@@ -571,7 +571,7 @@ func TestFirstPagesWhereManyExpire(t *testing.T) {
 		return s.ListStats().Hits - before
 	}
 	later := storetest.Begin.Add(2 * time.Hour)
-	for i, ask := range []struct {
+	for i, tc := range []struct {
 		course lyceum.CourseID
 		at     time.Time
 		page   int32
@@ -589,8 +589,8 @@ func TestFirstPagesWhereManyExpire(t *testing.T) {
 		{2, storetest.Begin, 3, 8, 1},
 		{2, storetest.Begin, 1, 8, 0}, // but not a first one
 	} {
-		if hits := first(ask.course, ask.at, ask.total, ask.page); hits != ask.hits {
-			t.Errorf("question %d: %d pages were given by an index, want %d", i, hits, ask.hits)
+		if hits := first(tc.course, tc.at, tc.total, tc.page); hits != tc.hits {
+			t.Errorf("question %d: %d pages were given by an index, want %d", i, hits, tc.hits)
 		}
 	}
 }

@@ -103,7 +103,7 @@ func TestPaymentsOfAUserAreReadByAnIndex(t *testing.T) {
 	}
 	stamp := lyceum.Stamp{School: 1, At: storetest.Begin, Actor: "test"}
 	bought := lyceum.PurchaseFilter{User: lyceum.Some(lyceum.UserID(7))}
-	for name, ask := range map[string]func() error{
+	for name, read := range map[string]func() error{
 		"purchases": func() error {
 			_, err := lyceum.All(v.Sales, v, lyceum.SaleFilter{Purchases: lyceum.Some(bought)})
 			return err
@@ -117,7 +117,7 @@ func TestPaymentsOfAUserAreReadByAnIndex(t *testing.T) {
 		"what is known of a person": func() error { return v.EachPersonal(7, func(string, []byte) error { return nil }) },
 	} {
 		by.seen = nil
-		if err := ask(); err != nil {
+		if err := read(); err != nil {
 			t.Fatal(name, err)
 		}
 		steps := strings.Join(stepsOf(t, store, by), "\n")

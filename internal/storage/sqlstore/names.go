@@ -27,7 +27,7 @@ var namedIn = map[lyceum.Sequence]named{
 	},
 }
 
-func (n *named) ask() string {
+func (n *named) query() string {
 	return "SELECT " + n.id + ", " + n.name + ", " + n.note + " FROM " + n.from + " WHERE n.school_id = $1"
 }
 
@@ -42,7 +42,7 @@ func (v *view) FindNames(of lyceum.Sequence, ids []int32) (map[int32]lyceum.Name
 	}
 	found := map[int32]lyceum.Named{}
 	var n lyceum.Named
-	err := inChunks(v.q, in.ask()+" AND "+in.id+" IN ", v.school, int32Args(ids), scanNamed(&n),
+	err := inChunks(v.q, in.query()+" AND "+in.id+" IN ", v.school, int32Args(ids), scanNamed(&n),
 		func() { found[n.ID] = n })
 	return found, v.public(err)
 }
@@ -70,7 +70,7 @@ func (v *view) SearchNames(of lyceum.Sequence, text string, limit int) ([]lyceum
 		}
 	}
 	first := found
-	err := v.q.each(in.ask()+" ORDER BY "+in.id+" DESC LIMIT $2", []any{int64(v.school), int64(lyceum.NamesSearched)},
+	err := v.q.each(in.query()+" ORDER BY "+in.id+" DESC LIMIT $2", []any{int64(v.school), int64(lyceum.NamesSearched)},
 		scanNamed(&n), func() error {
 			if len(found) >= limit {
 				return errEnough
@@ -92,7 +92,7 @@ func (v *view) beginning(in *named, text string, limit int) ([]lyceum.Named, err
 	var found []lyceum.Named
 	var n lyceum.Named
 	for _, key := range []string{"n.email_key", "n.name_key"} {
-		err := v.q.each(in.ask()+" AND "+key+" >= $2 AND "+key+" <= $3 ORDER BY "+key+", n.user_id LIMIT $4",
+		err := v.q.each(in.query()+" AND "+key+" >= $2 AND "+key+" <= $3 ORDER BY "+key+", n.user_id LIMIT $4",
 			[]any{int64(v.school), text, text + "\U0010FFFF", int64(limit)}, scanNamed(&n), func() error {
 				if len(found) < limit && !slices.Contains(found, n) {
 					found = append(found, n)

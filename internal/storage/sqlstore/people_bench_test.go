@@ -17,8 +17,8 @@ import (
 //	LYCEUM_PEOPLE=1000000 go test ./internal/storage/sqlstore -run '^$' -bench People -benchtime 100x
 func BenchmarkPeople(b *testing.B) {
 	users := 10_000
-	if asked, err := strconv.Atoi(os.Getenv("LYCEUM_PEOPLE")); err == nil {
-		users = asked
+	if n, err := strconv.Atoi(os.Getenv("LYCEUM_PEOPLE")); err == nil {
+		users = n
 	}
 	eachEngine(b, func(b *testing.B, store *Store) {
 		school := storetest.MakeSchool(b, store)

@@ -142,7 +142,7 @@ func TestFewRowsAreNotFoundAmongAll(t *testing.T) {
 			return err
 		},
 	} {
-		for _, text := range by.asked(t, name, read) {
+		for _, text := range by.statements(t, name, read) {
 			for _, step := range planOf(t, store, text) {
 				if wholeTable.MatchString(step) && !eachYear.MatchString(step) {
 					t.Errorf("%s: %s, in\n%s", name, step, text)
@@ -158,7 +158,7 @@ func TestKnownOfAPersonIsFoundByIndexes(t *testing.T) {
 	t.Parallel()
 	store, by := spied(t)
 	v := store.In(t.Context(), 1)
-	texts := by.asked(t, "what is known of a person", func() error {
+	texts := by.statements(t, "what is known of a person", func() error {
 		return v.EachPersonal(7, func(string, []byte) error { return nil })
 	})
 	var whole []string

@@ -31,7 +31,7 @@ func TestHeldProductsAreFoundByIndexes(t *testing.T) {
 			return err
 		},
 	} {
-		plan := planOf(t, store, by.asked(t, name, read)[0])
+		plan := planOf(t, store, by.statements(t, name, read)[0])
 		for _, step := range plan {
 			// The tables of the statement, unlike its subqueries, have these names.
 			words := strings.Fields(step)

@@ -197,7 +197,7 @@ func TestRowsOfUsersAreFoundByAnIndex(t *testing.T) {
 		}, "INDEX enrollments_user (school_id=? AND user_id=?)"},
 	} {
 		var plan []string
-		for _, text := range by.asked(t, tc.name, tc.read) {
+		for _, text := range by.statements(t, tc.name, tc.read) {
 			if strings.HasPrefix(text, "SELECT") && !strings.HasPrefix(text, "SELECT COALESCE(string_agg(w.kind") {
 				plan = planOf(t, store, text)
 				break
@@ -214,10 +214,10 @@ func TestRowsOfUsersAreFoundByAnIndex(t *testing.T) {
 // one.
 func TestPostgresFindsOneOfManyEnrollments(t *testing.T) {
 	t.Parallel()
-	var asked atomic.Value
+	var query atomic.Value
 	s, err := OpenPostgres(t.Context(), storetest.Postgres(t), Options{Trace: func(text string) {
 		if strings.Contains(text, "FROM progress p") && !strings.Contains(text, "unnest") {
-			asked.Store(text)
+			query.Store(text)
 		}
 	}})
 	if err != nil {
@@ -230,7 +230,7 @@ func TestPostgresFindsOneOfManyEnrollments(t *testing.T) {
 		INSERT INTO enrollments (school_id, enrollment_id, user_id, course_id, enrolled_at)
 		SELECT %[1]d, n, n, 1 + n %% 3, 0 FROM generate_series(1, 2000) n; ANALYZE`, school))
 	storetest.Write(t, s, school, func(tx lyceum.Tx) error { _, _, err := tx.MayBegin(1, 1); return err })
-	text, _ := asked.Load().(string)
+	text, _ := query.Load().(string)
 	for name, explained := range map[string]string{
 		"alone":       placeholder.ReplaceAllString(text, "1"),
 		"with others": placeholder.ReplaceAllString(combine(text, []string{"int4", "int4", "int4"}), "'{1}'"),
@@ -267,7 +267,7 @@ func TestHoldersAreFoundByAnIndex(t *testing.T) {
 			_, err := v.UserSummaries.List(v, of, lyceum.Page{Number: 1, Size: 20})
 			return err
 		}
-		for _, text := range by.asked(t, string(kind), holders) {
+		for _, text := range by.statements(t, string(kind), holders) {
 			if !strings.Contains(text, "FROM reaching") {
 				continue
 			}

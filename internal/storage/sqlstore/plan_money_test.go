@@ -19,7 +19,7 @@ func TestBooksAreReadByIndexes(t *testing.T) {
 	lines(t, store, "SELECT count(*) FROM transactions", 1) // so that the connection learns of the indexes
 	v := store.In(t.Context(), 1)
 	month := lyceum.Period{After: storetest.Day(1), Until: storetest.Day(28)}
-	ask := func(of string, want string, query func() error) {
+	check := func(of string, want string, query func() error) {
 		t.Helper()
 		by.seen = nil
 		if err := query(); err != nil {
@@ -37,45 +37,45 @@ func TestBooksAreReadByIndexes(t *testing.T) {
 		}
 	}
 	nothing := func(*lyceum.Transaction) error { return nil }
-	ask("an affiliate's sales", "transactions_affiliate", func() error {
+	check("an affiliate's sales", "transactions_affiliate", func() error {
 		return v.Transactions.Each(v, lyceum.TransactionQuery{
 			Order: lyceum.OldestFirst, TransactionFilter: lyceum.TransactionFilter{AffiliateID: lyceum.Some(lyceum.AffiliateID(1)), Created: month},
 		}, nothing)
 	})
-	ask("an author's sales", "transactions_author", func() error {
+	check("an author's sales", "transactions_author", func() error {
 		return v.Transactions.Each(v, lyceum.TransactionQuery{
 			Order: lyceum.OldestFirst, TransactionFilter: lyceum.TransactionFilter{AuthorID: lyceum.Some(lyceum.AuthorID(1)), Created: month},
 		}, nothing)
 	})
-	ask("steps of an affiliate's sales", "movements_at", func() error {
+	check("steps of an affiliate's sales", "movements_at", func() error {
 		_, err := lyceum.All(v.Movements, v, lyceum.MovementFilter{Affiliate: lyceum.Some(lyceum.AffiliateID(1)), In: lyceum.Some(month)})
 		return err
 	})
-	ask("a refund by its reference", "movements_reference", func() error {
+	check("a refund by its reference", "movements_reference", func() error {
 		_, err := lyceum.All(v.Movements, v, lyceum.MovementFilter{Reference: lyceum.Some("re_1"), Kinds: []lyceum.MovementKind{lyceum.Refunded}})
 		return err
 	})
-	ask("a dispute by its reference", "disputes_reference", func() error {
+	check("a dispute by its reference", "disputes_reference", func() error {
 		_, err := lyceum.All(v.Disputes, v, lyceum.DisputeFilter{Reference: lyceum.Some("dp_1")})
 		return err
 	})
-	ask("the disputes of a sale", "disputes_sale", func() error {
+	check("the disputes of a sale", "disputes_sale", func() error {
 		_, err := lyceum.All(v.Disputes, v, lyceum.DisputeFilter{Sale: lyceum.Some(lyceum.SaleID(1))})
 		return err
 	})
-	ask("the movements of a transaction", "movements_transaction", func() error {
+	check("the movements of a transaction", "movements_transaction", func() error {
 		_, _, err := v.Movements.First(v, lyceum.MovementFilter{Transaction: lyceum.Some(lyceum.TransactionID(1)), Newest: true})
 		return err
 	})
-	ask("the movements of a sale", "movements_sale", func() error {
+	check("the movements of a sale", "movements_sale", func() error {
 		_, err := lyceum.All(v.Movements, v, lyceum.MovementFilter{Sale: lyceum.Some(lyceum.SaleID(1))})
 		return err
 	})
-	ask("the name of a payment", "charge_references_transaction", func() error {
+	check("the name of a payment", "charge_references_transaction", func() error {
 		_, err := v.References.Find(v, 1)
 		return err
 	})
-	ask("a payment by its reference", "charge_references_key", func() error {
+	check("a payment by its reference", "charge_references_key", func() error {
 		_, err := lyceum.All(v.References, v, lyceum.ReferenceFilter{AnyCase: lyceum.Some("ch_1")})
 		return err
 	})

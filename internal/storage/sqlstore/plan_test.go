@@ -27,7 +27,7 @@ func TestR25_IndexesLeaveOutWhatIsPassedOver(t *testing.T) {
 	}
 	for _, tc := range []struct {
 		name, statement, index string
-		ask                    func() error
+		read                   func() error
 	}{
 		{"kept webhooks", "FROM webhooks", "webhooks_standing", webhooks(lyceum.WebhookFilter{Kept: true})},
 		{"live webhooks", "FROM webhooks", "webhooks_standing", webhooks(lyceum.WebhookFilter{Kept: true, Live: true})},
@@ -37,7 +37,7 @@ func TestR25_IndexesLeaveOutWhatIsPassedOver(t *testing.T) {
 		})},
 		{"tags of a user", "UPDATE journal", "journal_details", said(func(tx lyceum.Tx) error { return tx.EraseTraces(1) })},
 	} {
-		texts := slices.DeleteFunc(by.asked(t, tc.name, tc.ask), func(text string) bool {
+		texts := slices.DeleteFunc(by.statements(t, tc.name, tc.read), func(text string) bool {
 			return !strings.Contains(text, tc.statement)
 		})
 		if len(texts) != 1 {

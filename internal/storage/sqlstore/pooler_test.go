@@ -172,7 +172,7 @@ func (p *pooler) transaction(ctx context.Context, backend *pgproto3.Backend) boo
 			}
 		}
 		s.Frontend.Send(query)
-		status, err := answers(s.Frontend, backend)
+		status, err := forward(s.Frontend, backend)
 		if err != nil {
 			return false
 		}
@@ -183,9 +183,9 @@ func (p *pooler) transaction(ctx context.Context, backend *pgproto3.Backend) boo
 	}
 }
 
-// answers sends a query to the server and its results to the client, and returns the transaction
+// forward sends a query to the server and its results to the client, and returns the transaction
 // status.
-func answers(server *pgproto3.Frontend, client *pgproto3.Backend) (byte, error) {
+func forward(server *pgproto3.Frontend, client *pgproto3.Backend) (byte, error) {
 	if err := server.Flush(); err != nil {
 		return 0, err
 	}
@@ -269,20 +269,20 @@ func TestPoolersOfUpgrades(t *testing.T) {
 func TestStatementsArePrepared(t *testing.T) {
 	t.Parallel()
 	place := storetest.Postgres(t)
-	for _, asked := range []string{"default_query_exec_mode=simple_protocol", "statement_cache_capacity=0"} {
+	for _, option := range []string{"default_query_exec_mode=simple_protocol", "statement_cache_capacity=0"} {
 		at, err := url.Parse(place)
 		if err != nil {
 			t.Fatal(err)
 		}
-		at.RawQuery = strings.Trim(at.RawQuery+"&"+asked, "&")
+		at.RawQuery = strings.Trim(at.RawQuery+"&"+option, "&")
 		store, err := sqlstore.OpenPostgres(t.Context(), at.String(), sqlstore.Options{})
 		if err != nil {
-			t.Fatal(asked, err)
+			t.Fatal(option, err)
 		}
 		defer store.Close()
 		school := storetest.MakeSchool(t, store)
 		if last, err := store.In(t.Context(), school).LastEntry(); err != nil || last == 0 {
-			t.Errorf("%s: the last entry is %d, %v", asked, last, err)
+			t.Errorf("%s: the last entry is %d, %v", option, last, err)
 		}
 	}
 }

@@ -163,7 +163,7 @@ func (s *Store) conclude(g *group, members []*change, err error) error {
 		}
 		return &lostError{errors.Join(errGuessed, err)}
 	case err == nil && g.provisional != nil:
-		return s.retell(g, members)
+		return s.rerunCommitted(g, members)
 	}
 	return err
 }

@@ -33,10 +33,10 @@ var (
 
 // admits checks new connections, after the check that the database URL asks for. If a server is
 // rejected, the next one in the URL is tried.
-func (p *primary) admits(asked pgconn.ValidateConnectFunc) pgconn.ValidateConnectFunc {
+func (p *primary) admits(configured pgconn.ValidateConnectFunc) pgconn.ValidateConnectFunc {
 	return func(ctx context.Context, conn *pgconn.PgConn) error {
-		if asked != nil {
-			if err := asked(ctx, conn); err != nil {
+		if configured != nil {
+			if err := configured(ctx, conn); err != nil {
 				return err
 			}
 		}

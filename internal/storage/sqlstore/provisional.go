@@ -96,7 +96,7 @@ func (p *provisional) follow(low, high trial) bool {
 	}
 	for i := range high.log {
 		a, b := &low.log[i], &high.log[i]
-		if !a.goesWhere(b) {
+		if !a.writesLike(b) {
 			return false
 		}
 		values, follows, ok := p.followEach(low.counters(lyceum.SchoolID(a.school)), a.values, b.values)
@@ -171,8 +171,8 @@ func (p *provisional) read() (map[lyceum.SchoolID]map[string]int64, error) {
 	return of, nil
 }
 
-// goesWhere reports whether two edits write a row in the same way, whatever its values.
-func (w *edit) goesWhere(other *edit) bool {
+// writesLike reports whether two edits write a row in the same way, whatever its values.
+func (w *edit) writesLike(other *edit) bool {
 	return w.table == other.table && w.update == other.update && w.school == other.school &&
 		len(w.values) == len(other.values)
 }
@@ -258,9 +258,9 @@ func (s *Store) rerun(g *group, members []*change) error {
 	return nil
 }
 
-// retell runs the changes of a committed group once more with the counters of the database
+// rerunCommitted runs the changes of a committed group once more with the counters of the database
 // instead of the provisional ones, for the results that they return to their callers.
-func (s *Store) retell(g *group, members []*change) error {
+func (s *Store) rerunCommitted(g *group, members []*change) error {
 	counters, err := g.provisional.read()
 	if err != nil {
 		return &commitError{err}
@@ -298,7 +298,7 @@ func confirms(written, run trial) bool {
 		if a.values == nil { // dropped, because there were too many rows
 			continue
 		}
-		if !a.goesWhere(b) {
+		if !a.writesLike(b) {
 			return false
 		}
 		of := run.counters(lyceum.SchoolID(a.school))

@@ -39,8 +39,8 @@ type queue struct {
 
 	leastFollowing int // the constant, except in tests
 
-	answered int       // callers of shared groups that have not come back yet
-	lately   time.Time // when a change was last answered or added
+	awaited int       // callers of shared groups that have not come back yet
+	lately  time.Time // when a change was last done or added
 }
 
 // hand is a group of changes that a writer has taken.
@@ -90,13 +90,13 @@ func (l *queue) freeFor(slow bool) *int {
 func (l *queue) add(c *change) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.answered, l.lately = max(l.answered-1, 0), c.since
+	l.awaited, l.lately = max(l.awaited-1, 0), c.since
 	if len(l.waiting[c.school]) == 0 {
 		l.order = append(l.order, c.school)
 	}
 	l.waiting[c.school] = append(l.waiting[c.school], c)
 	if l.mayBeTaken(c.school) {
-		l.tell()
+		l.signal()
 	}
 }
 
@@ -132,7 +132,7 @@ func (l *queue) sent(h *hand) {
 		clear(l.halved)
 	}
 	if h.sent, l.halved[school] = true, true; l.mayBeTaken(school) {
-		l.tell()
+		l.signal()
 	}
 }
 
@@ -151,13 +151,13 @@ func (l *queue) gathers(now time.Time) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if now.Sub(l.lately) > lull {
-		l.answered = 0
+		l.awaited = 0
 	}
-	return l.answered > 0 && l.free[0] == l.writers && (l.writers == 1 || len(l.order) < 2)
+	return l.awaited > 0 && l.free[0] == l.writers && (l.writers == 1 || len(l.order) < 2)
 }
 
-// tell wakes a writer.
-func (l *queue) tell() {
+// signal wakes a writer.
+func (l *queue) signal() {
 	select {
 	case l.wake <- struct{}{}:
 	default:
@@ -235,7 +235,7 @@ func (l *queue) take() *hand {
 	}
 	l.order = slices.Concat(others, next)
 	if more || len(h.changes) == maxGroup {
-		l.tell()
+		l.signal()
 	}
 	return h
 }
@@ -269,17 +269,17 @@ func (l *queue) slowed(h *hand, school lyceum.SchoolID, rest, again []*change) {
 	l.leave(h, school)
 	h.changes = rest
 	l.again(again)
-	l.tell()
+	l.signal()
 }
 
-// finish ends a group, of which answered changes are done. The rest, for which there was no time,
+// finish ends a group in which done changes were completed. The rest, for which there was no time,
 // come first in the next group. The school of a slow group is no longer slow if its turn came
 // quickly.
-func (l *queue) finish(h *hand, answered int, rest []*change, quickly bool) {
+func (l *queue) finish(h *hand, done int, rest []*change, quickly bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.lately = time.Now(); answered > 1 {
-		l.answered += answered
+	if l.lately = time.Now(); done > 1 {
+		l.awaited += done
 	}
 	for _, c := range h.changes {
 		l.leave(h, c.school)

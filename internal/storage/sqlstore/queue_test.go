@@ -461,23 +461,23 @@ func TestWriterGathers(t *testing.T) {
 	t.Parallel()
 	begin := time.Now()
 	for _, c := range []struct {
-		name     string
-		answered int // of a group of three
-		back     []lyceum.SchoolID
-		late     time.Duration // since a change was added
-		another  bool          // another writer has a group
-		single   bool          // there is a single writer
-		want     bool
+		name    string
+		done    int // of a group of three
+		back    []lyceum.SchoolID
+		late    time.Duration // since a change was added
+		another bool          // another writer has a group
+		single  bool          // there is a single writer
+		want    bool
 	}{
-		{name: "nobody has come", answered: 3, want: true},
-		{name: "one is missing", answered: 3, back: []lyceum.SchoolID{1, 1}, late: lull, want: true},
-		{name: "all have come", answered: 3, back: []lyceum.SchoolID{1, 1, 1}},
-		{name: "more have come", answered: 3, back: []lyceum.SchoolID{1, 1, 1, 1}},
-		{name: "nobody has come for a while", answered: 3, back: []lyceum.SchoolID{1, 1}, late: lull + 1},
-		{name: "nobody shared a commit", answered: 1},
-		{name: "two schools wait", answered: 3, back: []lyceum.SchoolID{1, 2}},
-		{name: "two schools wait for one writer", answered: 3, back: []lyceum.SchoolID{1, 2}, single: true, want: true},
-		{name: "another writer is at work", answered: 3, back: []lyceum.SchoolID{1}, another: true},
+		{name: "nobody has come", done: 3, want: true},
+		{name: "one is missing", done: 3, back: []lyceum.SchoolID{1, 1}, late: lull, want: true},
+		{name: "all have come", done: 3, back: []lyceum.SchoolID{1, 1, 1}},
+		{name: "more have come", done: 3, back: []lyceum.SchoolID{1, 1, 1, 1}},
+		{name: "nobody has come for a while", done: 3, back: []lyceum.SchoolID{1, 1}, late: lull + 1},
+		{name: "nobody shared a commit", done: 1},
+		{name: "two schools wait", done: 3, back: []lyceum.SchoolID{1, 2}},
+		{name: "two schools wait for one writer", done: 3, back: []lyceum.SchoolID{1, 2}, single: true, want: true},
+		{name: "another writer is at work", done: 3, back: []lyceum.SchoolID{1}, another: true},
 	} {
 		l := newQueue(2, 0, 0)
 		if c.single {
@@ -491,7 +491,7 @@ func TestWriterGathers(t *testing.T) {
 			l.add(&change{school: 9})
 			l.take()
 		}
-		l.finish(h, c.answered, nil, true)
+		l.finish(h, c.done, nil, true)
 		l.lately = begin
 		for _, school := range c.back {
 			l.add(&change{school: school, since: begin})

@@ -26,9 +26,9 @@ func TestReadsEndWithTheirContext(t *testing.T) {
 	school := storetest.MakeSchool(t, s)
 	for range 2 {
 		ctx, cancel := context.WithCancel(t.Context())
-		var askers sync.WaitGroup
+		var callers sync.WaitGroup
 		for i := range mostReaders {
-			askers.Go(func() {
+			callers.Go(func() {
 				read := func(q *session) error {
 					var n int64
 					return q.each(endless, nil, []any{scanInt(&n)}, func() error { return nil })
@@ -46,7 +46,7 @@ func TestReadsEndWithTheirContext(t *testing.T) {
 			<-begun
 		}
 		cancel()
-		askers.Wait()
+		callers.Wait()
 		if _, err := s.In(t.Context(), school).GetSchool(); err != nil {
 			t.Error(err)
 		}

@@ -74,7 +74,7 @@ func (s *Store) CreateSchool(ctx context.Context, school lyceum.School, actor st
 	if school.ID < 0 {
 		return lyceum.School{}, lyceum.Invalidf("a school's id must be from 1 to %d", lyceum.MaxID)
 	}
-	asked := school.ID
+	requested := school.ID
 	if school.Policy == (lyceum.SalePolicy{}) {
 		school.Policy = lyceum.DefaultSalePolicy()
 	}
@@ -85,7 +85,7 @@ func (s *Store) CreateSchool(ctx context.Context, school lyceum.School, actor st
 		school.TimeZone = lyceum.UTC
 	}
 	err := s.write(ctx, 0, func(q *session) error { // school 0 locks the number of schools
-		school.ID = asked
+		school.ID = requested
 		all := s.newTx(q, lyceum.Stamp{})
 		if school.ID == 0 {
 			id, err := all.nextID(schoolSequence)

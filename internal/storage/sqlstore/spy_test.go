@@ -120,8 +120,8 @@ func (s *spy) note(text string) {
 	s.seen = append(s.seen, sqliteText(text))
 }
 
-// asked returns the statements that a read runs, at least one.
-func (s *spy) asked(t *testing.T, name string, read func() error) []string {
+// statements returns the statements that a read runs, at least one.
+func (s *spy) statements(t *testing.T, name string, read func() error) []string {
 	t.Helper()
 	s.mu.Lock()
 	s.seen = nil

@@ -166,12 +166,12 @@ func (p *pipeline) commit() error {
 // committed returns the error of commit for the result of statement i of n, the last of which is
 // the commit.
 func committed(i, n int, tag pgconn.CommandTag, err error) error {
-	switch _, answered := errors.AsType[*pgconn.PgError](err); {
+	switch _, rejected := errors.AsType[*pgconn.PgError](err); {
 	case err == nil && i == n-1 && tag.String() == "ROLLBACK":
 		return &commitError{pgx.ErrTxCommitRollback}
 	case err == nil:
 		return nil
-	case answered && i < n-1:
+	case rejected && i < n-1:
 		return &queuedError{i, err}
 	}
 	return &commitError{err}
