@@ -28,7 +28,7 @@ func (o *object) Read(b []byte) (int, error) {
 		return 0, io.EOF
 	}
 	if o.body == nil {
-		if err := o.ask(); err != nil {
+		if err := o.request(); err != nil {
 			return 0, err
 		}
 	}
@@ -47,7 +47,7 @@ func (o *object) Read(b []byte) (int, error) {
 	return n, err
 }
 
-func (o *object) ask() error {
+func (o *object) request() error {
 	ctx, stop := context.WithCancel(o.ctx)
 	var options minio.GetObjectOptions
 	err := options.SetMatchETag(o.tag)

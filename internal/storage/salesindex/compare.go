@@ -30,14 +30,14 @@ func (s *Store) Compare(ctx context.Context, id lyceum.SchoolID, progress func(s
 	if err != nil {
 		return Comparison{}, err
 	}
-	var told differences
+	var diffs differences
 	err = s.atMoment(ctx, k, func(v lyceum.View, indexed *version, err error) error {
 		if err == nil {
-			told, err = s.differences(v, indexed, progress)
+			diffs, err = s.differences(v, indexed, progress)
 		}
 		return err
 	})
-	return Comparison{Differences: told, Bytes: k.bytes.Load()}, err
+	return Comparison{Differences: diffs, Bytes: k.bytes.Load()}, err
 }
 
 // differences are sentences, limited to maxDifferences of each kind.
@@ -53,7 +53,7 @@ func (d *differences) note(kind []string) {
 	*d = append(*d, kind...)
 }
 
-func (s *Store) differences(database lyceum.View, v *version, progress func(int)) (told differences, err error) {
+func (s *Store) differences(database lyceum.View, v *version, progress func(int)) (diffs differences, err error) {
 	all := v.query(&lyceum.TransactionFilter{})
 	var sales, totals, plans []string
 	counts := tally{}
@@ -79,9 +79,9 @@ func (s *Store) differences(database lyceum.View, v *version, progress func(int)
 		return nil, err
 	}
 	if n != v.len() {
-		told.note([]string{fmt.Sprintf("the database has %d transactions and the index %d", n, v.len())})
+		diffs.note([]string{fmt.Sprintf("the database has %d transactions and the index %d", n, v.len())})
 	}
-	told.note(sales)
+	diffs.note(sales)
 	for value, want := range counts {
 		f := value.filter()
 		if q := v.query(&f); q.len() != want {
@@ -90,15 +90,15 @@ func (s *Store) differences(database lyceum.View, v *version, progress func(int)
 		}
 	}
 	slices.Sort(totals)
-	told.note(totals)
+	diffs.note(totals)
 	err = database.PricingPlans.Each(database, lyceum.PricingPlanFilter{}, func(p *lyceum.PricingPlan) error {
 		if v.main.courses[p.ID] != p.CourseID {
 			plans = append(plans, fmt.Sprintf("the index has pricing plan %d in another course", p.ID))
 		}
 		return nil
 	})
-	told.note(plans)
-	return told, err
+	diffs.note(plans)
+	return diffs, err
 }
 
 // value is a value by which a filter can select on its own. The kinds after the last one are the

@@ -44,8 +44,8 @@ func TestCompare(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if told := strings.Join(got.Differences, "\n"); (told == "") != (tc.want == "") || !strings.Contains(told, tc.want) {
-				t.Errorf("differences %q, want one with %q", told, tc.want)
+			if text := strings.Join(got.Differences, "\n"); (text == "") != (tc.want == "") || !strings.Contains(text, tc.want) {
+				t.Errorf("differences %q, want one with %q", text, tc.want)
 			}
 		})
 	}

@@ -13,14 +13,14 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/salesindex"
 )
 
-// question is a page that readers request repeatedly.
-type question struct {
+// listQuery is a page that readers request repeatedly.
+type listQuery struct {
 	f lyceum.TransactionFilter
 	o lyceum.Order
 	p lyceum.Page
 }
 
-var questions = []question{
+var listQueries = []listQuery{
 	{p: lyceum.Page{Number: 1, Size: 20}},
 	{p: lyceum.Page{Number: 3, Size: 50}, o: lyceum.OldestFirst},
 	{f: lyceum.TransactionFilter{UserID: lyceum.Some(lyceum.UserID(2))}, p: lyceum.Page{Number: 2, Size: 10}},
@@ -41,7 +41,7 @@ func digest(total int64, rows []lyceum.Transaction) uint64 {
 	return sum
 }
 
-func (m *model) answer(sorted []lyceum.Transaction, q question) uint64 {
+func (m *model) digestOf(sorted []lyceum.Transaction, q listQuery) uint64 {
 	var passed []lyceum.Transaction
 	for i := range sorted {
 		if q.f.Match(&sorted[i], m.courses[sorted[i].PricingPlanID]) {
@@ -85,19 +85,19 @@ func TestReadersSeeOneVersion(t *testing.T) {
 		for int(x.Version().Number) >= len(want) {
 			want = append(want, nil)
 		}
-		var answers []uint64
+		var digests []uint64
 		sorted := m.sorted()
-		for _, q := range questions {
-			answers = append(answers, m.answer(sorted, q))
+		for _, q := range listQueries {
+			digests = append(digests, m.digestOf(sorted, q))
 		}
-		want[x.Version().Number] = answers
+		want[x.Version().Number] = digests
 	}
 	note()
 
 	type seen struct {
-		question int
-		version  int64
-		digest   uint64
+		query   int
+		version int64
+		digest  uint64
 	}
 	var done atomic.Bool
 	var wait sync.WaitGroup
@@ -106,9 +106,9 @@ func TestReadersSeeOneVersion(t *testing.T) {
 		all[i] = map[seen]struct{}{}
 		wait.Go(func() {
 			for n := i; !done.Load(); n++ {
-				q := questions[n%len(questions)]
+				q := listQueries[n%len(listQueries)]
 				listing := x.Find(q.f, q.o, q.p)
-				all[i][seen{n % len(questions), listing.Version.Number, digest(listing.Total, listing.All())}] = struct{}{}
+				all[i][seen{n % len(listQueries), listing.Version.Number, digest(listing.Total, listing.All())}] = struct{}{}
 			}
 		})
 	}
@@ -146,8 +146,8 @@ func TestReadersSeeOneVersion(t *testing.T) {
 	for _, of := range all {
 		for s := range of {
 			versions[s.version] = struct{}{}
-			if want[s.version][s.question] != s.digest {
-				t.Fatalf("question %d at version %d: an answer that was never true", s.question, s.version)
+			if want[s.version][s.query] != s.digest {
+				t.Fatalf("question %d at version %d: an answer that was never true", s.query, s.version)
 			}
 		}
 	}

@@ -40,7 +40,7 @@ func Impatient(t testing.TB) {
 // Settle waits until the list of a school is served from its index, if it can have one.
 func (s *Store) Settle(t testing.TB, id lyceum.SchoolID) {
 	t.Helper()
-	if !storetest.Await(func() bool { return s.ask(id) != nil || s.ctx.Err() != nil || s.failed.Load() > 0 }) {
+	if !storetest.Await(func() bool { return s.serving(id) != nil || s.ctx.Err() != nil || s.failed.Load() > 0 }) {
 		t.Fatalf("school %d has no index", id)
 	}
 }
@@ -51,8 +51,8 @@ func (s *Store) Shrink(memory int64) {
 	s.measure()
 }
 
-// Answering returns the schools whose list is served from an index.
-func (s *Store) Answering() (ids []lyceum.SchoolID) {
+// Serving returns the schools whose list is served from an index.
+func (s *Store) Serving() (ids []lyceum.SchoolID) {
 	for k := range s.each {
 		if k.ready.Load() != nil {
 			ids = append(ids, k.id)

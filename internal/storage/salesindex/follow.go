@@ -18,7 +18,7 @@ func (s *Store) follow() {
 		case <-s.ctx.Done():
 			return
 		}
-		ids := s.asked()
+		ids := s.queried()
 		if len(ids) == 0 {
 			continue
 		}
@@ -37,8 +37,8 @@ func (s *Store) follow() {
 	}
 }
 
-// asked returns the schools that were queried.
-func (s *Store) asked() (ids []lyceum.SchoolID) {
+// queried returns the schools that were queried.
+func (s *Store) queried() (ids []lyceum.SchoolID) {
 	for k := range s.each {
 		ids = append(ids, k.id)
 	}
@@ -136,8 +136,8 @@ func megabytes(bytes int64) int64 { return (bytes + 1<<20 - 1) >> 20 }
 func (s *Store) evict(but *school, before time.Time) bool {
 	var oldest *school
 	for k := range s.each {
-		if k != but && k.bytes.Load() > 0 && k.asked.Load() < before.UnixNano() &&
-			(oldest == nil || k.asked.Load() < oldest.asked.Load()) {
+		if k != but && k.bytes.Load() > 0 && k.lastQuery.Load() < before.UnixNano() &&
+			(oldest == nil || k.lastQuery.Load() < oldest.lastQuery.Load()) {
 			oldest = k
 		}
 	}

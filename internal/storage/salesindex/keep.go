@@ -45,7 +45,7 @@ func (s *Store) Resume() {
 	s.work.Go(func() {
 		for _, id := range ids {
 			if k := s.of(id); s.claim(k) {
-				k.asked.Store(time.Now().UnixNano()) // so that later ones do not evict it
+				k.lastQuery.Store(time.Now().UnixNano()) // so that later ones do not evict it
 				s.run(k)
 			}
 		}

@@ -38,7 +38,7 @@ func (s *Store) atMoment(ctx context.Context, k *school, read func(lyceum.View, 
 // the underlying store serves them.
 func (s *Store) SalesAtOnce(ctx context.Context, id lyceum.SchoolID, read func(lyceum.View) error) error {
 	k := s.of(id)
-	if s.ask(id) == nil && s.await(ctx, k) == nil {
+	if s.serving(id) == nil && s.await(ctx, k) == nil {
 		return s.AtOnce(ctx, id, read)
 	}
 	return s.atMoment(ctx, k, func(v lyceum.View, indexed *version, err error) error {

@@ -147,9 +147,9 @@ func TestResume(t *testing.T) {
 	c := &counted{Store: p.database()}
 	s := over(t, c, salesindex.Options{Memory: enough, Folder: p.folder()})
 	s.Resume()
-	await(t, "all answer", func() bool { return len(s.Answering()) == len(schools) })
-	if answers := s.Answering(); !slices.Equal(answers, schools) || c.reads.Load() != 0 {
-		t.Errorf("schools %v answer after %d builds, want %v after none", answers, c.reads.Load(), schools)
+	await(t, "all answer", func() bool { return len(s.Serving()) == len(schools) })
+	if serving := s.Serving(); !slices.Equal(serving, schools) || c.reads.Load() != 0 {
+		t.Errorf("schools %v answer after %d builds, want %v after none", serving, c.reads.Load(), schools)
 	}
 }
 
@@ -237,7 +237,7 @@ func TestHistories(t *testing.T) {
 			h.step()
 			h.compare()
 		}
-		h.check(r, asked{h.store.Store, h.school, t}, []lyceum.TransactionFilter{{}, {Chargeback: lyceum.Some(false), PricingPlanID: lyceum.Some(lyceum.PricingPlanID(1))}})
+		h.check(r, throughStore{h.store.Store, h.school, t}, []lyceum.TransactionFilter{{}, {Chargeback: lyceum.Some(false), PricingPlanID: lyceum.Some(lyceum.PricingPlanID(1))}})
 		h.end()
 	})
 	t.Logf("%d histories of %d steps", histories, steps)
@@ -267,7 +267,7 @@ func (h *history) start() {
 	var readers sync.WaitGroup
 	readers.Go(func() {
 		for n := 0; !done.Load(); n++ {
-			q := questions[n%len(questions)]
+			q := listQueries[n%len(listQueries)]
 			if _, err := h.store.FindTransactions(context.Background(), h.school, q.f, q.o, q.p); err != nil {
 				h.place.t.Error(err)
 			}
@@ -357,19 +357,19 @@ func (h *history) change(store lyceum.Store) {
 	})
 }
 
-// asked is a store as a lister of one school.
-type asked struct {
+// throughStore is a store as a lister of one school.
+type throughStore struct {
 	lyceum.Store
 
 	school lyceum.SchoolID
 	t      testing.TB
 }
 
-func (a asked) Len() int {
+func (a throughStore) Len() int {
 	return int(a.Find(lyceum.TransactionFilter{}, lyceum.NewestFirst, lyceum.Page{Number: 1, Size: 1}).Total)
 }
 
-func (a asked) Find(f lyceum.TransactionFilter, o lyceum.Order, p lyceum.Page) lyceum.TransactionListing {
+func (a throughStore) Find(f lyceum.TransactionFilter, o lyceum.Order, p lyceum.Page) lyceum.TransactionListing {
 	listing, err := a.FindTransactions(a.t.Context(), a.school, f, o, p)
 	if err != nil {
 		a.t.Fatal(err)
@@ -377,7 +377,7 @@ func (a asked) Find(f lyceum.TransactionFilter, o lyceum.Order, p lyceum.Page) l
 	return listing
 }
 
-func (a asked) Each(f lyceum.TransactionFilter, o lyceum.Order, visit func(*lyceum.Transaction) error) error {
+func (a throughStore) Each(f lyceum.TransactionFilter, o lyceum.Order, visit func(*lyceum.Transaction) error) error {
 	v := a.In(a.t.Context(), a.school)
 	return v.Transactions.Each(v, lyceum.TransactionQuery{TransactionFilter: f, Order: o}, visit)
 }
@@ -390,5 +390,5 @@ func (h *history) compare() {
 	all := filters(hour, n)
 	r := rand.New(rand.NewPCG(uint64(n(1000)), 1))
 	r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-	h.check(h.r, asked{h.store, h.school, h.place.t}, all[:40])
+	h.check(h.r, throughStore{h.store, h.school, h.place.t}, all[:40])
 }

@@ -29,9 +29,9 @@ func (s *state) follows(origin string, last lyceum.Entry) bool {
 
 // school is the index of one school, if it has one.
 type school struct {
-	id    lyceum.SchoolID
-	ready atomic.Pointer[Index] // serves lists; nil if the underlying store does
-	asked atomic.Int64          // when it was last queried, in Unix nanoseconds
+	id        lyceum.SchoolID
+	ready     atomic.Pointer[Index] // serves lists; nil if the underlying store does
+	lastQuery atomic.Int64          // when it was last queried, in Unix nanoseconds
 
 	building atomic.Pointer[chan struct{}] // closed when the build has ended; nil if none is in progress
 	later    atomic.Int64                  // time before which nothing is built, in Unix nanoseconds

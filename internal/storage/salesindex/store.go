@@ -94,10 +94,10 @@ func (s *Store) each(yield func(*school) bool) {
 	s.schools.Range(func(_, k any) bool { return yield(k.(*school)) })
 }
 
-// ask returns the index that serves a school now, or nil after starting to build one.
-func (s *Store) ask(id lyceum.SchoolID) *Index {
+// serving returns the index that serves a school now, or nil after starting to build one.
+func (s *Store) serving(id lyceum.SchoolID) *Index {
 	k := s.of(id)
-	k.asked.Store(time.Now().UnixNano())
+	k.lastQuery.Store(time.Now().UnixNano())
 	if x := k.ready.Load(); x != nil {
 		s.hits.Add(1)
 		return x
@@ -111,7 +111,7 @@ func (s *Store) ask(id lyceum.SchoolID) *Index {
 // would have to read all sales for the list, find waits for an index that is being built, for
 // about as long as that would take.
 func (s *Store) find(ctx context.Context, id lyceum.SchoolID, f *lyceum.TransactionFilter) *Index {
-	x := s.ask(id)
+	x := s.serving(id)
 	if x != nil || f.UserID.Present || !f.PricingPlanID.Present && !f.CourseID.Present && !f.AffiliateID.Present &&
 		!f.AuthorID.Present {
 		return x

@@ -285,12 +285,12 @@ func TestLeastAskedGoesFirst(t *testing.T) {
 	s.Settle(t, schools[0])
 	taken := s.Stats().Bytes
 	s.Shrink(taken - 1)
-	if answers := s.Answering(); !slices.Equal(answers, []lyceum.SchoolID{schools[0], schools[2]}) {
-		t.Errorf("schools %v answer, of %v the second should have gone", answers, schools)
+	if serving := s.Serving(); !slices.Equal(serving, []lyceum.SchoolID{schools[0], schools[2]}) {
+		t.Errorf("schools %v answer, of %v the second should have gone", serving, schools)
 	}
 	s.Shrink(1)
-	if answers := s.Answering(); len(answers) > 0 {
-		t.Errorf("schools %v answer without memory", answers)
+	if serving := s.Serving(); len(serving) > 0 {
+		t.Errorf("schools %v answer without memory", serving)
 	}
 	same(t, s, s.Store, schools[1], 1)
 }
@@ -359,20 +359,20 @@ func TestBehind(t *testing.T) {
 	sales[3].AmountRefunded = sales[3].FinalPrice + 1
 	storetest.Write(t, s, school, save(sales[3]))
 	same(t, s, s.Store, school, 1)
-	if answers := s.Answering(); len(answers) > 0 {
+	if serving := s.Serving(); len(serving) > 0 {
 		t.Error("an index answers that is behind")
 	}
 	b.now.Store(false)
-	await(t, "it comes back by itself", func() bool { return len(s.Answering()) > 0 })
+	await(t, "it comes back by itself", func() bool { return len(s.Serving()) > 0 })
 	same(t, s, s.Store, school, 2)
 
 	b.now.Store(true)
-	await(t, "it notices without a write", func() bool { return len(s.Answering()) == 0 })
+	await(t, "it notices without a write", func() bool { return len(s.Serving()) == 0 })
 
 	b.now.Store(false)
 	s.Settle(t, school)
 	b.short.Store(true)
-	await(t, "it notices another database in its place", func() bool { return len(s.Answering()) == 0 })
+	await(t, "it notices another database in its place", func() bool { return len(s.Serving()) == 0 })
 }
 
 // TestManyChangesAtOnce checks that a backlog that is read in several parts becomes one version.
@@ -410,7 +410,7 @@ func TestManyChangesAtOnce(t *testing.T) {
 		}
 	}
 	same(t, s, below, school, 4)
-	if fmt.Sprint(s.Answering()) != fmt.Sprint([]lyceum.SchoolID{school}) {
+	if fmt.Sprint(s.Serving()) != fmt.Sprint([]lyceum.SchoolID{school}) {
 		t.Error("the index does not answer")
 	}
 }
@@ -431,17 +431,17 @@ func (l onLog) Handle(_ context.Context, r slog.Record) error {
 // goroutine that built it is still working.
 func TestStatsTellOneState(t *testing.T) {
 	var s *salesindex.Store
-	told := make(chan salesindex.Stats, 1)
+	reported := make(chan salesindex.Stats, 1)
 	log := onLog{slog.NewTextHandler(io.Discard, nil), func(message string) {
 		if message == "sales index ready" {
-			told <- s.Stats()
+			reported <- s.Stats()
 		}
 	}}
 	s = over(t, openSQLite(t), salesindex.Options{Memory: enough, Log: slog.New(log)})
 	school := storetest.MakeSchool(t, s)
 	storetest.Ledger(t, s, school, 5, 100)
 	s.Settle(t, school)
-	if stats := <-told; stats.Schools != 1 || stats.Building != 0 || stats.Sales != 100 || stats.Behind != 0 {
+	if stats := <-reported; stats.Schools != 1 || stats.Building != 0 || stats.Sales != 100 || stats.Behind != 0 {
 		t.Errorf("%+v, want one school that answers and none that is built", stats)
 	}
 }

@@ -13,7 +13,7 @@ import (
 func (s *Store) SumSales(
 	ctx context.Context, id lyceum.SchoolID, queries ...lyceum.SalesSumQuery,
 ) ([][]lyceum.SalesSum, error) {
-	if x := s.ask(id); x != nil {
+	if x := s.serving(id); x != nil {
 		return x.Sum(queries...)
 	}
 	return s.Store.SumSales(ctx, id, queries...)

@@ -13,11 +13,11 @@ import (
 func sumQueries(hour func() time.Time, n func(to int32) int32) []lyceum.SalesSumQuery {
 	var list []lyceum.SalesSumQuery
 	all := filters(hour, n)
-	asked := []lyceum.TransactionFilter{{}, {}, all[n(1<<6-1)]}
+	queried := []lyceum.TransactionFilter{{}, {}, all[n(1<<6-1)]}
 	for bit := range 6 {
-		asked = append(asked, all[1<<bit]) // a single condition
+		queried = append(queried, all[1<<bit]) // a single condition
 	}
-	for _, f := range asked {
+	for _, f := range queried {
 		f.Created = lyceum.Period{}
 		first := lyceum.Day{Year: 2023, Month: 12, Day: 31}.Add(int(n(4)))
 		q := lyceum.SalesSumQuery{

@@ -107,7 +107,7 @@ func TestJournalThatGoesAnotherWay(t *testing.T) {
 	s.Settle(t, school)
 
 	at.Store(nil)
-	await(t, "the index stops answering", func() bool { return len(s.Answering()) == 0 })
+	await(t, "the index stops answering", func() bool { return len(s.Serving()) == 0 })
 	later := lyceum.Stamp{School: school, At: storetest.Begin.Add(time.Hour), Actor: "test"}
 	for _, x := range numbered(sales[0], 6000, 6001) {
 		if err := second.Write(t.Context(), later, save(x)); err != nil {
@@ -144,9 +144,9 @@ func TestDatabaseThatHangs(t *testing.T) {
 	s.Settle(t, school)
 	hangs.Store(true)
 	storetest.Write(t, store, school, save(numbered(sales[0], 5000)...)) // by another process
-	await(t, "the index stops answering", func() bool { return len(s.Answering()) == 0 })
+	await(t, "the index stops answering", func() bool { return len(s.Serving()) == 0 })
 	wake()
-	await(t, "the index answers again", func() bool { return len(s.Answering()) == 1 })
+	await(t, "the index answers again", func() bool { return len(s.Serving()) == 1 })
 	same(t, s, store, school, 50)
 }
 
@@ -164,7 +164,7 @@ func TestIDsFarApart(t *testing.T) {
 	}
 	storetest.Write(t, s, school, save(many...))
 	for range 3 {
-		if err := s.Prepare(school); err == nil || len(s.Answering()) > 0 || s.Stats().Bytes > memory {
+		if err := s.Prepare(school); err == nil || len(s.Serving()) > 0 || s.Stats().Bytes > memory {
 			t.Errorf("%v; %+v where %d bytes are allowed", err, s.Stats(), memory)
 		}
 	}
@@ -202,7 +202,7 @@ func TestResumeTheLastOneFirst(t *testing.T) {
 	s := over(t, p.database(), salesindex.Options{Memory: each + 400*80, Folder: p.folder()})
 	s.Resume()
 	await(t, "the others have been tried", func() bool { return s.Stats().Failures == 2 })
-	if got := s.Answering(); !slices.Equal(got, schools[2:]) {
+	if got := s.Serving(); !slices.Equal(got, schools[2:]) {
 		t.Errorf("%v answer of %v, kept in this order", got, schools)
 	}
 }
