@@ -14,13 +14,13 @@ import (
 // have not received yet. One school cannot use up the memory of the others, and large responses
 // leave a quarter of it to small ones and to those already in progress.
 type Load struct {
-	limits  LoadLimits
-	turns   *turns
-	used    atomic.Int64
-	shares  sync.Map // lyceum.SchoolID -> *atomic.Int64
-	told    atomic.Int64
-	waiting atomic.Int64
-	refused atomic.Int64
+	limits   LoadLimits
+	turns    *turns
+	used     atomic.Int64
+	shares   sync.Map // lyceum.SchoolID -> *atomic.Int64
+	reported atomic.Int64
+	waiting  atomic.Int64
+	refused  atomic.Int64
 
 	mu    sync.Mutex
 	freed chan struct{} // closed when memory was released while somebody waits
@@ -138,7 +138,7 @@ func (c *Claim) timer() *time.Timer {
 // TryTurn is Turn without waiting. It reports whether the response has a turn.
 func (c *Claim) TryTurn() bool {
 	if !c.turn {
-		_, c.turn = c.load.turns.ask(c.school, false)
+		_, c.turn = c.load.turns.request(c.school, false)
 	}
 	return c.turn
 }
@@ -149,7 +149,7 @@ func (c *Claim) Turn(ctx context.Context) error {
 	if c.turn {
 		return nil
 	}
-	mine, taken := c.load.turns.ask(c.school, true)
+	mine, taken := c.load.turns.request(c.school, true)
 	if taken {
 		c.turn = true
 		return nil
@@ -225,7 +225,7 @@ func (c *Claim) take(more int64) (short RoomError, ok bool) {
 		return RoomError{School: c.school, Bound: process}, false
 	}
 	c.held += more
-	c.load.tell()
+	c.load.report()
 	return RoomError{}, true
 }
 
@@ -253,7 +253,7 @@ func (c *Claim) Set(bytes int64) {
 	if change < 0 {
 		c.load.wake()
 	}
-	c.load.tell()
+	c.load.report()
 }
 
 // End releases the response's memory and its turn.
@@ -281,13 +281,13 @@ func (l *Load) changed() <-chan struct{} {
 	return l.freed
 }
 
-// tell calls Resized if enough has changed since the last call.
-func (l *Load) tell() {
+// report calls Resized if enough has changed since the last call.
+func (l *Load) report() {
 	if l.limits.Resized == nil {
 		return
 	}
-	now, told := l.used.Load(), l.told.Load()
-	if (now-told >= loadStep || told-now >= loadStep) && l.told.CompareAndSwap(told, now) {
+	now, reported := l.used.Load(), l.reported.Load()
+	if (now-reported >= loadStep || reported-now >= loadStep) && l.reported.CompareAndSwap(reported, now) {
 		l.limits.Resized(now)
 	}
 }

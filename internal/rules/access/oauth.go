@@ -112,11 +112,11 @@ type Request struct {
 
 // Identify finds the app of an authorization request. Its errors must be shown to the person
 // and never be sent to the Redirect URL (RFC 6749, section 4.1.2.1).
-func (o *OAuth) Identify(ctx context.Context, school lyceum.SchoolID, asked Asked) (lyceum.OAuthApp, error) {
-	if asked.ClientID == "" {
+func (o *OAuth) Identify(ctx context.Context, school lyceum.SchoolID, params Asked) (lyceum.OAuthApp, error) {
+	if params.ClientID == "" {
 		return lyceum.OAuthApp{}, refusal(codeInvalidRequest, "The app did not say which app it is: client_id is missing.")
 	}
-	app, found, err := o.appOf(ctx, school, asked.ClientID)
+	app, found, err := o.appOf(ctx, school, params.ClientID)
 	if err != nil {
 		return lyceum.OAuthApp{}, err
 	}
@@ -126,7 +126,7 @@ func (o *OAuth) Identify(ctx context.Context, school lyceum.SchoolID, asked Aske
 	if !app.Active() {
 		return lyceum.OAuthApp{}, refusal(codeInvalidRequest, "The school has disabled this app.")
 	}
-	if asked.RedirectURI != "" && asked.RedirectURI != app.RedirectURL {
+	if params.RedirectURI != "" && params.RedirectURI != app.RedirectURL {
 		return lyceum.OAuthApp{}, refusal(codeInvalidRequest,
 			"The redirect_uri is not the Redirect URL that the school has registered for this app.")
 	}
@@ -141,22 +141,22 @@ func (o *OAuth) appOf(ctx context.Context, school lyceum.SchoolID, clientID stri
 
 // Examine validates an authorization request of an identified app. Its errors have one of RFC
 // 6749's codes and are sent to the app after the person has signed in.
-func (o *OAuth) Examine(app lyceum.OAuthApp, asked Asked) (Request, error) {
-	r := Request{App: app, State: asked.State}
-	switch asked.ResponseType {
+func (o *OAuth) Examine(app lyceum.OAuthApp, params Asked) (Request, error) {
+	r := Request{App: app, State: params.State}
+	switch params.ResponseType {
 	case "code":
 	case "":
 		return r, refusal(codeInvalidRequest, "response_type is missing; it must be code")
 	default:
 		return r, refusal(codeUnsupportedType, "response_type must be code")
 	}
-	required := asked.RequiredScopes
+	required := params.RequiredScopes
 	if required == "" {
-		required = asked.Scope
+		required = params.Scope
 	}
 	var ok1, ok2 bool
 	r.Required, ok1 = listed(app.Version, required)
-	r.Optional, ok2 = listed(app.Version, asked.OptionalScopes)
+	r.Optional, ok2 = listed(app.Version, params.OptionalScopes)
 	if !ok1 || !ok2 {
 		return r, refusal(codeInvalidScope, "a requested scope does not exist in this version of the interface")
 	}
@@ -171,21 +171,21 @@ func (o *OAuth) Examine(app lyceum.OAuthApp, asked Asked) (Request, error) {
 	}
 	r.Optional = optional
 	switch {
-	case asked.CodeChallenge == "" && asked.CodeChallengeMethod != "":
+	case params.CodeChallenge == "" && params.CodeChallengeMethod != "":
 		return r, refusal(codeInvalidRequest, "code_challenge_method was sent without code_challenge")
-	case asked.CodeChallenge == "" && app.RequirePKCE:
+	case params.CodeChallenge == "" && app.RequirePKCE:
 		return r, refusal(codeInvalidRequest, "code_challenge is missing; the school requires PKCE of this app")
-	case asked.CodeChallenge == "":
+	case params.CodeChallenge == "":
 		return r, nil
-	case asked.CodeChallengeMethod != "" && asked.CodeChallengeMethod != "S256":
+	case params.CodeChallengeMethod != "" && params.CodeChallengeMethod != "S256":
 		return r, refusal(codeInvalidRequest, "code_challenge_method must be S256")
 	}
-	if digest, err := base64.RawURLEncoding.Strict().DecodeString(asked.CodeChallenge); err != nil ||
+	if digest, err := base64.RawURLEncoding.Strict().DecodeString(params.CodeChallenge); err != nil ||
 		len(digest) != sha256.Size {
 		return r, refusal(codeInvalidRequest, "code_challenge must be the base64url of a SHA-256, 43 characters without "+
 			"padding")
 	}
-	r.Challenge = lyceum.Some(asked.CodeChallenge)
+	r.Challenge = lyceum.Some(params.CodeChallenge)
 	return r, nil
 }
 

@@ -47,7 +47,7 @@ type part struct {
 	before int64         // used as of the last call of settle
 	last   int64         // size of the last part leased
 	empty  time.Time     // nothing is left until then
-	asked  chan struct{} // closed when the lease in progress has ended; nil if there is none
+	ended  chan struct{} // closed when the lease in progress has ended; nil if there is none
 	failed error         // the error of the last lease
 }
 
@@ -69,14 +69,14 @@ func (s *parts) count(ctx context.Context, b Bucket) (Quota, error) {
 		if now.Before(p.empty) {
 			return Quota{Limit: s.limit, Reset: p.reset(now), Exceeded: true}, nil
 		}
-		asked := s.ask(b, p)
+		ended := s.request(b, p)
 		if timer == nil {
 			timer = time.NewTimer(leaseWait)
 			defer timer.Stop()
 		}
 		s.mu.Unlock()
 		select {
-		case <-asked:
+		case <-ended:
 		case <-timer.C:
 			s.mu.Lock()
 			return Quota{}, errNoCount
@@ -101,11 +101,11 @@ func (s *parts) use(b Bucket, p *part) bool {
 	switch {
 	case left > 0:
 		if left <= p.last/4 {
-			s.ask(b, p)
+			s.request(b, p)
 		}
 	case p.credit < s.credit && s.limit-p.all > s.limit/10:
 		if p.credit++; p.credit*2 > s.credit {
-			s.ask(b, p)
+			s.request(b, p)
 		}
 	default:
 		return false
@@ -129,7 +129,7 @@ func (s *parts) of(b Bucket, now time.Time) *part {
 		p = &part{begin: now.Truncate(time.Minute)}
 		s.buckets[b] = p
 	case p.over(now):
-		*p = part{begin: now.Truncate(time.Minute), asked: p.asked}
+		*p = part{begin: now.Truncate(time.Minute), ended: p.ended}
 	}
 	return p
 }
@@ -140,17 +140,17 @@ func (p *part) over(now time.Time) bool {
 	return !now.Before(p.begin.Add(time.Minute)) || now.Before(p.begin.Add(-time.Minute))
 }
 
-// ask requests another part, unless one is being leased already.
-func (s *parts) ask(b Bucket, p *part) (asked <-chan struct{}) {
-	if p.asked == nil {
-		p.asked = make(chan struct{})
+// request requests another part, unless one is being leased already.
+func (s *parts) request(b Bucket, p *part) (ended <-chan struct{}) {
+	if p.ended == nil {
+		p.ended = make(chan struct{})
 		s.wanting = append(s.wanting, b)
 		if !s.leasing {
 			s.leasing = true
 			go s.lease()
 		}
 	}
-	return p.asked
+	return p.ended
 }
 
 // lease leases parts until no bucket needs one. It does not run on behalf of a request, because
@@ -162,11 +162,11 @@ func (s *parts) lease() {
 		n := min(leasesAtOnce, len(s.wanting))
 		wanting := s.wanting[:n]
 		s.wanting = s.wanting[n:]
-		asking, tallies := make([]*part, n), make([]lyceum.Tally, n)
+		requesting, tallies := make([]*part, n), make([]lyceum.Tally, n)
 		now := s.clock()
 		for i, b := range wanting {
 			p := s.of(b, now)
-			asking[i] = p
+			requesting[i] = p
 			tallies[i] = tallyOf(b, p.begin)
 			tallies[i].Add = max(0, p.used-p.given)
 			tallies[i].Want = max(1, s.limit/creditShare, p.used/4)
@@ -175,24 +175,24 @@ func (s *parts) lease() {
 		found, err := s.tallies.Count(context.Background(), s.limit, tallies)
 		s.mu.Lock()
 		now = s.clock()
-		for i, p := range asking {
+		for i, p := range requesting {
 			if err == nil {
 				p.lease(&tallies[i], &found[i], now)
 			}
 			p.failed = err
-			close(p.asked)
-			p.asked = nil
+			close(p.ended)
+			p.ended = nil
 		}
 	}
 	s.leasing = false
 }
 
 // lease adds the result of a lease to the part.
-func (p *part) lease(asked *lyceum.Tally, found *lyceum.Tallied, now time.Time) {
+func (p *part) lease(requested *lyceum.Tally, found *lyceum.Tallied, now time.Time) {
 	if !found.Begin.Equal(p.begin) { // the minute of other processes, whose clocks are a moment ahead
-		*p = part{begin: found.Begin, asked: p.asked}
+		*p = part{begin: found.Begin, ended: p.ended}
 	} else {
-		p.given += asked.Add
+		p.given += requested.Add
 	}
 	p.given += found.Given
 	p.all, p.last = found.Used, found.Given
@@ -220,7 +220,7 @@ func (s *parts) settle(ctx context.Context, all bool) error {
 	now := s.clock()
 	for b, p := range s.buckets {
 		if p.over(now) {
-			if p.asked == nil {
+			if p.ended == nil {
 				delete(s.buckets, b)
 			}
 			continue

@@ -38,17 +38,17 @@ const challengePurpose = "passkey challenge"
 
 // challengeText returns the text that a challenge signs. The parts before Browser have no
 // spaces.
-func challengeText(asked *PasskeyAsked, nonce, until string) string {
-	return fmt.Sprintf("%s %s %s %d %d %s", nonce, until, asked.Use, asked.School, asked.User, asked.Browser)
+func challengeText(params *PasskeyAsked, nonce, until string) string {
+	return fmt.Sprintf("%s %s %s %d %d %s", nonce, until, params.Use, params.School, params.User, params.Browser)
 }
 
 // challenge creates a challenge: nonce.until.signature. None is stored before it is used, so
 // that requesting many costs nothing.
-func (a *Accounts) challenge(asked *PasskeyAsked) (string, error) {
+func (a *Accounts) challenge(params *PasskeyAsked) (string, error) {
 	e := a.entropy()
 	nonce := passkeyEncoding.EncodeToString(e[:16])
 	until := strconv.FormatInt(a.clock().Add(challengeLifetime).Unix(), 10)
-	signature, ok := a.ring.Sign(challengePurpose, challengeText(asked, nonce, until))
+	signature, ok := a.ring.Sign(challengePurpose, challengeText(params, nonce, until))
 	if !ok {
 		return "", errNoRing
 	}
@@ -57,13 +57,13 @@ func (a *Accounts) challenge(asked *PasskeyAsked) (string, error) {
 
 // checkChallenge returns the challenge in a response if it was made for this request and has
 // not expired. It may have been spent already.
-func (a *Accounts) checkChallenge(asked *PasskeyAsked, encoded string) (string, error) {
+func (a *Accounts) checkChallenge(params *PasskeyAsked, encoded string) (string, error) {
 	raw, err := passkeyEncoding.DecodeString(encoded)
-	if err != nil || asked.Browser == "" {
+	if err != nil || params.Browser == "" {
 		return "", errPasskey
 	}
 	parts := strings.Split(string(raw), ".")
-	if len(parts) != 3 || !a.ring.Verify(challengePurpose, challengeText(asked, parts[0], parts[1]), parts[2]) {
+	if len(parts) != 3 || !a.ring.Verify(challengePurpose, challengeText(params, parts[0], parts[1]), parts[2]) {
 		return "", errPasskey
 	}
 	until, err := strconv.ParseInt(parts[1], 10, 64)
@@ -95,14 +95,14 @@ func spendChallenge(tx lyceum.Tx, user lyceum.UserID, challenge string, now time
 
 // spendPasskey accepts the response of a user's passkey, once.
 func (a *Accounts) spendPasskey(
-	tx lyceum.Tx, asked PasskeyAsked, user lyceum.UserID, answer *PasskeyAnswer, now time.Time,
+	tx lyceum.Tx, params PasskeyAsked, user lyceum.UserID, response *PasskeyAnswer, now time.Time,
 ) error {
-	asked.Browser = answer.Browser
-	parsed, err := protocol.ParseCredentialRequestResponseBytes([]byte(answer.JSON))
+	params.Browser = response.Browser
+	parsed, err := protocol.ParseCredentialRequestResponseBytes([]byte(response.JSON))
 	if err != nil {
 		return errPasskey
 	}
-	challenge, err := a.checkChallenge(&asked, parsed.Response.CollectedClientData.Challenge)
+	challenge, err := a.checkChallenge(&params, parsed.Response.CollectedClientData.Challenge)
 	if err != nil {
 		return err
 	}
@@ -110,12 +110,12 @@ func (a *Accounts) spendPasskey(
 	if err != nil {
 		return err
 	}
-	ceremonies, err := answer.Party.ceremonies()
+	ceremonies, err := response.Party.ceremonies()
 	if err != nil {
 		return err
 	}
-	h := &holder{school: asked.School, user: user, keys: keys}
-	used, err := ceremonies.ValidateLogin(h, answer.Party.session(challenge, h), parsed)
+	h := &holder{school: params.School, user: user, keys: keys}
+	used, err := ceremonies.ValidateLogin(h, response.Party.session(challenge, h), parsed)
 	switch {
 	case err != nil:
 		return errPasskey
@@ -142,8 +142,8 @@ func (a *Accounts) spendFactor(
 	if t.Passkey == nil {
 		return a.spendCode(tx, t.School, user, code, now)
 	}
-	asked := PasskeyAsked{School: t.School, User: user, Use: use}
-	return lyceum.WithNextPasskey, a.spendPasskey(tx, asked, user, t.Passkey, now)
+	params := PasskeyAsked{School: t.School, User: user, Use: use}
+	return lyceum.WithNextPasskey, a.spendPasskey(tx, params, user, t.Passkey, now)
 }
 
 // wrongOf returns the reason to record in the journal for an error, or "" if it need not be
@@ -218,8 +218,8 @@ func (a *Accounts) enterByPasskey(ctx context.Context, t Attempt, user lyceum.Us
 		if in.User, err = tx.Users.Get(tx, user); err != nil {
 			return err
 		}
-		asked := PasskeyAsked{School: t.School, Use: PasskeyToSignIn}
-		if err := a.spendPasskey(tx, asked, user, t.Passkey, now); err != nil {
+		params := PasskeyAsked{School: t.School, Use: PasskeyToSignIn}
+		if err := a.spendPasskey(tx, params, user, t.Passkey, now); err != nil {
 			return err
 		}
 		switch {

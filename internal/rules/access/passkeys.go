@@ -167,23 +167,23 @@ func (p *RelyingParty) session(challenge string, h *holder) webauthn.SessionData
 // PasskeyOptions returns what a browser needs to use a passkey, as JSON: a
 // PublicKeyCredentialRequestOptions with a challenge that is valid for five minutes. It fails
 // with Conflict if the user has no passkeys.
-func (a *Accounts) PasskeyOptions(ctx context.Context, asked PasskeyAsked) ([]byte, error) {
-	ceremonies, err := asked.Party.ceremonies()
+func (a *Accounts) PasskeyOptions(ctx context.Context, params PasskeyAsked) ([]byte, error) {
+	ceremonies, err := params.Party.ceremonies()
 	if err != nil {
 		return nil, err
 	}
-	challenge, err := a.challenge(&asked)
+	challenge, err := a.challenge(&params)
 	if err != nil {
 		return nil, err
 	}
-	if asked.Use == PasskeyToSignIn {
+	if params.Use == PasskeyToSignIn {
 		options, _, err := ceremonies.BeginDiscoverableLogin(webauthn.WithChallenge([]byte(challenge)))
 		if err != nil {
 			return nil, err
 		}
 		return json.Marshal(options)
 	}
-	h, err := a.holder(ctx, asked.School, asked.User)
+	h, err := a.holder(ctx, params.School, params.User)
 	if err != nil {
 		return nil, err
 	}
@@ -200,19 +200,19 @@ func (a *Accounts) PasskeyOptions(ctx context.Context, asked PasskeyAsked) ([]by
 // NewPasskeyOptions returns what a browser needs to create a passkey, as JSON: a
 // PublicKeyCredentialCreationOptions with a challenge that is valid for five minutes. It fails
 // with Conflict if the user has the maximum number of passkeys.
-func (a *Accounts) NewPasskeyOptions(ctx context.Context, asked PasskeyAsked) ([]byte, error) {
-	ceremonies, err := asked.Party.ceremonies()
+func (a *Accounts) NewPasskeyOptions(ctx context.Context, params PasskeyAsked) ([]byte, error) {
+	ceremonies, err := params.Party.ceremonies()
 	if err != nil {
 		return nil, err
 	}
-	h, err := a.holder(ctx, asked.School, asked.User)
+	h, err := a.holder(ctx, params.School, params.User)
 	if err != nil {
 		return nil, err
 	}
 	if len(h.keys) >= lyceum.MaxPasskeys {
 		return nil, errManyKeys
 	}
-	challenge, err := a.challenge(&asked)
+	challenge, err := a.challenge(&params)
 	if err != nil {
 		return nil, err
 	}
@@ -315,13 +315,13 @@ func roomForPasskey(tx lyceum.Tx, p *lyceum.Passkey) error {
 
 // readNewPasskey validates a response and returns its passkey and challenge. The challenge may
 // have been spent already.
-func (a *Accounts) readNewPasskey(h *holder, answer *PasskeyAnswer) (*webauthn.Credential, string, error) {
-	parsed, err := protocol.ParseCredentialCreationResponseBytes([]byte(answer.JSON))
+func (a *Accounts) readNewPasskey(h *holder, response *PasskeyAnswer) (*webauthn.Credential, string, error) {
+	parsed, err := protocol.ParseCredentialCreationResponseBytes([]byte(response.JSON))
 	if err != nil {
 		return nil, "", errPasskey
 	}
-	asked := PasskeyAsked{School: h.school, User: h.user, Use: PasskeyToAdd, Browser: answer.Browser}
-	challenge, err := a.checkChallenge(&asked, parsed.Response.CollectedClientData.Challenge)
+	params := PasskeyAsked{School: h.school, User: h.user, Use: PasskeyToAdd, Browser: response.Browser}
+	challenge, err := a.checkChallenge(&params, parsed.Response.CollectedClientData.Challenge)
 	if err != nil {
 		return nil, "", err
 	}
@@ -331,11 +331,11 @@ func (a *Accounts) readNewPasskey(h *holder, answer *PasskeyAnswer) (*webauthn.C
 		len(object.AuthData.AttData.CredentialPublicKey) > maxPublicKey {
 		return nil, "", errPasskey
 	}
-	ceremonies, err := answer.Party.ceremonies()
+	ceremonies, err := response.Party.ceremonies()
 	if err != nil {
 		return nil, "", err
 	}
-	credential, err := ceremonies.CreateCredential(h, answer.Party.session(challenge, h), parsed)
+	credential, err := ceremonies.CreateCredential(h, response.Party.session(challenge, h), parsed)
 	if err != nil {
 		return nil, "", errPasskey
 	}

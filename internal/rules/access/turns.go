@@ -31,9 +31,9 @@ func newTurns(n int) *turns {
 	}
 }
 
-// ask takes a turn if one is free. Otherwise, if queue is true, mine is closed when the turn
+// request takes a turn if one is free. Otherwise, if queue is true, mine is closed when the turn
 // has come.
-func (t *turns) ask(school lyceum.SchoolID, queue bool) (mine chan struct{}, taken bool) {
+func (t *turns) request(school lyceum.SchoolID, queue bool) (mine chan struct{}, taken bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.free > 0 && t.busy[school] < t.school {

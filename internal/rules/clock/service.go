@@ -124,15 +124,15 @@ type upcoming struct{ lyceum.NextDue }
 // next returns what is due after now. Messages held back by a webhook's rate limit are due in
 // the next minute.
 func (s *Service) next(ctx context.Context, school lyceum.SchoolID, now time.Time) (upcoming, error) {
-	asked := lyceum.NextAsked{After: now, Tries: tries}
+	params := lyceum.NextAsked{After: now, Tries: tries}
 	chosen, err := s.Store.In(ctx, school).GetSchool()
 	if err != nil {
 		return upcoming{}, err
 	}
 	if chosen.Policy.OnLapse == lyceum.EndSale {
-		asked.Grace = lyceum.Some(chosen.Policy.Grace())
+		params.Grace = lyceum.Some(chosen.Policy.Grace())
 	}
-	next, err := s.Store.FindNext(ctx, school, asked)
+	next, err := s.Store.FindNext(ctx, school, params)
 	minute := now.Truncate(time.Minute).Add(time.Minute)
 	if at, found := next.At[lyceum.WebhookAttempt]; next.Limited && (!found || minute.Before(at)) {
 		next.At[lyceum.WebhookAttempt] = minute

@@ -44,10 +44,10 @@ func (c *AffiliateChange) apply(to *lyceum.AffiliatePartner) {
 // CreateAffiliate creates an affiliate. It fails with Conflict if the user is already an
 // affiliate.
 func (s *Service) CreateAffiliate(
-	ctx context.Context, by lyceum.By, asked AffiliateChange,
+	ctx context.Context, by lyceum.By, params AffiliateChange,
 ) (lyceum.AffiliatePartner, error) {
 	return lyceum.Change(ctx, s.store, by.Stamp(s.clock()), func(tx lyceum.Tx) (a lyceum.AffiliatePartner, err error) {
-		asked.apply(&a)
+		params.apply(&a)
 		if err := checkAffiliate(tx, &a); err != nil {
 			return a, err
 		}
@@ -61,14 +61,14 @@ func (s *Service) CreateAffiliate(
 // UpdateAffiliate changes an affiliate. It fails with NotFound, and with Conflict if the user is
 // already another affiliate.
 func (s *Service) UpdateAffiliate(
-	ctx context.Context, by lyceum.By, asked AffiliateChange,
+	ctx context.Context, by lyceum.By, params AffiliateChange,
 ) (lyceum.AffiliatePartner, error) {
 	return lyceum.Change(ctx, s.store, by.Stamp(s.clock()), func(tx lyceum.Tx) (lyceum.AffiliatePartner, error) {
-		a, err := tx.Affiliates.Get(tx, asked.ID)
+		a, err := tx.Affiliates.Get(tx, params.ID)
 		if err != nil {
 			return a, err
 		}
-		asked.apply(&a)
+		params.apply(&a)
 		if err := checkAffiliate(tx, &a); err != nil {
 			return a, err
 		}

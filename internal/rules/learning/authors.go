@@ -41,9 +41,9 @@ func (c *AuthorChange) apply(to *lyceum.AuthorProfile) {
 }
 
 // CreateAuthor creates an author. It fails with Conflict if the user is already an author.
-func (s *Service) CreateAuthor(ctx context.Context, by lyceum.By, asked AuthorChange) (lyceum.AuthorProfile, error) {
+func (s *Service) CreateAuthor(ctx context.Context, by lyceum.By, params AuthorChange) (lyceum.AuthorProfile, error) {
 	return lyceum.Change(ctx, s.store, by.Stamp(s.clock()), func(tx lyceum.Tx) (a lyceum.AuthorProfile, err error) {
-		asked.apply(&a)
+		params.apply(&a)
 		if err := errors.Join(checkAuthor(tx, &a), s.namePicture(tx, &a.ProfileImageURL)); err != nil {
 			return a, err
 		}
@@ -56,13 +56,13 @@ func (s *Service) CreateAuthor(ctx context.Context, by lyceum.By, asked AuthorCh
 
 // UpdateAuthor changes an author. It fails with NotFound, and with Conflict if the user is
 // already another author.
-func (s *Service) UpdateAuthor(ctx context.Context, by lyceum.By, asked AuthorChange) (lyceum.AuthorProfile, error) {
+func (s *Service) UpdateAuthor(ctx context.Context, by lyceum.By, params AuthorChange) (lyceum.AuthorProfile, error) {
 	return lyceum.Change(ctx, s.store, by.Stamp(s.clock()), func(tx lyceum.Tx) (lyceum.AuthorProfile, error) {
-		a, err := tx.Authors.Get(tx, asked.ID)
+		a, err := tx.Authors.Get(tx, params.ID)
 		if err != nil {
 			return a, err
 		}
-		asked.apply(&a)
+		params.apply(&a)
 		if err := errors.Join(checkAuthor(tx, &a), s.namePicture(tx, &a.ProfileImageURL)); err != nil {
 			return a, err
 		}

@@ -53,9 +53,9 @@ func (s *Service) SetCompliance(ctx context.Context, by lyceum.By, q ComplianceC
 
 // change sets an option if a value is requested that differs from the present one. An absent
 // option has the usual value.
-func change(to *lyceum.Opt[bool], asked lyceum.Opt[bool], usual bool) {
-	if asked.Present && asked.Value != to.Else(usual) {
-		*to = asked
+func change(to *lyceum.Opt[bool], wanted lyceum.Opt[bool], usual bool) {
+	if wanted.Present && wanted.Value != to.Else(usual) {
+		*to = wanted
 	}
 }
 

@@ -82,11 +82,11 @@ func (s *Service) ScopedCoupon(ctx context.Context, by lyceum.By, id lyceum.Coup
 
 // CreateScopedCoupon creates a coupon with an explicit scope. It fails with Conflict if another
 // coupon has the code.
-func (s *Service) CreateScopedCoupon(ctx context.Context, by lyceum.By, asked CouponChange) (ScopedCoupon, error) {
-	if wrong := asked.scopeProblems(); len(wrong) > 0 {
+func (s *Service) CreateScopedCoupon(ctx context.Context, by lyceum.By, params CouponChange) (ScopedCoupon, error) {
+	if wrong := params.scopeProblems(); len(wrong) > 0 {
 		return ScopedCoupon{}, lyceum.InvalidFields(wrong...)
 	}
-	return ofCoupon(s, s.CreateCoupon)(ctx, by, asked)
+	return ofCoupon(s, s.CreateCoupon)(ctx, by, params)
 }
 
 // leastPercent is the smallest share of a price that a coupon takes off.
@@ -119,8 +119,8 @@ func (c *CouponChange) scopeProblems() (wrong []lyceum.FieldError) {
 }
 
 // UpdateScopedCoupon changes a coupon. It fails with NotFound.
-func (s *Service) UpdateScopedCoupon(ctx context.Context, by lyceum.By, asked CouponChange) (ScopedCoupon, error) {
-	return ofCoupon(s, s.UpdateCoupon)(ctx, by, asked)
+func (s *Service) UpdateScopedCoupon(ctx context.Context, by lyceum.By, params CouponChange) (ScopedCoupon, error) {
+	return ofCoupon(s, s.UpdateCoupon)(ctx, by, params)
 }
 
 // RetireCoupon archives a coupon, so that it cannot be used for new sales. It succeeds even if

@@ -114,14 +114,14 @@ func (c *CouponChange) apply(to *lyceum.Coupon) {
 
 // CreateCoupon creates a coupon, for all products unless it has a scope. It fails with Conflict
 // if another coupon has the code.
-func (s *Service) CreateCoupon(ctx context.Context, by lyceum.By, asked CouponChange) (UsedCoupon, error) {
+func (s *Service) CreateCoupon(ctx context.Context, by lyceum.By, params CouponChange) (UsedCoupon, error) {
 	now := lyceum.Second(s.clock())
 	return lyceum.Change(ctx, s.store, by.Stamp(now), func(tx lyceum.Tx) (UsedCoupon, error) {
 		c := lyceum.Coupon{
 			Duration: lyceum.Some(lyceum.ForOnce), Priority: lyceum.Some(lyceum.ShowTime),
 			CreatedAt: lyceum.Some(now), UpdatedAt: lyceum.Some(now),
 		}
-		asked.apply(&c)
+		params.apply(&c)
 		if !c.Scope.Present && !c.Product.Present && !c.Plan.Present {
 			c.Scope = lyceum.Some(lyceum.AllProducts)
 		}
@@ -144,10 +144,10 @@ func (s *Service) CreateCoupon(ctx context.Context, by lyceum.By, asked CouponCh
 
 // UpdateCoupon changes a coupon. It fails with NotFound, and with Conflict if another coupon has
 // the code.
-func (s *Service) UpdateCoupon(ctx context.Context, by lyceum.By, asked CouponChange) (UsedCoupon, error) {
-	return s.changeCoupon(ctx, by, asked.ID, func(tx lyceum.Tx, c *lyceum.Coupon, _ time.Time) error {
+func (s *Service) UpdateCoupon(ctx context.Context, by lyceum.By, params CouponChange) (UsedCoupon, error) {
+	return s.changeCoupon(ctx, by, params.ID, func(tx lyceum.Tx, c *lyceum.Coupon, _ time.Time) error {
 		before := *c
-		asked.apply(c)
+		params.apply(c)
 		return checkCoupon(tx, c, before, newProblems(c.Problems(), before.Problems()))
 	})
 }

@@ -69,17 +69,17 @@ func (s *Service) CreateQuiz(ctx context.Context, by lyceum.By, fresh NewQuiz) (
 
 func newQuestions(fresh []NewQuestion) (lyceum.Questions, error) {
 	all := make(lyceum.Questions, len(fresh))
-	asked := map[string]bool{}
+	seen := map[string]bool{}
 	var wrong []lyceum.FieldError
 	for i := range fresh {
 		at := fmt.Sprintf("questions[%d].", i)
 		for _, w := range fresh[i].odd() {
 			wrong = append(wrong, lyceum.FieldError{Field: at + w.Field, Message: w.Message})
 		}
-		if asked[fresh[i].Question] {
+		if seen[fresh[i].Question] {
 			wrong = append(wrong, lyceum.FieldError{Field: at + "question", Message: "is asked twice"})
 		}
-		asked[fresh[i].Question] = true
+		seen[fresh[i].Question] = true
 		all[i] = fresh[i].full()
 	}
 	if len(wrong) > 0 {

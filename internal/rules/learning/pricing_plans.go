@@ -180,23 +180,23 @@ func (c *PricingPlanChange) apply(to *lyceum.PricingPlan) {
 }
 
 // CreatePricingPlan creates a pricing plan of a product.
-func (s *Service) CreatePricingPlan(ctx context.Context, by lyceum.By, asked PricingPlanChange) (SoldPlan, error) {
+func (s *Service) CreatePricingPlan(ctx context.Context, by lyceum.By, params PricingPlanChange) (SoldPlan, error) {
 	now := lyceum.Second(s.clock())
 	return lyceum.Change(ctx, s.store, by.Stamp(now), func(tx lyceum.Tx) (SoldPlan, error) {
-		if asked.Of.Present {
-			if err := productThere(tx.Tables, tx, asked.Of.Value); err != nil {
+		if params.Of.Present {
+			if err := productThere(tx.Tables, tx, params.Of.Value); err != nil {
 				return SoldPlan{}, err
 			}
 		}
 		plan := lyceum.PricingPlan{CreatedAt: now, UpdatedAt: now, Published: lyceum.Some(true)}
-		asked.apply(&plan)
+		params.apply(&plan)
 		if plan.Frequency == "" {
 			completeFrequency(&plan, lyceum.PricingPlan{})
 		}
 		if plan.Recurring() {
 			plan.BillingIntervalCount = plan.BillingIntervalCount.Or(1)
 		}
-		if err := sell(tx, &plan, asked.Product, plan.Problems()); err != nil {
+		if err := sell(tx, &plan, params.Product, plan.Problems()); err != nil {
 			return SoldPlan{}, err
 		}
 		if !plan.Position.Present {
@@ -218,23 +218,23 @@ func (s *Service) CreatePricingPlan(ctx context.Context, by lyceum.By, asked Pri
 
 // UpdatePricingPlan changes a pricing plan. It fails with NotFound, and with Conflict if the
 // plan already sells another product.
-func (s *Service) UpdatePricingPlan(ctx context.Context, by lyceum.By, asked PricingPlanChange) (SoldPlan, error) {
-	return s.changePlan(ctx, by, asked.ID, func(tx lyceum.Tx, plan *lyceum.PricingPlan) error {
-		if err := planOf(plan, asked.Of); err != nil {
+func (s *Service) UpdatePricingPlan(ctx context.Context, by lyceum.By, params PricingPlanChange) (SoldPlan, error) {
+	return s.changePlan(ctx, by, params.ID, func(tx lyceum.Tx, plan *lyceum.PricingPlan) error {
+		if err := planOf(plan, params.Of); err != nil {
 			return err
 		}
 		product := plan.Product()
-		if asked.Product.Present && product.Present && product != asked.Product {
+		if params.Product.Present && product.Present && product != params.Product {
 			return conflict("product_fixed", "pricing plan %d sells %s; create another plan for another product", plan.ID,
 				product.Value)
 		}
 		before := plan.Problems()
-		asked.apply(plan)
+		params.apply(plan)
 		wrong := newProblems(plan.Problems(), before)
 		if product.Present {
 			return sell(tx, plan, lyceum.None[lyceum.Product](), wrong)
 		}
-		return sell(tx, plan, asked.Product, wrong)
+		return sell(tx, plan, params.Product, wrong)
 	})
 }
 

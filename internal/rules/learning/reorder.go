@@ -34,16 +34,16 @@ type placed[ID ~int32] struct {
 // that moved. It fails with Invalid unless each row, and no other, is named exactly once. what
 // names a row in errors.
 func reorder[T any, ID ~int32](
-	tx lyceum.Tx, seq lyceum.Sequence, rows []T, asked []Place[ID], what string, at func(*T) placed[ID], now time.Time,
+	tx lyceum.Tx, seq lyceum.Sequence, rows []T, wanted []Place[ID], what string, at func(*T) placed[ID], now time.Time,
 ) error {
-	if err := complete(rows, asked, what, at); err != nil {
+	if err := complete(rows, wanted, what, at); err != nil {
 		return err
 	}
-	asked = slices.Clone(asked)
-	slices.SortFunc(asked, func(a, b Place[ID]) int { return cmp.Compare(a.Position, b.Position) })
+	wanted = slices.Clone(wanted)
+	slices.SortFunc(wanted, func(a, b Place[ID]) int { return cmp.Compare(a.Position, b.Position) })
 	place := map[ID]int32{}
-	for i := range asked {
-		place[asked[i].ID] = int32(i + 1)
+	for i := range wanted {
+		place[wanted[i].ID] = int32(i + 1)
 	}
 	moved := map[int32]int32{}
 	for i := range rows {
@@ -59,14 +59,14 @@ func reorder[T any, ID ~int32](
 }
 
 // complete rejects an order that does not name each row exactly once.
-func complete[T any, ID ~int32](rows []T, asked []Place[ID], what string, at func(*T) placed[ID]) error {
+func complete[T any, ID ~int32](rows []T, wanted []Place[ID], what string, at func(*T) placed[ID]) error {
 	missing := map[ID]bool{}
 	for i := range rows {
 		missing[at(&rows[i]).id] = true
 	}
 	var wrong []lyceum.FieldError
 	named, taken := map[ID]bool{}, map[int32]bool{}
-	for i, p := range asked {
+	for i, p := range wanted {
 		refuse := func(field, message string) {
 			wrong = append(wrong, lyceum.FieldError{Field: fmt.Sprintf("data[%d].%s", i, field), Message: message})
 		}

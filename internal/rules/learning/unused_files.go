@@ -101,7 +101,7 @@ type mentions map[string]bool
 func (m mentions) either(u *lyceum.Upload) bool { return m[u.UUID] || m[u.Checksum.Value] }
 
 func (m mentions) note(name string) {
-	if _, asked := m[name]; asked {
+	if _, wanted := m[name]; wanted {
 		m[name] = true
 	}
 }

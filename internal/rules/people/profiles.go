@@ -112,9 +112,9 @@ func (m *MeasuredProfile) examine(v lyceum.View) error {
 	err = v.QuizResponses.Each(v, lyceum.QuizResponseFilter{Users: []lyceum.UserID{m.ID}},
 		func(r *lyceum.QuizResponse) error {
 			score, wanted := least[r.Quiz]
-			asked := lyceum.Compliance{Score: lyceum.Opt[float64]{Value: score, Present: wanted}}
+			compliance := lyceum.Compliance{Score: lyceum.Opt[float64]{Value: score, Present: wanted}}
 			if r.PercentCorrect.Present {
-				passed[r.Quiz] = passed[r.Quiz] || asked.Passes(r)
+				passed[r.Quiz] = passed[r.Quiz] || compliance.Passes(r)
 			}
 			return nil
 		})

@@ -111,7 +111,7 @@ func retag(tx lyceum.Tx, user lyceum.UserID, before, tags []string) (changed boo
 	if changed, err = tx.SetTags(user, tags); err != nil || !changed {
 		return changed, err
 	}
-	tell := func(event lyceum.EventName, name string) error {
+	announce := func(event lyceum.EventName, name string) error {
 		detail, err := json.Marshal(map[string]string{"name": name})
 		tx.Announce(lyceum.UserTagged, int32(user), event, string(detail))
 		return err
@@ -123,13 +123,13 @@ func retag(tx lyceum.Tx, user lyceum.UserID, before, tags []string) (changed boo
 	for _, name := range before {
 		had[name] = true
 		if !wanted[name] {
-			err = errors.Join(err, tell(lyceum.UserTagRemovedEvent, name))
+			err = errors.Join(err, announce(lyceum.UserTagRemovedEvent, name))
 		}
 	}
 	for _, name := range tags {
 		if !had[name] {
 			had[name] = true
-			err = errors.Join(err, tell(lyceum.UserTagCreatedEvent, name))
+			err = errors.Join(err, announce(lyceum.UserTagCreatedEvent, name))
 		}
 	}
 	return true, err

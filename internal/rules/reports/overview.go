@@ -55,16 +55,16 @@ func (s *Service) Overview(ctx context.Context, by lyceum.By) (Overview, error) 
 		{&o.Recent.Before, recent.before()},
 	}
 	var queries []lyceum.SalesSumQuery
-	ask := func(of Span, group lyceum.SalesGroup) {
+	add := func(of Span, group lyceum.SalesGroup) {
 		queries = append(queries, lyceum.SalesSumQuery{
 			First: of.From, Last: of.Until, Zone: zone, Group: group, Most: mostSums,
 		})
 	}
-	ask(recent, lyceum.SalesByDay)
-	ask(recent, lyceum.SalesByPlan)
-	ask(recent, lyceum.SalesByAffiliate)
+	add(recent, lyceum.SalesByDay)
+	add(recent, lyceum.SalesByPlan)
+	add(recent, lyceum.SalesByAffiliate)
 	for _, p := range parts {
-		ask(p.span, lyceum.AllSales)
+		add(p.span, lyceum.AllSales)
 	}
 	sums, err := s.Store.SumSales(ctx, by.School, queries...)
 	if err != nil {

@@ -165,12 +165,12 @@ func (s *Service) Sales(ctx context.Context, by lyceum.By, q Query) (Report, err
 		return Report{}, err
 	}
 	r.Before.Span = r.before()
-	ask := func(of Span, group lyceum.SalesGroup) lyceum.SalesSumQuery {
+	query := func(of Span, group lyceum.SalesGroup) lyceum.SalesSumQuery {
 		return lyceum.SalesSumQuery{
 			Filter: q.Filter, First: of.From, Last: of.Until, Zone: zone, Group: group, Most: mostSums,
 		}
 	}
-	sums, err := s.Store.SumSales(ctx, by.School, ask(r.Span, q.By.Value.sums()), ask(r.Before.Span, lyceum.AllSales))
+	sums, err := s.Store.SumSales(ctx, by.School, query(r.Span, q.By.Value.sums()), query(r.Before.Span, lyceum.AllSales))
 	if err != nil {
 		return Report{}, err
 	}

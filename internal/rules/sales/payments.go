@@ -8,14 +8,14 @@ import (
 )
 
 // ending decides what happens to a sale after money was returned: Keep, or what the end of the
-// sale does to the learner's access. asked takes precedence over the school's policy.
+// sale does to the learner's access. unenroll takes precedence over the school's policy.
 func ending(
-	accounts []account, why lyceum.SaleEnd, policy lyceum.SalePolicy, asked lyceum.Opt[bool],
+	accounts []account, why lyceum.SaleEnd, policy lyceum.SalePolicy, unenroll lyceum.Opt[bool],
 ) lyceum.Consequence {
 	switch {
-	case asked.Present && asked.Value:
+	case unenroll.Present && unenroll.Value:
 		return lyceum.Unenroll
-	case asked.Present:
+	case unenroll.Present:
 		return lyceum.Keep
 	case why == lyceum.SaleChargedBack && slices.ContainsFunc(accounts, lostWhole):
 		return policy.OnChargeback
@@ -40,7 +40,7 @@ func lostWhole(a account) bool {
 // settle updates a sale after one of its payments was returned, for a reason that may end the
 // sale.
 func (s *Service) settle(
-	tx lyceum.Tx, now time.Time, e Ending, why lyceum.SaleEnd, asked lyceum.Opt[bool],
+	tx lyceum.Tx, now time.Time, e Ending, why lyceum.SaleEnd, unenroll lyceum.Opt[bool],
 ) error {
 	accounts, err := accountsOf(tx.Tables, tx, e.Sale)
 	if err != nil {
@@ -60,7 +60,7 @@ func (s *Service) settle(
 	}
 	b.apply(&sale)
 	sale.Released = released(accounts)
-	if then := ending(accounts, why, school.Policy, asked); then != lyceum.Keep {
+	if then := ending(accounts, why, school.Policy, unenroll); then != lyceum.Keep {
 		if why == lyceum.SaleRefunded && refundedInFull(accounts) {
 			err = s.reopenReplaced(tx, now, &sale)
 		}
@@ -71,7 +71,7 @@ func (s *Service) settle(
 		return s.end(tx, now, &sale, &plan, why, then)
 	}
 	// A canceled sale stops sooner if less is paid for.
-	if !sale.StopsAt.Present || refundedInFull(accounts) || asked.Present {
+	if !sale.StopsAt.Present || refundedInFull(accounts) || unenroll.Present {
 		_, err := tx.Sales.Save(tx, sale)
 		return err
 	}
