@@ -95,7 +95,7 @@ func (s *Service) keep(
 		if err != nil {
 			return err
 		}
-		var told []lyceum.EventPayload
+		var delivered []lyceum.EventPayload
 		var deliveries []lyceum.WebhookEvent
 		for i := range payloads {
 			p := &payloads[i]
@@ -106,7 +106,7 @@ func (s *Service) keep(
 				}
 			}
 			if len(deliveries) > before {
-				told = append(told, *p)
+				delivered = append(delivered, *p)
 			}
 		}
 		if len(deliveries) == 0 {
@@ -120,7 +120,7 @@ func (s *Service) keep(
 				return err
 			}
 		}
-		if err := tx.Payloads.Insert(tx, told...); err != nil {
+		if err := tx.Payloads.Insert(tx, delivered...); err != nil {
 			return err
 		}
 		return tx.CreateDeliveries(deliveries)

@@ -102,7 +102,7 @@ func (f *Feed) Events(ctx context.Context, by lyceum.By, q ChangesAsked) (EventL
 	if err != nil {
 		return EventListing{}, err
 	}
-	told := EventListing{Next: listing.Next, More: listing.More, Last: listing.Last}
+	result := EventListing{Next: listing.Next, More: listing.More, Last: listing.Last}
 	for left := lyceum.AnswerBytes; len(listing.Changes) > 0; {
 		part := listing.Changes[:min(len(listing.Changes), bodiesAtOnce)]
 		bodies, err := f.bodies(ctx, by.School, part)
@@ -110,15 +110,15 @@ func (f *Feed) Events(ctx context.Context, by lyceum.By, q ChangesAsked) (EventL
 			return EventListing{}, err
 		}
 		for i := range bodies {
-			if left -= len(bodies[i].Body) + bareEvent; left < 0 && len(told.Events) > 0 {
-				told.Next, told.More = told.Events[len(told.Events)-1].Number, true
-				return told, nil
+			if left -= len(bodies[i].Body) + bareEvent; left < 0 && len(result.Events) > 0 {
+				result.Next, result.More = result.Events[len(result.Events)-1].Number, true
+				return result, nil
 			}
-			told.Events = append(told.Events, bodies[i])
+			result.Events = append(result.Events, bodies[i])
 		}
 		listing.Changes = listing.Changes[len(part):]
 	}
-	return told, nil
+	return result, nil
 }
 
 const (
@@ -132,37 +132,37 @@ const (
 func (f *Feed) bodies(ctx context.Context, school lyceum.SchoolID, changes []lyceum.ChangeRecord) ([]Told, error) {
 	numbers := make([]int64, len(changes))
 	for i := range changes {
-		numbers[i], _ = toldAs(&changes[i])
+		numbers[i], _ = payloadNumber(&changes[i])
 	}
 	v := f.store.In(ctx, school)
 	kept, err := v.Payloads.Find(v, numbers...)
 	if err != nil {
 		return nil, err
 	}
-	told := make([]Told, len(changes))
+	events := make([]Told, len(changes))
 	for i := range changes {
-		if told[i], err = f.tell(ctx, school, &changes[i], kept); err != nil {
+		if events[i], err = f.event(ctx, school, &changes[i], kept); err != nil {
 			return nil, err
 		}
 	}
-	return told, nil
+	return events, nil
 }
 
-// toldAs returns the number under which the payload of an event is stored, and the delivery if
-// the entry is about resending one.
-func toldAs(c *lyceum.ChangeRecord) (number int64, again lyceum.Opt[lyceum.WebhookEventID]) {
+// payloadNumber returns the number under which the payload of an event is stored, and the delivery
+// if the entry is about resending one.
+func payloadNumber(c *lyceum.ChangeRecord) (number int64, again lyceum.Opt[lyceum.WebhookEventID]) {
 	if d, ok := c.Object.(lyceum.WebhookEvent); ok {
 		return d.Number.Value, lyceum.Some(d.ID)
 	}
 	return c.Number, again
 }
 
-// tell returns an event with its body. If webhooks received the event, the body is the stored
+// event returns an event with its body. If webhooks received the event, the body is the stored
 // one; otherwise it is rendered from the present state.
-func (f *Feed) tell(
+func (f *Feed) event(
 	ctx context.Context, school lyceum.SchoolID, c *lyceum.ChangeRecord, kept map[int64]lyceum.EventPayload,
 ) (Told, error) {
-	number, again := toldAs(c)
+	number, again := payloadNumber(c)
 	delivery := lyceum.WebhookEventID(c.Number)
 	if again.Present {
 		delivery = again.Value

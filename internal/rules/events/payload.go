@@ -17,11 +17,11 @@ type object map[string]any
 // render returns the object of an event as JSON. It reads from the view what the change does not
 // contain. An object that has been deleted by then has only its id.
 func (s *Service) render(from lyceum.View, school lyceum.SchoolID, c *lyceum.ChangeRecord) ([]byte, error) {
-	told, err := objectOf(&reading{view: from, school: school, base: s.BaseURL}, c)
+	body, err := objectOf(&reading{view: from, school: school, base: s.BaseURL}, c)
 	if err != nil {
 		return nil, fmt.Errorf("render event %s of %d: %w", c.Event.Value, c.ObjectID, err)
 	}
-	return json.Marshal(told)
+	return json.Marshal(body)
 }
 
 // payload returns an event as webhooks receive it, and as it is stored.
@@ -35,28 +35,28 @@ func (s *Service) payload(
 }
 
 func objectOf(r *reading, c *lyceum.ChangeRecord) (object, error) {
-	var told object
+	var body object
 	switch o := c.Object.(type) {
 	case lyceum.Enrollment:
-		told = r.enrollment(&o, c)
+		body = r.enrollment(&o, c)
 	case lyceum.Admission:
-		told = r.admission(&o, c)
+		body = r.admission(&o, c)
 	case lyceum.LectureProgress:
-		told = r.lectureProgress(&o)
+		body = r.lectureProgress(&o)
 	case lyceum.Sale:
-		told = r.sale(&o, c.Event.Value)
+		body = r.sale(&o, c.Event.Value)
 	case lyceum.Transaction:
-		told = r.transaction(&o)
+		body = r.transaction(&o)
 	case lyceum.PurchaseOrder:
-		told = r.order(&o)
+		body = r.order(&o)
 	case lyceum.AttachedResponse:
-		told = r.response(&o.QuizResponse)
+		body = r.response(&o.QuizResponse)
 	case lyceum.Comment:
-		told = r.comment(&o)
+		body = r.comment(&o)
 	case lyceum.TaggedUser:
-		told = r.user(o.ID)
+		body = r.user(o.ID)
 	default:
-		told = object{"id": c.ObjectID}
+		body = object{"id": c.ObjectID}
 	}
 	if c.Detail.Present {
 		var detail object
@@ -64,18 +64,18 @@ func objectOf(r *reading, c *lyceum.ChangeRecord) (object, error) {
 			return nil, err
 		}
 		if c.Event.Value == lyceum.UserTagCreatedEvent || c.Event.Value == lyceum.UserTagRemovedEvent {
-			detail["user"] = told
-			told = detail
+			detail["user"] = body
+			body = detail
 		} else {
-			if told == nil { // the person was erased
-				told = object{"id": c.ObjectID}
+			if body == nil { // the person was erased
+				body = object{"id": c.ObjectID}
 			}
 			for name, value := range detail {
-				told[name] = value
+				body[name] = value
 			}
 		}
 	}
-	return told, r.err
+	return body, r.err
 }
 
 // reading reads the things that an event is about, and collects errors. Things that do not exist
@@ -117,17 +117,17 @@ func (r *reading) course(id lyceum.CourseID) object {
 		return nil
 	}
 	path := coursePath(id)
-	told := object{
+	body := object{
 		"id": c.ID, "name": c.Name, "url": r.base + path, "friendly_url": path,
 		"description": text(c.Description), "meta_description": text(c.Heading), "author_bio": nil,
 	}
 	if c.AuthorID.Present {
 		author, err := r.view.Authors.Get(r.view, c.AuthorID.Value)
 		if a, ok := found(r, author, err); ok {
-			told["author_bio"] = authorBio(&a)
+			body["author_bio"] = authorBio(&a)
 		}
 	}
-	return told
+	return body
 }
 
 // coursePath returns the path of a course on the pages of a school.
@@ -172,14 +172,14 @@ func (r *reading) affiliate(id lyceum.Opt[lyceum.AffiliateID]) object {
 	if !ok {
 		return nil
 	}
-	told := object{"id": a.ID, "name": text(a.Name), "email": nil}
+	body := object{"id": a.ID, "name": text(a.Name), "email": nil}
 	if a.UserID.Present {
 		user, err := r.view.Users.Get(r.view, a.UserID.Value)
 		if u, ok := found(r, user, err); ok {
-			told["email"] = u.Email
+			body["email"] = u.Email
 		}
 	}
-	return told
+	return body
 }
 
 func (r *reading) coupon(id lyceum.Opt[lyceum.CouponID]) object {
@@ -196,7 +196,7 @@ func (r *reading) coupon(id lyceum.Opt[lyceum.CouponID]) object {
 func (r *reading) enrollment(e *lyceum.Enrollment, c *lyceum.ChangeRecord) object {
 	active := c.Event.Value != lyceum.EnrollmentDisabledEvent // as of the event, whatever came after it
 	p := r.progress(e.User, e.Course)
-	told := object{
+	body := object{
 		"id": e.ID, "user_id": e.User, "course_id": e.Course, "primary_course_id": e.Course, "course_progress_id": p.ID,
 		"sale_id": number(e.Sale), "is_active": active, "has_full_access": active,
 		"percent_complete": json.Number(strconv.Itoa(int(p.PercentComplete)) + ".0"),
@@ -205,15 +205,15 @@ func (r *reading) enrollment(e *lyceum.Enrollment, c *lyceum.ChangeRecord) objec
 		"course": r.course(e.Course),
 	}
 	if p.Certificate.Present {
-		told["certificate_serial_number"] = p.Certificate.Value.SerialNumber
+		body["certificate_serial_number"] = p.Certificate.Value.SerialNumber
 	}
-	return told
+	return body
 }
 
 // admission has the pricing plan of the sale that opened it; without a sale, product and
 // currency are null.
 func (r *reading) admission(a *lyceum.Admission, c *lyceum.ChangeRecord) object {
-	told := object{
+	body := object{
 		"id": a.ID, "user_id": a.UserID, "school_id": r.school, "coaching_id": a.CoachingID, "sale_id": number(a.SaleID),
 		"is_active":   c.Event.Value != lyceum.AdmissionDisabledEvent, // as of the event, whatever came after it
 		"admitted_at": written(a.AdmittedAt), "created_at": written(a.AdmittedAt), "updated_at": written(c.At),
@@ -221,20 +221,20 @@ func (r *reading) admission(a *lyceum.Admission, c *lyceum.ChangeRecord) object 
 	}
 	coaching, err := r.view.Coaching.Get(r.view, a.CoachingID)
 	if p, ok := found(r, coaching, err); ok {
-		told["coaching"] = object{
+		body["coaching"] = object{
 			"id": p.ID, "name": p.Name, "description": text(p.Description), "image_url": text(p.ImageURL),
 		}
 	}
 	if !a.SaleID.Present {
-		return told
+		return body
 	}
 	sale, err := r.view.Sales.Get(r.view, a.SaleID.Value)
 	if s, ok := found(r, sale, err); ok {
 		if product, _, _ := r.product(s.PricingPlanID); product != nil {
-			told["product"], told["currency"] = product, product["currency"]
+			body["product"], body["currency"] = product, product["currency"]
 		}
 	}
-	return told
+	return body
 }
 
 // progress returns the progress of a user in a course, or a zero value if there is none.
@@ -247,15 +247,15 @@ func (r *reading) progress(user lyceum.UserID, course lyceum.CourseID) lyceum.Pr
 
 func (r *reading) lectureProgress(l *lyceum.LectureProgress) object {
 	p := r.progress(l.User, l.Course)
-	told := object{
+	body := object{
 		"id": l.ID, "is_completed": true, "course_id": l.Course, "lecture_id": l.Lecture, "school_id": r.school,
 		"completed_at": written(l.CompletedAt), "percent_complete": p.PercentComplete, "course": r.course(l.Course),
 		"user": r.user(l.User), "lecture": nil,
 	}
 	if x, ok := r.lecture(l.Lecture); ok {
-		told["lecture"] = object{"id": x.ID, "name": x.Name.Value, "is_published": x.IsPublished}
+		body["lecture"] = object{"id": x.ID, "name": x.Name.Value, "is_published": x.IsPublished}
 	}
-	return told
+	return body
 }
 
 func (r *reading) sale(s *lyceum.Sale, event lyceum.EventName) object {
@@ -281,9 +281,9 @@ func (r *reading) sale(s *lyceum.Sale, event lyceum.EventName) object {
 	}
 }
 
-// untoldOfTransactions are the fields of a transaction that webhooks were never seen with;
+// omittedTransactionFields are the fields of a transaction that webhooks were never seen with;
 // has_chargeback is included as is_chargeback.
-var untoldOfTransactions = []string{
+var omittedTransactionFields = []string{
 	"pricing_plan_id", "has_chargeback", "chargeback_fee", "affiliate_id", "coupon_id",
 }
 
@@ -291,24 +291,24 @@ var untoldOfTransactions = []string{
 func (r *reading) money(t *lyceum.Transaction) object {
 	references, err := r.view.References.Find(r.view, t.ID)
 	known, _ := found(r, references, err)
-	told := object{"is_chargeback": t.HasChargeback.Value, "stripe_charge_token": nil, "paypal_payment_id": nil}
+	body := object{"is_chargeback": t.HasChargeback.Value, "stripe_charge_token": nil, "paypal_payment_id": nil}
 	for _, f := range lyceum.TransactionFields() {
-		if !slices.Contains(untoldOfTransactions, f.Name) {
-			told[f.Name] = f.Value(t)
+		if !slices.Contains(omittedTransactionFields, f.Name) {
+			body[f.Name] = f.Value(t)
 		}
 	}
 	if reference, ok := known[t.ID]; ok {
-		told["stripe_charge_token"] = reference.Name
+		body["stripe_charge_token"] = reference.Name
 	}
-	return told
+	return body
 }
 
 func (r *reading) transaction(t *lyceum.Transaction) object {
-	told := r.money(t)
+	body := r.money(t)
 	product, course, _ := r.product(lyceum.Some(t.PricingPlanID))
-	told["user"] = r.user(t.UserID)
-	told["sale"] = object{"id": t.SaleID, "course": course, "product": product, "affiliate": r.affiliate(t.AffiliateID)}
-	return told
+	body["user"] = r.user(t.UserID)
+	body["sale"] = object{"id": t.SaleID, "course": course, "product": product, "affiliate": r.affiliate(t.AffiliateID)}
+	return body
 }
 
 func (r *reading) order(o *lyceum.PurchaseOrder) object {
@@ -322,14 +322,14 @@ func (r *reading) order(o *lyceum.PurchaseOrder) object {
 }
 
 func (r *reading) response(q *lyceum.QuizResponse) object {
-	told := object{
+	body := object{
 		"id": q.ID, "custom_form_id": q.Quiz, "custom_form": nil, "submitted_at": moment(q.SubmittedAt),
 		"grade": nil, "user": r.user(q.User),
 	}
 	var quiz *lyceum.Quiz
 	a, ok, err := r.view.Attachments.First(r.view, lyceum.AttachmentFilter{Quiz: lyceum.Some(q.Quiz)})
 	if _, known := found(r, a, err); ok && known {
-		told["custom_form"] = object{"id": q.Quiz, "attachment": object{
+		body["custom_form"] = object{"id": q.Quiz, "attachment": object{
 			"id": a.ID, "attachable_id": a.Lecture,
 			"attachable_type": "Lecture",
 		}}
@@ -337,9 +337,9 @@ func (r *reading) response(q *lyceum.QuizResponse) object {
 	}
 	if q.PercentCorrect.Present && (quiz != nil || q.Counts.Present) {
 		g := q.Grade(quiz)
-		told["grade"] = object{"correct": g.Correct, "total": g.Total, "percent_correct": q.PercentCorrect.Value}
+		body["grade"] = object{"correct": g.Correct, "total": g.Total, "percent_correct": q.PercentCorrect.Value}
 	}
-	return told
+	return body
 }
 
 func (r *reading) comment(c *lyceum.Comment) object {

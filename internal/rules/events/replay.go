@@ -32,7 +32,7 @@ func (r replay) part(tx lyceum.Tx, f lyceum.ResendFilter, at time.Time) (_ repla
 		r.Last = lyceum.Some(again[n-1])
 	}
 	more = len(again) == replaySize
-	_, err = tellAgain(tx, again)
+	_, err = announceAgain(tx, again)
 	return r, more, err
 }
 

@@ -235,10 +235,10 @@ func (s *Service) Rotate(ctx context.Context, by lyceum.By, id lyceum.WebhookID)
 	if !there {
 		return WithSecret{}, errNoRing
 	}
-	told := func(w lyceum.Webhook) WithSecret {
+	withSecret := func(w lyceum.Webhook) WithSecret {
 		return WithSecret{w, secretOf(key, by.School, w.ID, w.SecretGeneration)}
 	}
-	return change(ctx, s, by, id, told, func(tx lyceum.Tx, w *lyceum.Webhook, now time.Time) error {
+	return change(ctx, s, by, id, withSecret, func(tx lyceum.Tx, w *lyceum.Webhook, now time.Time) error {
 		w.SecretGeneration++
 		w.OldSecretKey, w.SecretKey = w.SecretKey, key.ID()
 		w.OldSecretUntil = lyceum.Some(lyceum.Second(now).Add(oldSecretLife))
@@ -247,8 +247,8 @@ func (s *Service) Rotate(ctx context.Context, by lyceum.By, id lyceum.WebhookID)
 	})
 }
 
-// tellAgain announces deliveries that are sent again, and returns their payloads.
-func tellAgain(tx lyceum.Tx, again []lyceum.WebhookEvent) (map[int64]lyceum.EventPayload, error) {
+// announceAgain announces deliveries that are sent again, and returns their payloads.
+func announceAgain(tx lyceum.Tx, again []lyceum.WebhookEvent) (map[int64]lyceum.EventPayload, error) {
 	slices.SortFunc(again, func(a, b lyceum.WebhookEvent) int { return cmp.Compare(a.ID, b.ID) })
 	numbers := make([]int64, len(again))
 	for i := range again {
@@ -296,7 +296,7 @@ func (s *Service) ResendOne(ctx context.Context, by lyceum.By, id lyceum.Webhook
 		if err := tx.UpdateDelivery(d.WebhookEvent); err != nil {
 			return d, err
 		}
-		payloads, err := tellAgain(tx, []lyceum.WebhookEvent{d.WebhookEvent})
+		payloads, err := announceAgain(tx, []lyceum.WebhookEvent{d.WebhookEvent})
 		if _, stored := payloads[d.Number.Value]; err == nil && !stored {
 			return d, &lyceum.Error{Kind: lyceum.Conflict, Code: "event_not_stored", Detail: fmt.Sprintf("the event of "+
 				"delivery %d is no longer stored", id)}
