@@ -127,7 +127,7 @@ func (g *group) runTogether(queries []*lookup) error {
 		return nil
 	})
 	if err := unlessFull(err); err != nil {
-		return fmt.Errorf("ask ahead: %w", err)
+		return fmt.Errorf("query ahead: %w", err)
 	}
 	for _, l := range queries {
 		if l.since, l.number = len(g.log), g.number; l.behind {

@@ -29,7 +29,7 @@ const (
 
 // errGuessed means that a group's guesses were presumed to be right and were not, and that
 // nothing was written.
-var errGuessed = errors.New("an answer is not what was guessed")
+var errGuessed = errors.New("a result is not what was guessed")
 
 // comparing returns the statement that compares the results of many queries with the same text
 // with the guessed rows. args and columns are the types of the query's arguments and columns.
