@@ -29,7 +29,7 @@ func TestParametersAreTheContracts(t *testing.T) {
 				continue
 			}
 			name := ref.Value.Name
-			a := asking{face: face.Name(), op: op.ID, values: ids, body: ownBodies[op.ID]}
+			a := requestCase{face: face.Name(), op: op.ID, values: ids, body: ownBodies[op.ID]}
 			for _, value := range outside(ref.Value.Schema.Value) {
 				if op.ID == "listUsers" && name == "role" {
 					continue // an unknown role matches nobody
@@ -56,13 +56,13 @@ func TestParametersAreTheContracts(t *testing.T) {
 // The message names the member.
 func TestBodiesAreTheContracts(t *testing.T) {
 	k := newClass(t, newCampus(t))
-	k.send(t, k.ours, asking{face: "lyceum", op: "createWebhook", body: ownBodies["createWebhook"]})
+	k.send(t, k.ours, requestCase{face: "lyceum", op: "createWebhook", body: ownBodies["createWebhook"]})
 	k.eachOperation(func(face wire.Face, op wire.Operation, written *openapi3.Operation) {
 		if written.RequestBody == nil || op.Credential == wire.Open {
 			return
 		}
 		schema := written.RequestBody.Value.Content.Get("application/json").Schema.Value
-		with := func(name string, value any) asking {
+		with := func(name string, value any) requestCase {
 			good := map[string]any{}
 			if err := json.Unmarshal([]byte(cmp.Or(ownBodies[op.ID], `{"user_id":2,"course_id":1,"email":"a@example.com"}`)), &good); err != nil {
 				t.Fatal(err)
@@ -74,7 +74,7 @@ func TestBodiesAreTheContracts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			return asking{face: face.Name(), op: op.ID, values: ids, body: string(body)}
+			return requestCase{face: face.Name(), op: op.ID, values: ids, body: string(body)}
 		}
 		for name, ref := range schema.Properties {
 			for _, value := range outside(ref.Value) {
@@ -105,7 +105,7 @@ func (k *class) eachOperation(visit func(face wire.Face, op wire.Operation, writ
 	}
 }
 
-func (k *class) wantRejected(t *testing.T, a asking, name string) {
+func (k *class) wantRejected(t *testing.T, a requestCase, name string) {
 	t.Helper()
 	if _, w := k.send(t, k.ours, a); w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), name) {
 		t.Errorf("%s ?%s %s: %d %s", a.op, a.query, a.body, w.Code, w.Body)

@@ -163,8 +163,8 @@ func TestProfileWithoutReading(t *testing.T) {
 	b.signIn(t, k.ours, "lena@example.com")
 	form := b.consent(t, k.ours.authorize(lyceum.V2, set("required_scopes", "profile:write"), without("optional_scopes")))
 	code := arrivedAt(t, b.post(k.ours.path("oauth_provider/authorize"), form)).Get("code")
-	var answer tokenAnswer
-	decode(t, k.token(t, lyceum.V2, "token", "form", exchangeOf(k.ours.clients[lyceum.V2], code)).Body.Bytes(), &answer)
+	var response tokenResponse
+	decode(t, k.token(t, lyceum.V2, "token", "form", exchangeOf(k.ours.clients[lyceum.V2], code)).Body.Bytes(), &response)
 	for body, want := range map[string]string{
 		`{}`:              `{}`,
 		`{"name":"Lena"}`: `{"name":"Lena"}`,
@@ -172,7 +172,7 @@ func TestProfileWithoutReading(t *testing.T) {
 		`{"email":"lena@example.com"}`:                        `{"pending_email":"lena@example.com"}`,
 		`{"email":"else@example.com"}`:                        `{"pending_email":"else@example.com"}`,
 	} {
-		if w := k.patchMe(t, answer.AccessToken, body); w.Code != http.StatusOK || w.Body.String() != want {
+		if w := k.patchMe(t, response.AccessToken, body); w.Code != http.StatusOK || w.Body.String() != want {
 			t.Errorf("%s is answered with %d %s, want %s", body, w.Code, w.Body, want)
 		}
 	}

@@ -62,7 +62,7 @@ func TestF8APIKey(t *testing.T) {
 		{"that may only write", []string{"apiKey: " + writeOnly}, 403, "this API key does not have read permission (it has: write)"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			w := s.ask(t, http.MethodGet, "/v1/transactions", tc.headers...)
+			w := s.call(t, http.MethodGet, "/v1/transactions", tc.headers...)
 			if tc.status == http.StatusOK {
 				if total := totalOf(t, w); total != ourSales {
 					t.Errorf("%d sales, want %d", total, ourSales)
@@ -73,7 +73,7 @@ func TestF8APIKey(t *testing.T) {
 		})
 	}
 	t.Run("in the query", func(t *testing.T) {
-		wantMessage(t, s.ask(t, http.MethodGet, "/v1/transactions?apiKey="+s.key), 401, noKey)
+		wantMessage(t, s.call(t, http.MethodGet, "/v1/transactions?apiKey="+s.key), 401, noKey)
 	})
 }
 
@@ -117,14 +117,14 @@ func TestF8HeaderNameInAnyCase(t *testing.T) {
 			t.Fatal(err)
 		}
 		r.Header[name] = []string{s.key}
-		answer, err := listening.Client().Do(r)
+		response, err := listening.Client().Do(r)
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, _ = io.Copy(io.Discard, answer.Body)
-		answer.Body.Close()
-		if answer.StatusCode != http.StatusOK {
-			t.Errorf("%s: %s", name, answer.Status)
+		_, _ = io.Copy(io.Discard, response.Body)
+		response.Body.Close()
+		if response.StatusCode != http.StatusOK {
+			t.Errorf("%s: %s", name, response.Status)
 		}
 	}
 }
@@ -142,11 +142,11 @@ func TestF9SchoolsSeeTheirOwn(t *testing.T) {
 	}
 	// Responses of the other school are not treated as ours, not even by their ETag.
 	tag := s.list(t, s.key).Header().Get("ETag")
-	wantStatus(t, s.ask(t, http.MethodGet, "/v1/transactions", "apiKey: "+s.key, "If-None-Match: "+tag), http.StatusNotModified)
-	wantStatus(t, s.ask(t, http.MethodGet, "/v1/transactions", "apiKey: "+their, "If-None-Match: "+tag), http.StatusOK)
+	wantStatus(t, s.call(t, http.MethodGet, "/v1/transactions", "apiKey: "+s.key, "If-None-Match: "+tag), http.StatusNotModified)
+	wantStatus(t, s.call(t, http.MethodGet, "/v1/transactions", "apiKey: "+their, "If-None-Match: "+tag), http.StatusOK)
 	// A client without a key learns nothing.
-	wantMessage(t, s.ask(t, http.MethodGet, "/v1/transactions", "If-None-Match: "+tag), http.StatusUnauthorized, noKey)
-	wantMessage(t, s.ask(t, http.MethodGet, "/v1/transactions?page=x"), http.StatusUnauthorized, noKey)
+	wantMessage(t, s.call(t, http.MethodGet, "/v1/transactions", "If-None-Match: "+tag), http.StatusUnauthorized, noKey)
+	wantMessage(t, s.call(t, http.MethodGet, "/v1/transactions?page=x"), http.StatusUnauthorized, noKey)
 }
 
 func TestCallerReachesTheOperation(t *testing.T) {

@@ -43,13 +43,13 @@ func TestR18_OperationsEndBeforeTheirConnection(t *testing.T) {
 					Faces: []wire.Face{patient{wait: wait}}, Limiter: access.NewLimiter(0, time.Now), Reference: http.NotFoundHandler(),
 					Metrics: NewMetrics("v1.2.3"), Log: slog.New(slog.DiscardHandler),
 				})
-				begin, answer := time.Now(), httptest.NewRecorder()
-				handler.ServeHTTP(answer, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/patient/thing", http.NoBody))
-				if answer.Code != http.StatusServiceUnavailable {
-					t.Errorf("status %d: %s", answer.Code, answer.Body)
+				begin, response := time.Now(), httptest.NewRecorder()
+				handler.ServeHTTP(response, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/patient/thing", http.NoBody))
+				if response.Code != http.StatusServiceUnavailable {
+					t.Errorf("status %d: %s", response.Code, response.Body)
 				}
-				if took := time.Since(begin); took != wait+answerTimeout {
-					t.Errorf("answered after %s, want %s", took, wait+answerTimeout)
+				if took := time.Since(begin); took != wait+responseTimeout {
+					t.Errorf("answered after %s, want %s", took, wait+responseTimeout)
 				}
 			})
 		})

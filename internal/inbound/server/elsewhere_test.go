@@ -79,7 +79,7 @@ func TestF9_WhatIsElsewhereIsUnknown(t *testing.T) {
 		putElsewhere(t, k.store, k.ours.id)
 		lessons := learning.New(k.store, k.clock.Now)
 		tried := map[string]bool{}
-		for _, a := range askings {
+		for _, a := range requestCases {
 			if a.prepare != nil {
 				a.prepare(t, k)
 			}
@@ -121,7 +121,7 @@ func wantAllTried(t *testing.T, k *class, tried map[string]bool) {
 					continue
 				}
 				if isElsewhere(op, idName{name, inPath}) && !tried[op.Path+" "+name] {
-					t.Errorf("no valid row of askings has the %s of %s", name, op.Path)
+					t.Errorf("no valid row of requestCases has the %s of %s", name, op.Path)
 				}
 				before := slices.ContainsFunc(parts[:n], func(part string) bool { return strings.HasSuffix(part, "_id}") })
 				if before && !slices.Contains(slices.Concat(partsOf, []string{"user_id", "product_id"}), name) {

@@ -21,8 +21,8 @@ func (s *site) failures(t *testing.T, school lyceum.SchoolID, id string) []lyceu
 	if err := s.options.Failures.Keep(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	asked := lyceum.FailedRequestFilter{RequestID: lyceum.Opt[string]{Value: id, Present: id != ""}}
-	found, err := s.options.Failures.List(t.Context(), lyceum.By{School: school}, asked, lyceum.Page{Number: 1, Size: 100})
+	filter := lyceum.FailedRequestFilter{RequestID: lyceum.Opt[string]{Value: id, Present: id != ""}}
+	found, err := s.options.Failures.List(t.Context(), lyceum.By{School: school}, filter, lyceum.Page{Number: 1, Size: 100})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -269,8 +269,8 @@ func (s *site) do(r *http.Request) *httptest.ResponseRecorder {
 	return w
 }
 
-// ask sends a request to v1 and compares the response with the contract.
-func (s *site) ask(t testing.TB, method, target string, headers ...string) *httptest.ResponseRecorder {
+// call sends a request to v1 and compares the response with the contract.
+func (s *site) call(t testing.TB, method, target string, headers ...string) *httptest.ResponseRecorder {
 	t.Helper()
 	w := s.do(request(method, target, nil, headers...))
 	s.wantContractual(t, w)
@@ -280,7 +280,7 @@ func (s *site) ask(t testing.TB, method, target string, headers ...string) *http
 // list requests the sales with a key.
 func (s *site) list(t testing.TB, key string) *httptest.ResponseRecorder {
 	t.Helper()
-	return s.ask(t, http.MethodGet, "/v1/transactions", "apiKey: "+key)
+	return s.call(t, http.MethodGet, "/v1/transactions", "apiKey: "+key)
 }
 
 var listTransactions = sync.OnceValues(func() (*openapi3.Operation, error) {

@@ -65,20 +65,20 @@ type mutant struct {
 	idName
 
 	pair idPair
-	with func(id string) asking
+	with func(id string) requestCase
 }
 
 // mutants returns the requests that differ from a row in one id. Ids that are in the contract
 // but not in the row are added.
-func mutants(a asking, contracted []idName) (all []mutant) {
-	add := func(name string, in place, with func(asking, string) asking) {
+func mutants(a requestCase, contracted []idName) (all []mutant) {
+	add := func(name string, in place, with func(requestCase, string) requestCase) {
 		if pair, is := foreignID(name); is {
-			all = append(all, mutant{idName{name, in}, pair, func(id string) asking { return with(a, id) }})
+			all = append(all, mutant{idName{name, in}, pair, func(id string) requestCase { return with(a, id) }})
 		}
 	}
 	for n, value := range strings.Fields(a.values) {
 		name, _, _ := strings.Cut(value, "=")
-		add(name, inPath, func(a asking, id string) asking {
+		add(name, inPath, func(a requestCase, id string) requestCase {
 			values := strings.Fields(a.values)
 			values[n] = name + "=" + id
 			a.values = strings.Join(values, " ")
@@ -92,11 +92,11 @@ func mutants(a asking, contracted []idName) (all []mutant) {
 		case c.in == inQuery && !query.Has(c.name):
 			query.Set(c.name, "")
 		case c.in == inBody && !slices.Contains(body, c.name):
-			add(c.name, inBody, func(a asking, id string) asking { a.body = withMember(a.body, c.name, id); return a })
+			add(c.name, inBody, func(a requestCase, id string) requestCase { a.body = withMember(a.body, c.name, id); return a })
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(query)) {
-		add(name, inQuery, func(a asking, id string) asking {
+		add(name, inQuery, func(a requestCase, id string) requestCase {
 			query, _ := url.ParseQuery(a.query)
 			query.Set(name, id)
 			a.query = query.Encode()
@@ -104,11 +104,11 @@ func mutants(a asking, contracted []idName) (all []mutant) {
 		})
 	}
 	for n, name := range body {
-		with := func(a asking, id string) asking { a.body = withID(a.body, n, id); return a }
+		with := func(a requestCase, id string) requestCase { a.body = withID(a.body, n, id); return a }
 		add(name, inBody, with)
 		if name == "id" { // of whatever the body is about, such as an attachment
 			pair, _ := foreignID("attachment_id")
-			all = append(all, mutant{idName{name, inBody}, pair, func(id string) asking { return with(a, id) }})
+			all = append(all, mutant{idName{name, inBody}, pair, func(id string) requestCase { return with(a, id) }})
 		}
 	}
 	return all
@@ -237,12 +237,12 @@ func addProperties(names map[idName]bool, s *openapi3.Schema, in place) {
 func TestF9_AnotherSchoolsIDIsAnUnknownOne(t *testing.T) {
 	onBothEngines(t, func(t *testing.T, c *campus) {
 		k := newClass(t, c)
-		k.askFirst(t)
+		k.sendToTheirs(t)
 		onlyTheirs(t, k.store, k.theirs.id)
 		lessons := learning.New(k.store, k.clock.Now)
 		before := k.rowsOf(t, k.theirs.id)
 		tried, contracted := map[string]bool{}, idNames(t)
-		for _, a := range askings {
+		for _, a := range requestCases {
 			if a.prepare != nil {
 				a.prepare(t, k)
 			}
@@ -269,18 +269,18 @@ func TestF9_AnotherSchoolsIDIsAnUnknownOne(t *testing.T) {
 }
 
 // valid reports whether a request conforms to the contract, whatever else prevents it.
-func valid(a asking) bool {
+func valid(a requestCase) bool {
 	return a.status < http.StatusMultipleChoices || a.status == http.StatusConflict
 }
 
 var madeID = regexp.MustCompile(`"id":\d+`)
 
-// askFirst sends the other school the requests that ours is going to get, so that it has
+// sendToTheirs sends the other school the requests that ours is going to get, so that it has
 // objects with the ids, codes, references and keys that ours gets. Operations about the only
 // school of a sandbox are left out.
-func (k *class) askFirst(t *testing.T) {
+func (k *class) sendToTheirs(t *testing.T) {
 	t.Helper()
-	for _, a := range askings {
+	for _, a := range requestCases {
 		op := k.operation(a)
 		sandbox := strings.HasPrefix(op.Path, "/lyceum/v1/clock") || strings.HasPrefix(op.Path, "/lyceum/v1/sandbox/")
 		if a.user == 0 && op.Method != http.MethodDelete && !sandbox {
@@ -293,7 +293,7 @@ func (k *class) askFirst(t *testing.T) {
 // so that they can be compared.
 func (k *class) tries(t *testing.T, p *campusSchool, m mutant) (theirs, unknown string) {
 	t.Helper()
-	answer := func(id string) string {
+	responseTo := func(id string) string {
 		a := m.with(id)
 		a.headers = slices.DeleteFunc(slices.Clone(a.headers), func(h string) bool { return strings.HasPrefix(h, "Idempotency-Key") })
 		_, w := k.send(t, p, a)
@@ -306,7 +306,7 @@ func (k *class) tries(t *testing.T, p *campusSchool, m mutant) (theirs, unknown 
 		}
 		return fmt.Sprint(w.Code, " ", text)
 	}
-	theirs, unknown = answer(m.pair.theirs), answer(m.pair.unknown)
+	theirs, unknown = responseTo(m.pair.theirs), responseTo(m.pair.unknown)
 	return strings.ReplaceAll(theirs, m.pair.theirs, m.pair.unknown), unknown
 }
 
@@ -317,13 +317,13 @@ func (k *class) wantTried(t *testing.T, contracted map[string][]idName, tried ma
 	for op, ids := range contracted {
 		for _, id := range ids {
 			if !tried[op+"/"+id.name] {
-				t.Errorf("no valid row of askings has the %s of %s", id.name, op)
+				t.Errorf("no valid row of requestCases has the %s of %s", id.name, op)
 			}
 		}
 	}
 	has := map[string]bool{}
 	for _, deleting := range []bool{false, true} { // deleted objects are not found
-		for _, a := range askings {
+		for _, a := range requestCases {
 			if !valid(a) || a.user != 0 || deleting != (k.operation(a).Method == http.MethodDelete) {
 				continue
 			}

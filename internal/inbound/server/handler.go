@@ -75,7 +75,7 @@ func Handler(o Options) http.Handler {
 	for pattern, pages := range o.Pages {
 		h.page(pattern, func(x *exchange, r *http.Request) {
 			x.limitBody(r, o.Uploads[pattern])
-			until := newDeadline(r.Context(), answerTimeout)
+			until := newDeadline(r.Context(), responseTimeout)
 			defer until.stop()
 			inside := r.WithContext(until)
 			defer func() { r.Pattern = inside.Pattern }() // so that the log names the page
@@ -101,7 +101,7 @@ func Handler(o Options) http.Handler {
 }
 
 // page registers the handler of a pattern.
-func (h *handler) page(pattern string, answer func(*exchange, *http.Request)) {
+func (h *handler) page(pattern string, serve func(*exchange, *http.Request)) {
 	to := &route{pattern: pattern}
 	if _, path, found := strings.Cut(pattern, " "); found { // without the method
 		to.pattern = path
@@ -109,7 +109,7 @@ func (h *handler) page(pattern string, answer func(*exchange, *http.Request)) {
 	h.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 		x := w.(*exchange)
 		x.route = to
-		answer(x, r)
+		serve(x, r)
 	})
 }
 

@@ -77,18 +77,18 @@ func TestRoutes(t *testing.T) {
 func TestWrongMethods(t *testing.T) {
 	s := newSite(t, limited(1000))
 	for _, method := range []string{"POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "LIST"} {
-		w := s.ask(t, method, "/v1/transactions", "apiKey: "+s.key)
+		w := s.call(t, method, "/v1/transactions", "apiKey: "+s.key)
 		wantMessage(t, w, http.StatusMethodNotAllowed, "this path accepts GET, HEAD")
 		if allow := w.Header().Get("Allow"); allow != "GET, HEAD" {
 			t.Errorf("%s: Allow is %q", method, allow)
 		}
 		// For an unknown path, the method does not matter.
-		wantMessage(t, s.ask(t, method, "/v1/unknown", "apiKey: "+s.key), http.StatusNotFound, noRoute)
+		wantMessage(t, s.call(t, method, "/v1/unknown", "apiKey: "+s.key), http.StatusNotFound, noRoute)
 	}
 }
 
-// TestHeadersOfEveryAnswer checks the headers that programs use, and those that browsers need.
-func TestHeadersOfEveryAnswer(t *testing.T) {
+// TestHeadersOfEveryResponse checks the headers that programs use, and those that browsers need.
+func TestHeadersOfEveryResponse(t *testing.T) {
 	s := newSite(t, limited(6))
 	writeOnly := s.issue(t, s.ours, lyceum.Write)
 	const script = "Origin: https://app.example.com"
@@ -96,16 +96,16 @@ func TestHeadersOfEveryAnswer(t *testing.T) {
 		status int
 		w      *httptest.ResponseRecorder
 	}{
-		{200, s.ask(t, http.MethodGet, "/v1/transactions", script, "apiKey: "+s.key)},
-		{400, s.ask(t, http.MethodGet, "/v1/transactions?per=x", script, "apiKey: "+s.key)},
-		{401, s.ask(t, http.MethodGet, "/v1/transactions", script)},
-		{403, s.ask(t, http.MethodGet, "/v1/transactions", script, "apiKey: "+writeOnly)},
-		{404, s.ask(t, http.MethodGet, "/v1/unknown", script, "apiKey: "+s.key)},
-		{405, s.ask(t, http.MethodPost, "/v1/transactions", script, "apiKey: "+s.key)},
-		{304, s.ask(t, http.MethodGet, "/v1/transactions", script, "apiKey: "+s.key, "If-None-Match: *")},
-		{200, s.ask(t, http.MethodGet, "/v1/transactions", script, "apiKey: "+s.key)},
-		{200, s.ask(t, http.MethodGet, "/v1/transactions", script, "apiKey: "+s.key)},
-		{429, s.ask(t, http.MethodGet, "/v1/transactions", script, "apiKey: "+s.key)},
+		{200, s.call(t, http.MethodGet, "/v1/transactions", script, "apiKey: "+s.key)},
+		{400, s.call(t, http.MethodGet, "/v1/transactions?per=x", script, "apiKey: "+s.key)},
+		{401, s.call(t, http.MethodGet, "/v1/transactions", script)},
+		{403, s.call(t, http.MethodGet, "/v1/transactions", script, "apiKey: "+writeOnly)},
+		{404, s.call(t, http.MethodGet, "/v1/unknown", script, "apiKey: "+s.key)},
+		{405, s.call(t, http.MethodPost, "/v1/transactions", script, "apiKey: "+s.key)},
+		{304, s.call(t, http.MethodGet, "/v1/transactions", script, "apiKey: "+s.key, "If-None-Match: *")},
+		{200, s.call(t, http.MethodGet, "/v1/transactions", script, "apiKey: "+s.key)},
+		{200, s.call(t, http.MethodGet, "/v1/transactions", script, "apiKey: "+s.key)},
+		{429, s.call(t, http.MethodGet, "/v1/transactions", script, "apiKey: "+s.key)},
 	} {
 		wantStatus(t, tc.w, tc.status)
 		want := map[string]string{
@@ -154,9 +154,9 @@ func TestHTTPSIsRemembered(t *testing.T) {
 
 func TestPreflight(t *testing.T) {
 	s := newSite(t, limited(2))
-	asked := []string{"Origin: https://app.example.com", "Access-Control-Request-Method: GET", "Access-Control-Request-Headers: apikey"}
+	headers := []string{"Origin: https://app.example.com", "Access-Control-Request-Method: GET", "Access-Control-Request-Headers: apikey"}
 	for range 5 { // it does not count against the limit
-		w := s.do(request(http.MethodOptions, "/v1/transactions", nil, asked...))
+		w := s.do(request(http.MethodOptions, "/v1/transactions", nil, headers...))
 		wantStatus(t, w, http.StatusNoContent)
 		header := w.Header()
 		if header.Get("Access-Control-Allow-Origin") != "*" || header.Get("Access-Control-Allow-Methods") != "GET, HEAD" ||
@@ -173,8 +173,8 @@ func TestPreflight(t *testing.T) {
 	if left := s.list(t, s.key).Header().Get("RateLimit-Remaining"); left != "1" {
 		t.Errorf("left is %s", left)
 	}
-	wantStatus(t, s.do(request(http.MethodOptions, "/v1/unknown", nil, asked...)), http.StatusNotFound)
-	w := s.do(request(http.MethodOptions, "/livez", nil, asked...))
+	wantStatus(t, s.do(request(http.MethodOptions, "/v1/unknown", nil, headers...)), http.StatusNotFound)
+	w := s.do(request(http.MethodOptions, "/livez", nil, headers...))
 	if w.Code == http.StatusNoContent || w.Header().Get("Access-Control-Allow-Origin") != "" {
 		t.Errorf("/livez is open to scripts: %d %v", w.Code, w.Header())
 	}
@@ -272,7 +272,7 @@ func TestAccessLog(t *testing.T) {
 
 const internal = "internal error; look for the X-Request-Id in the server's log"
 
-func TestPanicIsAnswered(t *testing.T) {
+func TestPanicGetsAResponse(t *testing.T) {
 	s := newSite(t, logged, with("panic", http.MethodGet, func(context.Context, wire.Principal, *http.Request) (wire.Body, error) {
 		panic("the roof of hall 7 fell in")
 	}))
@@ -281,7 +281,7 @@ func TestPanicIsAnswered(t *testing.T) {
 	s.wantContractual(t, w)
 	lines := s.log.lines(t, "request panicked")
 	if len(lines) != 1 || lines[0]["level"] != "ERROR" || lines[0]["request_id"] != "seven" || lines[0]["path"] != "/test/panic" ||
-		lines[0]["panic"] != "the roof of hall 7 fell in" || !strings.Contains(lines[0]["stack"].(string), "TestPanicIsAnswered") {
+		lines[0]["panic"] != "the roof of hall 7 fell in" || !strings.Contains(lines[0]["stack"].(string), "TestPanicGetsAResponse") {
 		t.Errorf("log:\n%s", s.log)
 	}
 	if request := s.log.lines(t, "request"); len(request) != 1 || request[0]["status"] != 500.0 {
@@ -329,7 +329,7 @@ func TestAmountBeyondInt32IsNotCut(t *testing.T) {
 		})
 		return err
 	})
-	w := s.ask(t, http.MethodGet, "/v1/transactions?per=100", "apiKey: "+s.key)
+	w := s.call(t, http.MethodGet, "/v1/transactions?per=100", "apiKey: "+s.key)
 	wantMessage(t, w, http.StatusInternalServerError, internal)
 	if tag := w.Header().Get("ETag"); tag != "" {
 		t.Errorf("ETag %s on an error", tag)
@@ -390,9 +390,9 @@ func TestMetrics(t *testing.T) {
 	s := newSite(t, func(_ *site, o *server.Options) { o.MetricsToken = token })
 	s.list(t, s.key)
 	s.list(t, s.key)
-	s.ask(t, http.MethodGet, "/v1/transactions")
-	s.ask(t, http.MethodGet, "/v1/unknown")
-	s.ask(t, http.MethodPost, "/v1/transactions")
+	s.call(t, http.MethodGet, "/v1/transactions")
+	s.call(t, http.MethodGet, "/v1/unknown")
+	s.call(t, http.MethodPost, "/v1/transactions")
 	s.do(request(http.MethodGet, "/nowhere", nil))
 	for _, headers := range [][]string{
 		nil,

@@ -85,9 +85,9 @@ func openTill(t *testing.T) *till {
 }
 
 // sell reports a sale, with an Idempotency-Key.
-func (s *till) sell(t *testing.T, n int) (answer *http.Response, message string) {
+func (s *till) sell(t *testing.T, n int) (response *http.Response, message string) {
 	t.Helper()
-	return s.ask(t, http.MethodPost, "/lyceum/v1/sales", `{"user_id": 1, "pricing_plan_id": 1}`,
+	return s.send(t, http.MethodPost, "/lyceum/v1/sales", `{"user_id": 1, "pricing_plan_id": 1}`,
 		"apiKey: "+s.key, "Content-Type: application/json", fmt.Sprintf("Idempotency-Key: sale %d", n))
 }
 
@@ -95,13 +95,13 @@ func (s *till) sell(t *testing.T, n int) (answer *http.Response, message string)
 // machine.
 func (s *till) sold(t *testing.T, n int) {
 	t.Helper()
-	var answer *http.Response
+	var response *http.Response
 	var message string
 	storetest.Await(func() bool {
-		answer, message = s.sell(t, n)
-		return answer == nil || answer.StatusCode != http.StatusServiceUnavailable
+		response, message = s.sell(t, n)
+		return response == nil || response.StatusCode != http.StatusServiceUnavailable
 	})
-	if answer == nil || answer.StatusCode != http.StatusCreated {
+	if response == nil || response.StatusCode != http.StatusCreated {
 		t.Errorf("sale %d again: %s", n, message)
 	}
 }
@@ -115,7 +115,7 @@ type refusal struct {
 
 var _ = json.Unmarshal([]byte("{}"), new(refusal))
 
-func (s *till) ask(t *testing.T, method, path, body string, headers ...string) (answer *http.Response, message string) {
+func (s *till) send(t *testing.T, method, path, body string, headers ...string) (response *http.Response, message string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(context.Background(), method, s.base+path, strings.NewReader(body))
 	if err != nil {
@@ -126,19 +126,19 @@ func (s *till) ask(t *testing.T, method, path, body string, headers ...string) (
 		name, value, _ := strings.Cut(line, ": ")
 		r.Header.Set(name, value)
 	}
-	answer, err = http.DefaultClient.Do(r)
+	response, err = http.DefaultClient.Do(r)
 	if err != nil {
 		t.Errorf("no answer to %s %s: %v", method, path, err)
 		return nil, ""
 	}
-	defer answer.Body.Close()
-	text, err := io.ReadAll(answer.Body)
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
 	if err != nil {
 		t.Error(err)
 	}
 	var said refusal
 	_ = json.Unmarshal(text, &said) // other text leaves it empty
-	return answer, said.Message + " [" + said.Code + "]"
+	return response, said.Message + " [" + said.Code + "]"
 }
 
 func (s *till) deed(t *testing.T, text string) {
@@ -167,19 +167,19 @@ func TestR22_HeldLock(t *testing.T) {
 	var group sync.WaitGroup
 	for n := range buyers {
 		group.Go(func() {
-			answer, message := s.sell(t, n)
-			if answer == nil {
+			response, message := s.sell(t, n)
+			if response == nil {
 				return
 			}
-			if answer.StatusCode != http.StatusServiceUnavailable || answer.Header.Get("Retry-After") == "" ||
+			if response.StatusCode != http.StatusServiceUnavailable || response.Header.Get("Retry-After") == "" ||
 				!strings.Contains(message, "nothing was changed") || !strings.HasSuffix(message, " [unavailable]") {
-				t.Errorf("sale %d: %d %s", n, answer.StatusCode, message)
+				t.Errorf("sale %d: %d %s", n, response.StatusCode, message)
 			}
 		})
 	}
 	held := storetest.Await(func() bool {
-		answer, _ := s.ask(t, http.MethodGet, "/readyz", "")
-		return answer == nil || answer.StatusCode == http.StatusServiceUnavailable
+		response, _ := s.send(t, http.MethodGet, "/readyz", "")
+		return response == nil || response.StatusCode == http.StatusServiceUnavailable
 	})
 	if !held {
 		t.Error("the server is ready while writes wait")
@@ -205,10 +205,10 @@ func TestR22_LostCommit(t *testing.T) {
 	s := openTill(t)
 	s.deed(t, `CREATE FUNCTION lose() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_terminate_backend(pg_backend_pid()); RETURN NULL; END $$`)
 	s.deed(t, `CREATE CONSTRAINT TRIGGER lose AFTER INSERT ON transactions DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION lose()`)
-	answer, message := s.sell(t, 1)
-	if answer == nil || answer.StatusCode != http.StatusServiceUnavailable || answer.Header.Get("Retry-After") == "" ||
+	response, message := s.sell(t, 1)
+	if response == nil || response.StatusCode != http.StatusServiceUnavailable || response.Header.Get("Retry-After") == "" ||
 		strings.Contains(message, "nothing was changed") || !strings.Contains(message, "unknown") || !strings.Contains(message, "Idempotency-Key") || !strings.HasSuffix(message, " [outcome_unknown]") {
-		t.Errorf("got %v %s", answer, message)
+		t.Errorf("got %v %s", response, message)
 	}
 	s.deed(t, "DROP TRIGGER lose ON transactions")
 	for range 2 {

@@ -162,7 +162,7 @@ func TestF9_NothingLeaks(t *testing.T) {
 		k := newClass(t, c)
 		onlyTheirs(t, k.store, k.theirs.id)
 		keepFiles(t, k)
-		asked, found := 0, 0
+		sent, found := 0, 0
 		for _, face := range k.options.Faces {
 			for _, op := range face.Operations() {
 				if op.Credential == wire.Open || op.Method != http.MethodGet {
@@ -171,8 +171,8 @@ func TestF9_NothingLeaks(t *testing.T) {
 				for _, path := range paths(op.Path) {
 					for _, p := range []*campusSchool{k.ours, k.theirs} {
 						for _, user := range []lyceum.UserID{mira, noName} {
-							asked++
-							if k.asks(t, p, user, op, path) == http.StatusOK {
+							sent++
+							if k.wantIsolated(t, p, user, op, path) == http.StatusOK {
 								found++
 							}
 						}
@@ -180,16 +180,16 @@ func TestF9_NothingLeaks(t *testing.T) {
 				}
 			}
 		}
-		if asked < 1000 || found < 100 {
-			t.Errorf("%d requests, %d of which found something", asked, found)
+		if sent < 1000 || found < 100 {
+			t.Errorf("%d requests, %d of which found something", sent, found)
 		}
 		k.followLinks(t)
 	})
 }
 
-// asks sends one request and checks that the response only contains data of its school and
+// wantIsolated sends one request and checks that the response only contains data of its school and
 // learner.
-func (k *class) asks(t *testing.T, p *campusSchool, user lyceum.UserID, op wire.Operation, path string) int {
+func (k *class) wantIsolated(t *testing.T, p *campusSchool, user lyceum.UserID, op wire.Operation, path string) int {
 	t.Helper()
 	header := "apiKey: " + p.key
 	if op.Credential == wire.Bearer {
@@ -261,9 +261,9 @@ func TestF6_ScopesOfEveryOperation(t *testing.T) {
 		t.Helper()
 		form := b.consent(t, k.ours.authorize(version, set("required_scopes", scopes), without("optional_scopes")))
 		code := arrivedAt(t, b.post(k.ours.path("oauth_provider/authorize"), form)).Get("code")
-		var answer tokenAnswer
-		decode(t, k.token(t, version, "token", "form", exchangeOf(k.ours.clients[version], code)).Body.Bytes(), &answer)
-		return answer.AccessToken
+		var response tokenResponse
+		decode(t, k.token(t, version, "token", "form", exchangeOf(k.ours.clients[version], code)).Body.Bytes(), &response)
+		return response.AccessToken
 	}
 	opened := 0
 	for n, version := range []lyceum.InterfaceVersion{lyceum.V1, lyceum.V2} {

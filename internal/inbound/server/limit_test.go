@@ -20,13 +20,13 @@ import (
 // counts of the accepted ones, in ascending order.
 func (s *site) flood(t *testing.T, n int, keys ...string) (left []int) {
 	t.Helper()
-	answers := make([]*httptest.ResponseRecorder, n)
+	responses := make([]*httptest.ResponseRecorder, n)
 	var group sync.WaitGroup
-	for i := range answers {
-		group.Go(func() { answers[i] = s.list(t, keys[i%len(keys)]) })
+	for i := range responses {
+		group.Go(func() { responses[i] = s.list(t, keys[i%len(keys)]) })
 	}
 	group.Wait()
-	for _, w := range answers {
+	for _, w := range responses {
 		remaining, err := strconv.Atoi(w.Header().Get("RateLimit-Remaining"))
 		if err != nil {
 			t.Fatal(err)
@@ -148,9 +148,9 @@ func TestR21HeadersCountDown(t *testing.T) {
 	}
 }
 
-// TestR21EveryAnswerCounts checks that requests also count if they are rejected for another
+// TestR21EveryResponseCounts checks that requests also count if they are rejected for another
 // reason.
-func TestR21EveryAnswerCounts(t *testing.T) {
+func TestR21EveryResponseCounts(t *testing.T) {
 	s := newSite(t, limited(100))
 	writeOnly := s.issue(t, s.ours, lyceum.Write)
 	tag := s.list(t, s.key).Header().Get("ETag")
@@ -221,7 +221,7 @@ func TestNoLimitNoHeaders(t *testing.T) {
 		s.list(t, s.key) // wantContractual rejects the headers
 	}
 	for target, status := range map[string]int{"/v1/transactions": 401, "/v1/unknown": 404} {
-		wantStatus(t, s.ask(t, http.MethodGet, target), status)
+		wantStatus(t, s.call(t, http.MethodGet, target), status)
 	}
-	wantStatus(t, s.ask(t, http.MethodPut, "/v1/transactions"), 405)
+	wantStatus(t, s.call(t, http.MethodPut, "/v1/transactions"), 405)
 }

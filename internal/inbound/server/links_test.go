@@ -84,15 +84,15 @@ func (k *class) mark(p *campusSchool) string {
 // upload URL does not accept a file for anybody else.
 func (k *class) sendFile(t *testing.T, lessons *learning.Service, p *campusSchool, q learning.NewUpload, content string) string {
 	t.Helper()
-	ask := func() (learning.UploadTicket, string) {
+	createTicket := func() (learning.UploadTicket, string) {
 		ticket, err := lessons.CreateUpload(t.Context(), lyceum.By{School: p.id, Actor: "test"}, q)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return ticket, wire.UploadURL("", ticket)
 	}
-	ticket, to := ask()
-	_, another := ask()
+	ticket, to := createTicket()
+	_, another := createTicket()
 	elsewhere := strings.Replace(to, fmt.Sprintf("/files/%d/", p.id), fmt.Sprintf("/files/%d/", k.ours.id+k.theirs.id-p.id), 1)
 	for _, wrong := range []string{elsewhere, resigned(t, to, another), resigned(t, another, to)} {
 		for _, method := range []string{http.MethodPut, http.MethodHead} {

@@ -18,7 +18,7 @@ func local(_ *site, o *server.Options) {
 func TestR45_ASandboxAnswersToItsOwnNames(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, local)
-	ask := func(host, target string) (int, string) {
+	get := func(host, target string) (int, string) {
 		r := request(http.MethodGet, target, nil, "apiKey: "+s.key)
 		r.Host = host
 		w := s.do(r)
@@ -28,7 +28,7 @@ func TestR45_ASandboxAnswersToItsOwnNames(t *testing.T) {
 		"localhost", "localhost:8080", "LOCALHOST:1", "localhost.", "app.localhost:3000", "127.0.0.1", "127.0.0.1:8080", "127.8.9.10:80",
 		"[::1]", "[::1]:8080", "[::ffff:127.0.0.1]:8080", "lyceum", "lyceum:8080", "LYCEUM", "sandbox.example:443", "192.0.2.7:8080", "[2001:db8::7]:8080", "",
 	} {
-		if status, text := ask(host, "/v1/transactions"); status != http.StatusOK {
+		if status, text := get(host, "/v1/transactions"); status != http.StatusOK {
 			t.Errorf("%q: %d %s", host, status, text)
 		}
 	}
@@ -37,16 +37,16 @@ func TestR45_ASandboxAnswersToItsOwnNames(t *testing.T) {
 		"127.1", "192.0.2.8", "[2001:db8::8]:8080", "[fe80::1]", "0.0.0.0:8080", "lyceum.evil.example", "notlyceum", "evil.example:localhost", "localhost@evil.example",
 	} {
 		for _, target := range []string{"/v1/transactions", "/lyceum/v1/webhooks", "/", "/docs", "/openapi/v1.yaml", "/readyz", "/nowhere", "//"} {
-			status, text := ask(host, target)
+			status, text := get(host, target)
 			if status != http.StatusMisdirectedRequest || !strings.Contains(text, "DNS rebinding") || !strings.Contains(text, "--allow-host ") {
 				t.Errorf("%q %s: %d %s", host, target, status, text)
 			}
 		}
 	}
-	if _, text := ask("evil.example:8080", "/"); !strings.Contains(text, "--allow-host evil.example\"}") {
+	if _, text := get("evil.example:8080", "/"); !strings.Contains(text, "--allow-host evil.example\"}") {
 		t.Errorf("the name is not told: %s", text)
 	}
-	if _, text := ask("<evil>\"", "/"); strings.Contains(text, "evil") {
+	if _, text := get("<evil>\"", "/"); strings.Contains(text, "evil") {
 		t.Errorf("what is no name is repeated: %s", text)
 	}
 }
@@ -81,7 +81,7 @@ func TestR45_PagesOfThisMachineReadASandbox(t *testing.T) {
 		{[]string{"http://localhost:3000", "https://evil.example"}, false},
 		{[]string{"http://localhost:3000, https://evil.example"}, false},
 	} {
-		for _, asked := range [][2]string{
+		for _, call := range [][2]string{
 			{http.MethodGet, "/v1/transactions"},
 			{http.MethodOptions, "/v1/transactions"},
 			{http.MethodPost, "/v1/current_user/oauth2/token"},
@@ -89,26 +89,26 @@ func TestR45_PagesOfThisMachineReadASandbox(t *testing.T) {
 			{http.MethodGet, "/v2/products/courses"},
 			{http.MethodGet, "/lyceum/v1/changes"},
 		} {
-			r := request(asked[0], asked[1], nil, "apiKey: "+s.key)
+			r := request(call[0], call[1], nil, "apiKey: "+s.key)
 			r.Host = "localhost:8080"
 			for _, origin := range tc.origins {
 				r.Header.Add("Origin", origin)
 			}
-			if asked[0] == http.MethodOptions {
+			if call[0] == http.MethodOptions {
 				r.Header.Set("Access-Control-Request-Method", "GET")
 			}
 			header := s.do(r).Header()
 			allowed := header["Access-Control-Allow-Origin"]
 			if tc.want && !slices.Equal(allowed, tc.origins) || !tc.want && len(allowed) > 0 {
-				t.Errorf("%v %v: allowed %q", tc.origins, asked, allowed)
+				t.Errorf("%v %v: allowed %q", tc.origins, call, allowed)
 			}
 			for name := range header {
 				if !tc.want && strings.HasPrefix(name, "Access-Control-") {
-					t.Errorf("%v %v: %s is told", tc.origins, asked, name)
+					t.Errorf("%v %v: %s is told", tc.origins, call, name)
 				}
 			}
 			if !slices.Contains(header["Vary"], "Origin") {
-				t.Errorf("%v %v: a cache may keep it for other pages: Vary %q", tc.origins, asked, header["Vary"])
+				t.Errorf("%v %v: a cache may keep it for other pages: Vary %q", tc.origins, call, header["Vary"])
 			}
 		}
 	}

@@ -79,7 +79,7 @@ func TestR7_MalformedRequests(t *testing.T) {
 	routes = append(routes, k.ours.path("oauth_provider/authorize"), k.ours.path("sign_out"), k.ours.path("forgot_password"), k.ours.path("set_password/x"),
 		"/account/apps", "/account/apps/1/revoke", "/secure/sign_in", "/secure/identity/oauth_provider/authorize", "/admin/settings/oauth-apps", "/.well-known/oauth-authorization-server/v1")
 	credentials := []string{"apiKey: " + k.ours.key, "Authorization: bearer " + k.tokens[bearer{k.ours, mira, lyceum.V1}], "Authorization: Bearer " + k.tokens[bearer{k.ours, mira, lyceum.V2}]}
-	answered := 0
+	reached := 0
 	for n := range 10_000 {
 		pattern := m.pick(routes)
 		r := m.request(pattern, credentials)
@@ -91,7 +91,7 @@ func TestR7_MalformedRequests(t *testing.T) {
 			t.Fatalf("request %d, %s %s?%s: %d %s", n, r.Method, r.URL.Path, r.URL.RawQuery, w.Code, w.Body)
 		}
 		if known[pattern][r.Method] && routed(w) {
-			answered++
+			reached++
 			wantOf(t, r.Method, pattern, w)
 		}
 		kind := w.Header().Get("Content-Type")
@@ -106,8 +106,8 @@ func TestR7_MalformedRequests(t *testing.T) {
 			b.signIn(t, k.ours, "mira@example.com")
 		}
 	}
-	if answered < 1000 {
-		t.Errorf("only %d requests reached an operation", answered)
+	if reached < 1000 {
+		t.Errorf("only %d requests reached an operation", reached)
 	}
 }
 

@@ -223,9 +223,9 @@ func TestB8_C19_OptionalScopesAreAChoice(t *testing.T) {
 			t.Helper()
 			form := b.consent(t, path)
 			form["scope"] = scopes
-			answer := c.token(t, lyceum.V1, "token", "form", exchangeOf(c.ours.clients[lyceum.V1], arrivedAt(t, b.post(c.ours.path("oauth_provider/authorize"), form)).Get("code")))
-			var tokens tokenAnswer
-			decode(t, answer.Body.Bytes(), &tokens)
+			w := c.token(t, lyceum.V1, "token", "form", exchangeOf(c.ours.clients[lyceum.V1], arrivedAt(t, b.post(c.ours.path("oauth_provider/authorize"), form)).Get("code")))
+			var tokens tokenResponse
+			decode(t, w.Body.Bytes(), &tokens)
 			return tokens.Scope
 		}
 		if got := granted(); got != "name:read" { // C19

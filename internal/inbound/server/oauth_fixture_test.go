@@ -332,7 +332,7 @@ func exchangeOf(client credentials, code string, change ...func(url.Values)) url
 	return pairs
 }
 
-type tokenAnswer struct {
+type tokenResponse struct {
 	AccessToken  string `json:"access_token"`
 	TokenType    string `json:"token_type"`
 	RefreshToken string `json:"refresh_token"`
@@ -341,15 +341,15 @@ type tokenAnswer struct {
 }
 
 // tokens goes through the whole flow to tokens.
-func (c *campus) tokens(t *testing.T, p *campusSchool, version lyceum.InterfaceVersion) tokenAnswer {
+func (c *campus) tokens(t *testing.T, p *campusSchool, version lyceum.InterfaceVersion) tokenResponse {
 	t.Helper()
 	w := c.token(t, version, "token", "form", exchangeOf(p.clients[version], c.learnerCode(t, p, version)))
 	wantStatus(t, w, http.StatusOK)
-	var answer tokenAnswer
-	if err := json.Unmarshal(w.Body.Bytes(), &answer); err != nil {
+	var response tokenResponse
+	if err := json.Unmarshal(w.Body.Bytes(), &response); err != nil {
 		t.Fatal(err)
 	}
-	return answer
+	return response
 }
 
 func (c *campus) me(t testing.TB, version lyceum.InterfaceVersion, headers ...string) *httptest.ResponseRecorder {
@@ -386,8 +386,8 @@ var contracts = func() map[string]*openapi3.T {
 		}
 		for _, item := range document.Paths.Map() {
 			for _, op := range item.Operations() {
-				for _, answer := range op.Responses.Map() {
-					for _, media := range answer.Value.Content {
+				for _, response := range op.Responses.Map() {
+					for _, media := range response.Value.Content {
 						closeSchema(media.Schema)
 					}
 				}

@@ -54,7 +54,7 @@ func (c *campus) link(t *testing.T, p *campusSchool) string {
 // everyPage returns the responses of all pages, for valid and invalid requests.
 func (c *campus) everyPage(t *testing.T) map[string]*httptest.ResponseRecorder {
 	t.Helper()
-	answers := map[string]*httptest.ResponseRecorder{}
+	responses := map[string]*httptest.ResponseRecorder{}
 	out, in := c.browse(), c.browse()
 	in.signIn(t, c.ours, learnerEmail)
 	for name, b := range map[string]*browser{"out ": out, "in ": in} {
@@ -63,17 +63,17 @@ func (c *campus) everyPage(t *testing.T) map[string]*httptest.ResponseRecorder {
 			c.ours.path("set_password/" + c.link(t, c.ours)), c.ours.path("set_password/x"), c.ours.path("confirm_email/x"), c.ours.path("nothing"), "/secure/99/identity/sign_in",
 			"/account", "/account/apps", "/account/receipts", "/account/receipts/1", "/account/profile", "/account/profile/email", "/account/downloads/1", "/account/certificates", "/account/certificates/1", "/account/nothing", "/secure/sign_in", "/secure/sign_in?school=x", "/secure/", "/admin", "/admin/nothing",
 		} {
-			answers[name+"GET "+path] = b.get(path)
+			responses[name+"GET "+path] = b.get(path)
 		}
 	}
-	answers["wrong password"] = out.post(c.ours.path("sign_in"), url.Values{"email": {learnerEmail}, "password": {"x"}})
-	answers["no consent"] = in.post(c.ours.path("oauth_provider/authorize"), url.Values{})
-	answers["consent"] = in.post(c.ours.path("oauth_provider/authorize"), in.consent(t, c.ours.authorize(lyceum.V1)))
-	answers["large"] = out.post(c.ours.path("sign_in"), url.Values{"email": {strings.Repeat("x", 70_000)}})
-	answers["broken"] = out.send(request(http.MethodPost, c.ours.path("sign_in"), strings.NewReader("%zz"), "Content-Type: application/x-www-form-urlencoded"))
-	answers["revoke"] = in.post("/account/apps/1/revoke", nil)
-	answers["sign out"] = in.post(c.ours.path("sign_out"), nil)
-	return answers
+	responses["wrong password"] = out.post(c.ours.path("sign_in"), url.Values{"email": {learnerEmail}, "password": {"x"}})
+	responses["no consent"] = in.post(c.ours.path("oauth_provider/authorize"), url.Values{})
+	responses["consent"] = in.post(c.ours.path("oauth_provider/authorize"), in.consent(t, c.ours.authorize(lyceum.V1)))
+	responses["large"] = out.post(c.ours.path("sign_in"), url.Values{"email": {strings.Repeat("x", 70_000)}})
+	responses["broken"] = out.send(request(http.MethodPost, c.ours.path("sign_in"), strings.NewReader("%zz"), "Content-Type: application/x-www-form-urlencoded"))
+	responses["revoke"] = in.post("/account/apps/1/revoke", nil)
+	responses["sign out"] = in.post(c.ours.path("sign_out"), nil)
+	return responses
 }
 
 func TestB1_B2_B4_B13_EveryPageIsProtected(t *testing.T) {

@@ -72,7 +72,7 @@ func TestR32_BehindAProxy(t *testing.T) {
 // not block valid secrets, of whatever school; each app has its own limit.
 func TestR32_TokenEndpointsOnASharedAddress(t *testing.T) {
 	c := behindProxy(t, 30)
-	ask := func(client credentials) int {
+	refresh := func(client credentials) int {
 		return c.through(tokenRequest(url.Values{
 			"grant_type": {"refresh_token"}, "refresh_token": {"x"}, "client_id": {client.id}, "client_secret": {client.secret},
 		}), "198.51.100.1")
@@ -81,20 +81,20 @@ func TestR32_TokenEndpointsOnASharedAddress(t *testing.T) {
 	for n := range 40 {
 		c.through(request(http.MethodGet, "/v1/users", nil), "198.51.100.1")
 		c.through(tokenRequest(url.Values{}), "198.51.100.1")
-		status := ask(credentials{id: ours.id, secret: "wrong"})
+		status := refresh(credentials{id: ours.id, secret: "wrong"})
 		if n == 39 && status != http.StatusTooManyRequests {
 			t.Errorf("the last wrong secret is a %d", status)
 		}
 	}
 	for n := range 30 {
-		if status := ask(ours); status != http.StatusBadRequest { // invalid_grant: the secret is valid
+		if status := refresh(ours); status != http.StatusBadRequest { // invalid_grant: the secret is valid
 			t.Fatalf("the right secret is a %d at its request %d", status, n+1)
 		}
 	}
-	if status := ask(ours); status != http.StatusTooManyRequests {
+	if status := refresh(ours); status != http.StatusTooManyRequests {
 		t.Errorf("an app beyond its limit is a %d", status)
 	}
-	if status := ask(theirs); status != http.StatusBadRequest {
+	if status := refresh(theirs); status != http.StatusBadRequest {
 		t.Errorf("another school's app is a %d", status)
 	}
 	if status := c.through(request(http.MethodGet, "/v1/users", nil, "apiKey: "+c.ours.key), "198.51.100.1"); status != http.StatusOK {

@@ -71,9 +71,9 @@ func TestC2_C18_Success(t *testing.T) {
 					t.Errorf("%s is %q, want %q", name, got, value)
 				}
 			}
-			var answer tokenAnswer
-			decode(t, w.Body.Bytes(), &answer)
-			if answer.TokenType != "bearer" || answer.ExpiresIn != 7200 || answer.RefreshToken == "" || answer.Scope != want || !strings.Contains(w.Body.String(), `"expires_in":7200,`) {
+			var response tokenResponse
+			decode(t, w.Body.Bytes(), &response)
+			if response.TokenType != "bearer" || response.ExpiresIn != 7200 || response.RefreshToken == "" || response.Scope != want || !strings.Contains(w.Body.String(), `"expires_in":7200,`) {
 				t.Errorf("the answer is %s", w.Body)
 			}
 		}
@@ -229,7 +229,7 @@ func TestC11_C13_C14_C15_C17_D1_D5_Exchange(t *testing.T) {
 		const challenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
 		verifier := set("code_verifier", "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk")
 		code := c.learnerCode(t, c.ours, lyceum.V1, set("code_challenge", challenge))
-		ask := func(client credentials, change ...func(url.Values)) *httptest.ResponseRecorder {
+		exchange := func(client credentials, change ...func(url.Values)) *httptest.ResponseRecorder {
 			t.Helper()
 			return c.token(t, lyceum.V1, "token", encoding, exchangeOf(client, code, append([]func(url.Values){verifier}, change...)...))
 		}
@@ -237,33 +237,33 @@ func TestC11_C13_C14_C15_C17_D1_D5_Exchange(t *testing.T) {
 			w    *httptest.ResponseRecorder
 			word string
 		}{
-			"another app":           {ask(other), "invalid_grant"},
-			"no redirect_uri":       {ask(client, without("redirect_uri")), "invalid_request"},
-			"another redirect_uri":  {ask(client, set("redirect_uri", callbackURL+"x")), "invalid_grant"},
-			"no code":               {ask(client, without("code")), "invalid_request"},
-			"no verifier":           {ask(client, without("code_verifier")), "invalid_grant"},
-			"another verifier":      {ask(client, set("code_verifier", strings.Repeat("a", 43))), "invalid_grant"},
-			"a short verifier":      {ask(client, set("code_verifier", "a")), "invalid_request"},
-			"a code of the schools": {ask(client, set("code", c.learnerCode(t, c.theirs, lyceum.V1))), "invalid_grant"},
-			"an unknown code":       {ask(client, set("code", "x")), "invalid_grant"}, // C22
-			"a mistyped code":       {ask(client, set("code", code+"x")), "invalid_grant"},
+			"another app":           {exchange(other), "invalid_grant"},
+			"no redirect_uri":       {exchange(client, without("redirect_uri")), "invalid_request"},
+			"another redirect_uri":  {exchange(client, set("redirect_uri", callbackURL+"x")), "invalid_grant"},
+			"no code":               {exchange(client, without("code")), "invalid_request"},
+			"no verifier":           {exchange(client, without("code_verifier")), "invalid_grant"},
+			"another verifier":      {exchange(client, set("code_verifier", strings.Repeat("a", 43))), "invalid_grant"},
+			"a short verifier":      {exchange(client, set("code_verifier", "a")), "invalid_request"},
+			"a code of the schools": {exchange(client, set("code", c.learnerCode(t, c.theirs, lyceum.V1))), "invalid_grant"},
+			"an unknown code":       {exchange(client, set("code", "x")), "invalid_grant"}, // C22
+			"a mistyped code":       {exchange(client, set("code", code+"x")), "invalid_grant"},
 		} {
 			t.Run(name, func(t *testing.T) { wantError(t, tc.w, http.StatusBadRequest, tc.word) })
 		}
-		w := ask(client)
+		w := exchange(client)
 		wantStatus(t, w, http.StatusOK)
-		var tokens tokenAnswer
+		var tokens tokenResponse
 		decode(t, w.Body.Bytes(), &tokens)
 		if strings.Contains(w.Body.String(), challenge) || strings.Contains(c.log.String(), challenge) { // D5
 			t.Error("the challenge is told")
 		}
 		for _, change := range []func(url.Values){set("redirect_uri", "x"), without("code_verifier"), set("client_secret", "x")} {
-			if ask(client, change).Code == http.StatusOK {
+			if exchange(client, change).Code == http.StatusOK {
 				t.Error("an invalid replay is taken")
 			}
 		}
 		wantStatus(t, c.me(t, lyceum.V1, "Authorization: bearer "+tokens.AccessToken), http.StatusOK)
-		wantError(t, ask(client), http.StatusBadRequest, "invalid_grant")
+		wantError(t, exchange(client), http.StatusBadRequest, "invalid_grant")
 		wantError(t, c.me(t, lyceum.V1, "Authorization: bearer "+tokens.AccessToken), http.StatusUnauthorized, "invalid_token")
 	})
 }
@@ -362,7 +362,7 @@ func TestC22_CodesLookAlike(t *testing.T) {
 func TestE1_E2_E8_Refresh(t *testing.T) {
 	inBothEncodings(t, func(t *testing.T, c *campus, encoding string) {
 		client, tokens := c.ours.clients[lyceum.V1], c.tokens(t, c.ours, lyceum.V1)
-		ask := func(client credentials, change ...func(url.Values)) *httptest.ResponseRecorder {
+		refresh := func(client credentials, change ...func(url.Values)) *httptest.ResponseRecorder {
 			t.Helper()
 			pairs := url.Values{"grant_type": {"refresh_token"}, "refresh_token": {tokens.RefreshToken}, "client_id": {client.id}, "client_secret": {client.secret}}
 			for _, change := range change {
@@ -370,22 +370,22 @@ func TestE1_E2_E8_Refresh(t *testing.T) {
 			}
 			return c.token(t, lyceum.V1, "token", encoding, pairs)
 		}
-		w := ask(client)
+		w := refresh(client)
 		wantStatus(t, w, http.StatusOK)
-		var next tokenAnswer
+		var next tokenResponse
 		decode(t, w.Body.Bytes(), &next)
 		if next.RefreshToken != tokens.RefreshToken || next.AccessToken == tokens.AccessToken || next.Scope != tokens.Scope {
 			t.Errorf("the answer is %s", w.Body)
 		}
-		w = ask(client, set("scope", "name:read"))
+		w = refresh(client, set("scope", "name:read"))
 		if decode(t, w.Body.Bytes(), &next); next.Scope != "name:read" {
 			t.Errorf("narrowed to %s", w.Body)
 		}
-		wantError(t, ask(client, set("scope", "email:read")), http.StatusBadRequest, "invalid_scope")
-		wantError(t, ask(client, set("refresh_token", tokens.AccessToken)), http.StatusBadRequest, "invalid_grant")
-		wantError(t, ask(c.theirs.clients[lyceum.V1]), http.StatusBadRequest, "invalid_grant")
+		wantError(t, refresh(client, set("scope", "email:read")), http.StatusBadRequest, "invalid_scope")
+		wantError(t, refresh(client, set("refresh_token", tokens.AccessToken)), http.StatusBadRequest, "invalid_grant")
+		wantError(t, refresh(c.theirs.clients[lyceum.V1]), http.StatusBadRequest, "invalid_grant")
 		wantError(t, c.me(t, lyceum.V1, "Authorization: bearer "+tokens.RefreshToken), http.StatusUnauthorized, "invalid_token")
-		wantStatus(t, ask(client), http.StatusOK)
+		wantStatus(t, refresh(client), http.StatusOK)
 	})
 }
 
@@ -441,7 +441,7 @@ func TestF6_F10_ScopesAndVersions(t *testing.T) {
 	c := newCampus(t)
 	b := c.browse()
 	b.signIn(t, c.ours, learnerEmail)
-	var tokens tokenAnswer
+	var tokens tokenResponse
 	form := b.consent(t, c.ours.authorize(lyceum.V1, set("required_scopes", "courses:read")))
 	narrow := arrivedAt(t, b.post(c.ours.path("oauth_provider/authorize"), form)).Get("code")
 	decode(t, c.token(t, lyceum.V1, "token", "form", exchangeOf(c.ours.clients[lyceum.V1], narrow)).Body.Bytes(), &tokens)
@@ -461,7 +461,7 @@ func TestG1_G2_G4_H1_H2_RevocationAndIntrospection(t *testing.T) {
 	inBothEncodings(t, func(t *testing.T, c *campus, encoding string) {
 		client, tokens := c.ours.clients[lyceum.V1], c.tokens(t, c.ours, lyceum.V1)
 		other := c.register(t, c.ours.id, access.AppForm{Name: "Other", RedirectURL: callbackURL, Version: lyceum.V1})
-		ask := func(endpoint string, client credentials, token string, change ...func(url.Values)) *httptest.ResponseRecorder {
+		post := func(endpoint string, client credentials, token string, change ...func(url.Values)) *httptest.ResponseRecorder {
 			t.Helper()
 			pairs := url.Values{"token": {token}, "client_id": {client.id}, "client_secret": {client.secret}}
 			for _, change := range change {
@@ -476,12 +476,12 @@ func TestG1_G2_G4_H1_H2_RevocationAndIntrospection(t *testing.T) {
 			ClientID   string `json:"client_id"`
 			Iat, Exp   int64
 		}
-		decode(t, ask("introspect", client, tokens.AccessToken).Body.Bytes(), &about)
+		decode(t, post("introspect", client, tokens.AccessToken).Body.Bytes(), &about)
 		if !about.Active || about.Scope != "courses:read name:read" || about.Sub != fmt.Sprint(learnerID) || about.ClientID != client.id || about.Exp-about.Iat != 7200 || about.TokenType != "bearer" {
 			t.Errorf("introspection is %+v", about)
 		}
 		for _, silent := range []*httptest.ResponseRecorder{
-			ask("introspect", other, tokens.AccessToken), ask("introspect", client, "x"), ask("introspect", c.theirs.clients[lyceum.V1], tokens.AccessToken),
+			post("introspect", other, tokens.AccessToken), post("introspect", client, "x"), post("introspect", c.theirs.clients[lyceum.V1], tokens.AccessToken),
 		} {
 			if silent.Code != http.StatusOK || silent.Body.String() != `{"active":false}` {
 				t.Errorf("got %d %s", silent.Code, silent.Body)
@@ -489,17 +489,17 @@ func TestG1_G2_G4_H1_H2_RevocationAndIntrospection(t *testing.T) {
 		}
 		w := c.token(t, lyceum.V1, "introspect", encoding, url.Values{"token": {tokens.AccessToken}})
 		wantError(t, w, http.StatusUnauthorized, "invalid_client")
-		wantError(t, ask("introspect", credentials{id: client.id, secret: "x"}, tokens.AccessToken), http.StatusUnauthorized, "invalid_client")
+		wantError(t, post("introspect", credentials{id: client.id, secret: "x"}, tokens.AccessToken), http.StatusUnauthorized, "invalid_client")
 
 		wantError(t, c.token(t, lyceum.V1, "revoke", encoding, url.Values{"token": {tokens.AccessToken}}), http.StatusBadRequest, "invalid_request")
-		wantError(t, ask("revoke", credentials{id: client.id, secret: "x"}, tokens.AccessToken), http.StatusBadRequest, "invalid_client")
-		wantError(t, ask("revoke", other, tokens.AccessToken), http.StatusBadRequest, "unauthorized_client")
-		wantError(t, ask("revoke", client, ""), http.StatusBadRequest, "invalid_request")
-		if w := ask("revoke", client, "x"); w.Code != http.StatusOK || w.Body.String() != "{}" {
+		wantError(t, post("revoke", credentials{id: client.id, secret: "x"}, tokens.AccessToken), http.StatusBadRequest, "invalid_client")
+		wantError(t, post("revoke", other, tokens.AccessToken), http.StatusBadRequest, "unauthorized_client")
+		wantError(t, post("revoke", client, ""), http.StatusBadRequest, "invalid_request")
+		if w := post("revoke", client, "x"); w.Code != http.StatusOK || w.Body.String() != "{}" {
 			t.Errorf("an unknown token is a %d %s", w.Code, w.Body)
 		}
 		wantStatus(t, c.me(t, lyceum.V1, "Authorization: bearer "+tokens.AccessToken), http.StatusOK)
-		wantStatus(t, ask("revoke", client, tokens.RefreshToken, set("token_type_hint", "access_token")), http.StatusOK)
+		wantStatus(t, post("revoke", client, tokens.RefreshToken, set("token_type_hint", "access_token")), http.StatusOK)
 		wantError(t, c.me(t, lyceum.V1, "Authorization: bearer "+tokens.AccessToken), http.StatusUnauthorized, "invalid_token")
 	})
 }

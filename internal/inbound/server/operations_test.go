@@ -78,10 +78,10 @@ func (k *class) authorize(t *testing.T, p *campusSchool, user lyceum.UserID, ema
 	required := lyceum.Scopes(slices.DeleteFunc(access.ListScopes(version), func(s lyceum.Scope) bool { return s == "courses:read" })).String()
 	b := k.browse()
 	b.signIn(t, p, email)
-	var answer tokenAnswer
+	var response tokenResponse
 	w := k.token(t, version, "token", "form", exchangeOf(p.clients[version], b.code(t, p, version, set("required_scopes", required))))
-	decode(t, w.Body.Bytes(), &answer)
-	k.tokens[bearer{p, user, version}] = answer.AccessToken
+	decode(t, w.Body.Bytes(), &response)
+	k.tokens[bearer{p, user, version}] = response.AccessToken
 }
 
 // operationOf returns an operation of a face.
@@ -94,8 +94,8 @@ func operationOf(face wire.Face, id string) wire.Operation {
 	panic("there is no operation " + id)
 }
 
-// asking is one request, and what the contract says about its response.
-type asking struct {
+// requestCase is one request, and what the contract says about its response.
+type requestCase struct {
 	face, op string
 	name     string
 	values   string // of the path, such as "course_id=1 lecture_id=11"
@@ -110,7 +110,7 @@ type asking struct {
 }
 
 // wanted returns the status that a row expects.
-func (a *asking) wanted(op wire.Operation) int {
+func (a *requestCase) wanted(op wire.Operation) int {
 	return cmp.Or(a.status, op.Success, http.StatusOK)
 }
 
@@ -125,11 +125,11 @@ func fill(pattern, values string) string {
 }
 
 // operation returns the operation of a row.
-func (k *class) operation(a asking) wire.Operation {
+func (k *class) operation(a requestCase) wire.Operation {
 	return operationOf(k.options.Faces[map[string]int{"v1": 0, "v2": 1, "lyceum": 2}[a.face]], a.op)
 }
 
-func (k *class) send(t testing.TB, p *campusSchool, a asking) (wire.Operation, *httptest.ResponseRecorder) {
+func (k *class) send(t testing.TB, p *campusSchool, a requestCase) (wire.Operation, *httptest.ResponseRecorder) {
 	t.Helper()
 	op := k.operation(a)
 	headers := a.headers
@@ -165,7 +165,7 @@ func TestOperations(t *testing.T) {
 		k := newClass(t, c)
 		lessons := learning.New(k.store, k.clock.Now)
 		changes := statements{}
-		for _, a := range askings {
+		for _, a := range requestCases {
 			if a.prepare != nil {
 				a.prepare(t, k)
 			}
@@ -178,7 +178,7 @@ func TestOperations(t *testing.T) {
 	})
 }
 
-func (k *class) hold(t *testing.T, a asking, changes statements) {
+func (k *class) hold(t *testing.T, a requestCase, changes statements) {
 	before := k.ran.Load()
 	op, w := k.send(t, k.ours, a)
 	changes.note(op.Method, a, k.ran.Load()-before)
@@ -201,8 +201,8 @@ func (k *class) hold(t *testing.T, a asking, changes statements) {
 func TestV2SwitchedOff(t *testing.T) {
 	onBothEngines(t, func(t *testing.T, c *campus) {
 		k := newClass(t, c)
-		list := asking{face: "v2", op: "listProductCourses"}
-		want := func(p *campusSchool, a asking, status int) string {
+		list := requestCase{face: "v2", op: "listProductCourses"}
+		want := func(p *campusSchool, a requestCase, status int) string {
 			t.Helper()
 			_, w := k.send(t, p, a)
 			wantStatus(t, w, status)
@@ -218,8 +218,8 @@ func TestV2SwitchedOff(t *testing.T) {
 				t.Errorf("refused in the words %s", text)
 			}
 			want(k.theirs, list, http.StatusOK)
-			want(k.ours, asking{face: "v2", op: "listCurrentUserCourses"}, http.StatusOK)
-			want(k.ours, asking{face: "v1", op: "ListCourses"}, http.StatusOK)
+			want(k.ours, requestCase{face: "v2", op: "listCurrentUserCourses"}, http.StatusOK)
+			want(k.ours, requestCase{face: "v1", op: "ListCourses"}, http.StatusOK)
 		}
 	})
 }
@@ -236,7 +236,7 @@ func TestWithoutADatabase(t *testing.T) {
 					strings.HasPrefix(op.Path, "/lyceum/v1/sandbox/") { // which is about files
 					continue
 				}
-				a := asking{face: face.Name(), op: op.ID, values: everyID, query: "user_id=2"}
+				a := requestCase{face: face.Name(), op: op.ID, values: everyID, query: "user_id=2"}
 				if own, ok := ownBodies[op.ID]; ok {
 					a.body = own
 				} else if op.Method != http.MethodGet && op.Credential == wire.APIKey {

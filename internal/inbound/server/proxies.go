@@ -65,15 +65,15 @@ func (p Proxies) client(r *http.Request) netip.Addr {
 	if len(lists)+len(elements) == 0 {
 		return peer
 	}
-	told := p.walk(peer, strings.Split(strings.Join(lists, ","), ","))
+	forwarded := p.walk(peer, strings.Split(strings.Join(lists, ","), ","))
 	if len(elements) == 0 {
-		return told
+		return forwarded
 	}
 	hops, ok := forwardedFor(strings.Join(elements, ","))
 	if !ok {
 		return peer
 	}
-	if other := p.walk(peer, hops); len(lists) == 0 || other == told {
+	if other := p.walk(peer, hops); len(lists) == 0 || other == forwarded {
 		return other
 	}
 	return peer

@@ -67,11 +67,11 @@ func TestR16SecretsDoNotComeOut(t *testing.T) {
 	check := func(where string, r *http.Request) {
 		t.Helper()
 		w := s.do(r)
-		answer := w.Body.String()
+		response := w.Body.String()
 		for name, values := range w.Header() {
-			answer += "\n" + name + ": " + strings.Join(values, ", ")
+			response += "\n" + name + ": " + strings.Join(values, ", ")
 		}
-		secrets.wantAbsent(t, "the answer to "+where, answer)
+		secrets.wantAbsent(t, "the answer to "+where, response)
 	}
 	everywhere := func() {
 		t.Helper()
@@ -149,9 +149,9 @@ func (s *site) throughTheNetwork(t *testing.T, secrets canaries) {
 				t.Fatal(err)
 			}
 			_, _ = io.WriteString(conn, raw) // the server may have closed the connection already
-			answer, _ := io.ReadAll(conn)
+			response, _ := io.ReadAll(conn)
 			conn.Close()
-			secrets.wantAbsent(t, "the answer to "+strings.ReplaceAll(raw[:20], secret, "…"), string(answer))
+			secrets.wantAbsent(t, "the answer to "+strings.ReplaceAll(raw[:20], secret, "…"), string(response))
 		}
 	}
 	stop()
@@ -178,23 +178,23 @@ func TestR16CanariesAreSeen(t *testing.T) {
 func TestR16_WebhookSecretsAreKeptNowhere(t *testing.T) {
 	s := newSite(t, logged)
 	key := s.issue(t, s.ours, lyceum.Read|lyceum.Write)
-	tell := func(path, body string) string {
+	created := func(path, body string) string {
 		t.Helper()
 		w := s.do(request(http.MethodPost, path, strings.NewReader(body), "apiKey: "+key, "Content-Type: application/json", "Idempotency-Key: "+path))
-		var told struct {
+		var webhook struct {
 			Secret string `json:"secret"`
 		}
-		decode(t, w.Body.Bytes(), &told)
-		if w.Code != http.StatusCreated || len(told.Secret) < 40 || w.Header().Get("Cache-Control") != "no-store" {
+		decode(t, w.Body.Bytes(), &webhook)
+		if w.Code != http.StatusCreated || len(webhook.Secret) < 40 || w.Header().Get("Cache-Control") != "no-store" {
 			t.Fatalf("%s: %d %s", path, w.Code, w.Body)
 		}
-		return told.Secret
+		return webhook.Secret
 	}
 	var secrets []string
-	for _, ask := range [][2]string{{"/lyceum/v1/webhooks", `{"url":"https://hooks.example.com"}`}, {"/lyceum/v1/webhooks/1/secret", ""}} {
-		secret := tell(ask[0], ask[1])
-		if again := tell(ask[0], ask[1]); again != secret {
-			t.Errorf("%s told %s and then %s", ask[0], secret, again)
+	for _, call := range [][2]string{{"/lyceum/v1/webhooks", `{"url":"https://hooks.example.com"}`}, {"/lyceum/v1/webhooks/1/secret", ""}} {
+		secret := created(call[0], call[1])
+		if again := created(call[0], call[1]); again != secret {
+			t.Errorf("%s told %s and then %s", call[0], secret, again)
 		}
 		secrets = append(secrets, secret)
 	}

@@ -83,12 +83,12 @@ func TestR24_ListsEndAtTheirBytes(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			seen, answers := map[int]bool{}, 0
+			seen, responses := map[int]bool{}, 0
 			separator := "?"
 			if strings.Contains(tc.path, "?") {
 				separator = "&"
 			}
-			for next, more := int64(0), true; more; answers++ {
+			for next, more := int64(0), true; more; responses++ {
 				w := s.do(request(http.MethodGet, fmt.Sprintf("%s%safter=%d", tc.path, separator, next), nil, "apiKey: "+s.key))
 				wantStatus(t, w, http.StatusOK)
 				const row = 200 << 10
@@ -114,8 +114,8 @@ func TestR24_ListsEndAtTheirBytes(t *testing.T) {
 				}
 				next = place.Next
 			}
-			if len(seen) != tc.want || answers < 2 {
-				t.Errorf("%d rows in %d answers, want %d in several", len(seen), answers, tc.want)
+			if len(seen) != tc.want || responses < 2 {
+				t.Errorf("%d rows in %d answers, want %d in several", len(seen), responses, tc.want)
 			}
 		})
 	}

@@ -56,31 +56,31 @@ func TestR25_SlowReadersAreBounded(t *testing.T) {
 	s := newSite(t, loaded(&load, access.LoadLimits{Process: 8 << 20, School: 4 << 20, Wait: impatient}),
 		with("large", http.MethodGet, large(1<<20)), with("small", http.MethodGet, large(1<<10)))
 	theirs := s.issue(t, s.theirs, lyceum.Read)
-	ask := func(name, key string) *http.Request {
+	get := func(name, key string) *http.Request {
 		return request(http.MethodGet, "/test/"+name, nil, "apiKey: "+key)
 	}
 	begun, goOn := make(chan struct{}), make(chan struct{})
 	var slow sync.WaitGroup
 	for range 3 {
-		slow.Go(func() { s.ServeHTTP(&slowReader{httptest.NewRecorder(), begun, goOn}, ask("large", s.key)) })
+		slow.Go(func() { s.ServeHTTP(&slowReader{httptest.NewRecorder(), begun, goOn}, get("large", s.key)) })
 		<-begun
 	}
 	if got := load.Bytes(); got != 3<<20 {
 		t.Errorf("%d bytes are under way, want %d", got, 3<<20)
 	}
-	w := s.do(ask("large", s.key))
+	w := s.do(get("large", s.key))
 	if wantStatus(t, w, http.StatusServiceUnavailable); w.Header().Get("Retry-After") == "" || !strings.Contains(w.Body.String(), "too many large answers are in progress") {
 		t.Errorf("beyond the room: %v %s", w.Header(), w.Body)
 	}
 	if w.Header().Get("ETag") != "" {
 		t.Error("a 503 bears a tag")
 	}
-	wantStatus(t, s.do(ask("small", s.key)), http.StatusOK)
+	wantStatus(t, s.do(get("small", s.key)), http.StatusOK)
 	wantStatus(t, s.list(t, s.key), http.StatusOK)
-	wantStatus(t, s.do(ask("large", theirs)), http.StatusOK)
+	wantStatus(t, s.do(get("large", theirs)), http.StatusOK)
 	close(goOn)
 	slow.Wait()
-	wantStatus(t, s.do(ask("large", s.key)), http.StatusOK)
+	wantStatus(t, s.do(get("large", s.key)), http.StatusOK)
 	if load.Bytes() != 0 || load.Refused() != 1 {
 		t.Errorf("%d bytes are under way at the end, %d answers were refused", load.Bytes(), load.Refused())
 	}
@@ -88,7 +88,7 @@ func TestR25_SlowReadersAreBounded(t *testing.T) {
 
 // While a response is compressed it reserves memory for both texts, and then for the compressed
 // one.
-func TestR25_CompressedAnswersAreCounted(t *testing.T) {
+func TestR25_CompressedResponsesAreCounted(t *testing.T) {
 	t.Parallel()
 	var load *access.Load
 	s := newSite(t, loaded(&load, access.LoadLimits{Process: 8 << 20, School: 8 << 20, Wait: impatient}), with("large", http.MethodGet, large(1<<20)))
@@ -140,10 +140,10 @@ func TestR25_WaitingHoldsNothing(t *testing.T) {
 	full := load.Begin(s.ours)
 	full.Set(32 << 20)
 	const crowd = 12 // more than there are connections
-	answers := make(chan int, crowd)
+	statuses := make(chan int, crowd)
 	for range crowd {
 		go func() {
-			answers <- s.do(request(http.MethodGet, "/lyceum/v1/changes", nil, "apiKey: "+s.key)).Code
+			statuses <- s.do(request(http.MethodGet, "/lyceum/v1/changes", nil, "apiKey: "+s.key)).Code
 		}()
 	}
 	for range 100 {
@@ -153,7 +153,7 @@ func TestR25_WaitingHoldsNothing(t *testing.T) {
 	}
 	full.End()
 	for range crowd {
-		if code := <-answers; code != http.StatusOK {
+		if code := <-statuses; code != http.StatusOK {
 			t.Fatal(fmt.Sprint("who waited is answered with ", code))
 		}
 	}
@@ -165,7 +165,7 @@ func TestR25_WaitingHoldsNothing(t *testing.T) {
 // Expensive responses are made one after the other: a request that gets no turn in time is told
 // so, while other schools and other responses are not affected. A slow reader, or a request
 // that waits for something to happen, has no turn.
-func TestR25_ExpensiveAnswersTakeTurns(t *testing.T) {
+func TestR25_ExpensiveResponsesTakeTurns(t *testing.T) {
 	t.Parallel()
 	var load *access.Load
 	s := newSite(t, loaded(&load, access.LoadLimits{Process: 64 << 20, School: 32 << 20, Turns: 2, Wait: impatient}))
@@ -173,26 +173,26 @@ func TestR25_ExpensiveAnswersTakeTurns(t *testing.T) {
 	theirs := s.issue(t, s.theirs, lyceum.Read)
 	making := load.Begin(s.ours)
 	making.TryTurn()
-	ask := func(path, key string) *http.Request { return request(http.MethodGet, path, nil, "apiKey: "+key) }
+	get := func(path, key string) *http.Request { return request(http.MethodGet, path, nil, "apiKey: "+key) }
 	for _, path := range []string{"/lyceum/v1/changes", "/lyceum/v1/events", "/lyceum/v1/lectures/90/comments", "/lyceum/v1/deliveries/90"} {
-		w := s.do(ask(path, s.key))
+		w := s.do(get(path, s.key))
 		if wantStatus(t, w, http.StatusServiceUnavailable); w.Header().Get("Retry-After") == "" {
 			t.Errorf("%s: %v", path, w.Header())
 		}
 	}
 	wantStatus(t, s.list(t, s.key), http.StatusOK)
-	wantStatus(t, s.do(ask("/lyceum/v1/changes", theirs)), http.StatusOK)
+	wantStatus(t, s.do(get("/lyceum/v1/changes", theirs)), http.StatusOK)
 	making.End()
 	begun, goOn := make(chan struct{}), make(chan struct{})
 	var slow sync.WaitGroup
 	slow.Go(func() {
-		s.ServeHTTP(&slowReader{httptest.NewRecorder(), begun, goOn}, ask("/lyceum/v1/events", s.key))
+		s.ServeHTTP(&slowReader{httptest.NewRecorder(), begun, goOn}, get("/lyceum/v1/events", s.key))
 	})
 	<-begun
 	waits, stop := context.WithCancel(t.Context())
-	slow.Go(func() { s.do(ask("/lyceum/v1/changes?after=1000000&wait=60", s.key).WithContext(waits)) })
+	slow.Go(func() { s.do(get("/lyceum/v1/changes?after=1000000&wait=60", s.key).WithContext(waits)) })
 	// The second one has a turn until it has seen that there is nothing yet.
-	if !storetest.Await(func() bool { return s.do(ask("/lyceum/v1/deliveries/90", s.key)).Code == http.StatusOK }) {
+	if !storetest.Await(func() bool { return s.do(get("/lyceum/v1/deliveries/90", s.key)).Code == http.StatusOK }) {
 		t.Error("who reads slowly, or waits, has a turn")
 	}
 	close(goOn)

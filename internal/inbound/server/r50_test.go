@@ -59,7 +59,7 @@ func (d *door) end(t *testing.T) {
 // visitor is a client with one connection.
 type visitor struct {
 	net.Conn
-	answers *bufio.Reader
+	responses *bufio.Reader
 }
 
 func (d *door) visit(t *testing.T) *visitor {
@@ -68,26 +68,26 @@ func (d *door) visit(t *testing.T) *visitor {
 	return &visitor{conn, bufio.NewReader(conn)}
 }
 
-func (v *visitor) ask(t *testing.T, path string) {
+func (v *visitor) send(t *testing.T, path string) {
 	t.Helper()
 	write(t, v, "GET "+path+" HTTP/1.1\r\nHost: x\r\n\r\n")
 }
 
-func (v *visitor) wantAnswer(t *testing.T) {
+func (v *visitor) wantResponse(t *testing.T) {
 	t.Helper()
-	answer, err := http.ReadResponse(v.answers, nil)
+	response, err := http.ReadResponse(v.responses, nil)
 	if err != nil {
 		t.Error(err)
 		return
 	}
-	if _, err := io.Copy(io.Discard, answer.Body); err != nil || answer.StatusCode != http.StatusOK {
-		t.Errorf("%s, %v", answer.Status, err)
+	if _, err := io.Copy(io.Discard, response.Body); err != nil || response.StatusCode != http.StatusOK {
+		t.Errorf("%s, %v", response.Status, err)
 	}
 }
 
 func (v *visitor) wantEnd(t *testing.T) {
 	t.Helper()
-	if text, err := io.ReadAll(v.answers); len(text) > 0 || err != nil {
+	if text, err := io.ReadAll(v.responses); len(text) > 0 || err != nil {
 		t.Errorf("the connection is open: %q, %v", text, err)
 	}
 }
@@ -99,27 +99,27 @@ func TestR50_NewConnectionsTakeThePlaceOfIdleOnes(t *testing.T) {
 		d := newDoor(t)
 		first, second := d.visit(t), d.visit(t)
 		for _, v := range []*visitor{first, second, first} { // so second has been idle longest
-			v.ask(t, "/")
-			v.wantAnswer(t)
+			v.send(t, "/")
+			v.wantResponse(t)
 			synctest.Wait()
 		}
 		third := d.visit(t)
-		third.ask(t, "/livez")
-		third.wantAnswer(t)
+		third.send(t, "/livez")
+		third.wantResponse(t)
 		second.wantEnd(t)
-		first.ask(t, "/")
-		first.wantAnswer(t)
+		first.send(t, "/")
+		first.wantResponse(t)
 		synctest.Wait()
 		if open, full := d.limited.Open(), d.limited.Full(); open != 2 || full != 1 {
 			t.Errorf("%d connections are open, %d found the bound reached", open, full)
 		}
-		d.visit(t).ask(t, "/")
+		d.visit(t).send(t, "/")
 		if lines := d.log.lines(t, fullMessage); len(lines) != 1 || lines[0]["connections"] != 2.0 || lines[0]["setting"] != "--max-connections" {
 			t.Errorf("the log says %v", lines)
 		}
 		<-time.After(time.Minute)
 		for range 3 {
-			d.visit(t).ask(t, "/")
+			d.visit(t).send(t, "/")
 		}
 		if lines := d.log.lines(t, fullMessage); len(lines) != 2 {
 			t.Errorf("a minute later the log says %v", lines)
@@ -139,20 +139,20 @@ func TestR50_NewConnectionsWaitWhileNoneIsIdle(t *testing.T) {
 		var busy sync.WaitGroup
 		for range 2 {
 			v := d.visit(t)
-			v.ask(t, "/slow")
-			busy.Go(func() { v.wantAnswer(t) })
+			v.send(t, "/slow")
+			busy.Go(func() { v.wantResponse(t) })
 		}
 		waiting := d.visit(t)
-		asked := make(chan struct{})
-		go func() { waiting.ask(t, "/livez"); close(asked) }()
+		sent := make(chan struct{})
+		go func() { waiting.send(t, "/livez"); close(sent) }()
 		synctest.Wait()
 		select {
-		case <-asked:
+		case <-sent:
 			t.Fatal("a third connection is served while two are in use")
 		default:
 		}
 		d.goOn <- struct{}{} // one of the two
-		waiting.wantAnswer(t)
+		waiting.wantResponse(t)
 		if took := time.Since(begin); took != 0 {
 			t.Errorf("answered after %v, want as soon as one is idle", took)
 		}
@@ -171,8 +171,8 @@ func TestR50_SilentConnectionsGiveWay(t *testing.T) {
 		d.visit(t)
 		d.visit(t)
 		third := d.visit(t)
-		third.ask(t, "/livez")
-		third.wantAnswer(t)
+		third.send(t, "/livez")
+		third.wantResponse(t)
 		if took := time.Since(begin); took != 5*time.Second {
 			t.Errorf("answered after %v, want the 5 s of a header", took)
 		}
@@ -186,7 +186,7 @@ func TestR50_StopWhileAConnectionWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDoor(t)
 		for range 2 {
-			d.visit(t).ask(t, "/slow")
+			d.visit(t).send(t, "/slow")
 		}
 		waiting := d.visit(t)
 		synctest.Wait()
@@ -221,14 +221,14 @@ func TestR50_IdleTLSConnectionsGiveWay(t *testing.T) {
 	for n, http2 := range []bool{true, false, true} {
 		transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}, ForceAttemptHTTP2: http2}
 		defer transport.CloseIdleConnections()
-		answer, err := (&http.Client{Transport: transport}).Get("https://" + listener.Addr().String() + "/livez")
+		response, err := (&http.Client{Transport: transport}).Get("https://" + listener.Addr().String() + "/livez")
 		if err != nil {
 			t.Fatalf("client %d: %v", n, err)
 		}
-		if _, err := io.Copy(io.Discard, answer.Body); err != nil || (answer.ProtoMajor == 2) != http2 {
-			t.Errorf("client %d: %s, %v", n, answer.Proto, err)
+		if _, err := io.Copy(io.Discard, response.Body); err != nil || (response.ProtoMajor == 2) != http2 {
+			t.Errorf("client %d: %s, %v", n, response.Proto, err)
 		}
-		_ = answer.Body.Close()
+		_ = response.Body.Close()
 	}
 	if open, full := limited.Open(), limited.Full(); open != 1 || full != 2 {
 		t.Errorf("%d connections are open, %d found the bound reached", open, full)

@@ -68,7 +68,7 @@ func (h *handler) dispatch(x *exchange, r *http.Request, to *route) {
 		preflight(x, to)
 		return
 	}
-	wait := answerTimeout
+	wait := responseTimeout
 	if op, ok := to.operations[r.Method]; ok {
 		wait += op.Waits
 	}
@@ -78,7 +78,7 @@ func (h *handler) dispatch(x *exchange, r *http.Request, to *route) {
 	r = r.WithContext(&x.held)
 	err := h.admit(x, r, to)
 	if err == nil {
-		err = h.answer(x, r)
+		err = h.respond(x, r)
 	}
 	if err == nil {
 		return
@@ -100,7 +100,7 @@ func preflight(w http.ResponseWriter, to *route) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-func (h *handler) answer(x *exchange, r *http.Request) error {
+func (h *handler) respond(x *exchange, r *http.Request) error {
 	if x.op.Waits > 0 {
 		// If it cannot be set, the connection has no write deadline.
 		_ = http.NewResponseController(x).SetWriteDeadline(time.Now().Add(x.op.Waits + writeTimeout))

@@ -19,10 +19,10 @@ const (
 	headerTimeout = 5 * time.Second
 	readTimeout   = 15 * time.Second
 	writeTimeout  = 30 * time.Second
-	// answerTimeout is how long a response may take to make. It leaves time to report that it
+	// responseTimeout is how long a response may take to make. It leaves time to report that it
 	// took too long.
-	answerTimeout = writeTimeout - 5*time.Second
-	idleTimeout   = 60 * time.Second
+	responseTimeout = writeTimeout - 5*time.Second
+	idleTimeout     = 60 * time.Second
 	// maxHeader is the limit for HTTP/2; for HTTP/1, net/http reads 4 KiB more.
 	maxHeader = 12 << 10
 	// stopTimeout is how long requests in progress may take when the server stops.

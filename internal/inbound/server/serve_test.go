@@ -114,10 +114,10 @@ func serving(t *testing.T, n *network, handler http.Handler, log io.Writer) (sto
 func TestStopLetsARequestFinish(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newNetwork()
-		asked, finish := make(chan struct{}), make(chan struct{})
+		received, finish := make(chan struct{}), make(chan struct{})
 		var log logbook
 		stop, served := serving(t, n, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			close(asked)
+			close(received)
 			<-finish
 			if err := r.Context().Err(); err != nil {
 				t.Errorf("the request was cancelled: %v", err)
@@ -127,7 +127,7 @@ func TestStopLetsARequestFinish(t *testing.T) {
 		conn := n.dial(t)
 		defer conn.Close()
 		write(t, conn, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
-		<-asked
+		<-received
 		stop()
 		<-n.closed // no new connection is accepted
 		<-time.After(9 * time.Second)
@@ -137,11 +137,11 @@ func TestStopLetsARequestFinish(t *testing.T) {
 		default:
 		}
 		close(finish)
-		answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		response, err := http.ReadResponse(bufio.NewReader(conn), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if text, err := io.ReadAll(answer.Body); err != nil || string(text) != "finished" {
+		if text, err := io.ReadAll(response.Body); err != nil || string(text) != "finished" {
 			t.Errorf("answered %q, %v", text, err)
 		}
 		if err := <-served; err != nil {
@@ -156,17 +156,17 @@ func TestStopLetsARequestFinish(t *testing.T) {
 func TestStopDoesNotWaitForEver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newNetwork()
-		asked, ended := make(chan struct{}), make(chan struct{})
+		received, ended := make(chan struct{}), make(chan struct{})
 		var log logbook
 		stop, served := serving(t, n, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-			close(asked)
+			close(received)
 			<-r.Context().Done()
 			close(ended)
 		}), &log)
 		conn := n.dial(t)
 		defer conn.Close()
 		write(t, conn, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
-		<-asked
+		<-received
 		begin := time.Now()
 		stop()
 		if err := <-served; err != nil {
@@ -191,7 +191,7 @@ func write(t *testing.T, conn net.Conn, text string) {
 
 // TestR6SlowClientsAreCutOff checks the limits of section 4 of security.md, with a fake clock.
 func TestR6SlowClientsAreCutOff(t *testing.T) {
-	const question = "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
+	const rawRequest = "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 	var writers *sync.WaitGroup // of the bubble
 	for _, tc := range []struct {
 		name   string
@@ -199,10 +199,10 @@ func TestR6SlowClientsAreCutOff(t *testing.T) {
 		want   time.Duration
 	}{
 		{"sends nothing", func(*testing.T, net.Conn) {}, 5 * time.Second},
-		{"sends half a header", func(t *testing.T, conn net.Conn) { t.Helper(); write(t, conn, question[:20]) }, 5 * time.Second},
+		{"sends half a header", func(t *testing.T, conn net.Conn) { t.Helper(); write(t, conn, rawRequest[:20]) }, 5 * time.Second},
 		{"sends a byte a second", func(_ *testing.T, conn net.Conn) {
 			writers.Go(func() {
-				for _, c := range []byte(question) {
+				for _, c := range []byte(rawRequest) {
 					if _, err := conn.Write([]byte{c}); err != nil {
 						return // disconnected
 					}
@@ -216,12 +216,12 @@ func TestR6SlowClientsAreCutOff(t *testing.T) {
 		}, 15 * time.Second},
 		{"asks nothing more", func(t *testing.T, conn net.Conn) {
 			t.Helper()
-			write(t, conn, question)
-			answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
+			write(t, conn, rawRequest)
+			response, err := http.ReadResponse(bufio.NewReader(conn), nil)
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, _ = io.Copy(io.Discard, answer.Body)
+			_, _ = io.Copy(io.Discard, response.Body)
 		}, 60 * time.Second},
 		{"does not read the answer", func(t *testing.T, conn net.Conn) {
 			t.Helper()
@@ -280,12 +280,12 @@ func TestHeadersAreBounded(t *testing.T) {
 			go func() {
 				_, _ = io.WriteString(conn, begin+strings.Repeat("x", size-len(begin+end))+end)
 			}()
-			answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
+			response, err := http.ReadResponse(bufio.NewReader(conn), nil)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if answer.StatusCode != want {
-				t.Errorf("%d bytes: %s, want %d", size, answer.Status, want)
+			if response.StatusCode != want {
+				t.Errorf("%d bytes: %s, want %d", size, response.Status, want)
 			}
 			conn.Close()
 		}
@@ -384,7 +384,7 @@ func TestTLS(t *testing.T) {
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(ctx, listener, s, secure, s.options.Log) }()
 	address := "https://" + listener.Addr().String() + "/v1/transactions"
-	ask := func(method string, config *tls.Config) (*http.Response, string, error) {
+	send := func(method string, config *tls.Config) (*http.Response, string, error) {
 		transport := &http.Transport{TLSClientConfig: config, ForceAttemptHTTP2: true}
 		defer transport.CloseIdleConnections()
 		r, err := http.NewRequestWithContext(t.Context(), method, address, nil)
@@ -392,27 +392,27 @@ func TestTLS(t *testing.T) {
 			t.Fatal(err)
 		}
 		r.Header["apiKey"] = []string{s.key}
-		answer, err := (&http.Client{Transport: transport}).Do(r)
+		response, err := (&http.Client{Transport: transport}).Do(r)
 		if err != nil {
 			return nil, "", err
 		}
-		defer answer.Body.Close()
-		text, err := io.ReadAll(answer.Body)
-		return answer, string(text), err
+		defer response.Body.Close()
+		text, err := io.ReadAll(response.Body)
+		return response, string(text), err
 	}
 	for _, version := range []uint16{tls.VersionTLS12, tls.VersionTLS13} {
-		answer, text, err := ask(http.MethodGet, &tls.Config{RootCAs: roots, MinVersion: version, MaxVersion: version})
+		response, text, err := send(http.MethodGet, &tls.Config{RootCAs: roots, MinVersion: version, MaxVersion: version})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if answer.StatusCode != http.StatusOK || answer.ProtoMajor != 2 || answer.TLS.Version != version || !strings.Contains(text, `"total":30`) {
-			t.Errorf("%s %s over %s: %s", answer.Proto, answer.Status, tls.VersionName(answer.TLS.Version), text)
+		if response.StatusCode != http.StatusOK || response.ProtoMajor != 2 || response.TLS.Version != version || !strings.Contains(text, `"total":30`) {
+			t.Errorf("%s %s over %s: %s", response.Proto, response.Status, tls.VersionName(response.TLS.Version), text)
 		}
-		if hsts := answer.Header.Get("Strict-Transport-Security"); hsts == "" {
+		if hsts := response.Header.Get("Strict-Transport-Security"); hsts == "" {
 			t.Error("https is not to be remembered")
 		}
 	}
-	head, nothing, err := ask(http.MethodHead, &tls.Config{RootCAs: roots})
+	head, nothing, err := send(http.MethodHead, &tls.Config{RootCAs: roots})
 	if err != nil || head.StatusCode != http.StatusOK || nothing != "" || head.ContentLength <= 0 {
 		t.Errorf("HEAD: %v, %v with %q", head, err, nothing)
 	}
@@ -421,7 +421,7 @@ func TestTLS(t *testing.T) {
 		conn.Close()
 		t.Error("TLS 1.1 is spoken")
 	}
-	if _, _, err := ask(http.MethodGet, &tls.Config{}); err == nil {
+	if _, _, err := send(http.MethodGet, &tls.Config{}); err == nil {
 		t.Error("a certificate that nobody vouches for is taken: this test sees nothing")
 	}
 	stop()

@@ -40,37 +40,37 @@ func (s *namedStates) Delete(name string) error {
 // snapshotRows are derived from contract/lyceum/clock.yaml. What a snapshot contains is tested
 // in cmd/lyceum.
 var snapshotRows = slicesOf(
-	own("listSnapshots", asking{name: "none", says: `{"snapshots":[]}`}),
+	own("listSnapshots", requestCase{name: "none", says: `{"snapshots":[]}`}),
 	own("createSnapshot",
-		asking{name: "a name", body: `{"name":"before-renewals"}`, golden: "lyceum/snapshot.json"},
-		asking{name: "the same name", body: `{"name":"before-renewals"}`, status: 409, says: `"code":"snapshot_exists"`},
-		asking{name: "no name", body: `{}`, status: 400, says: `"field":"name"`},
-		asking{name: "an empty name", body: `{"name":""}`, status: 400, says: `"field":"name"`},
-		asking{name: "a path", body: `{"name":"../lyceum"}`, status: 400, says: `"field":"name","message":"must be 1 to 40 lower-case letters`},
-		asking{name: "the start", body: `{"name":"_start"}`, status: 400, says: `"field":"name"`},
-		asking{name: "a long name", body: `{"name":"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"}`, status: 400, says: `"field":"name"`},
-		asking{name: "another field", body: `{"name":"x","at":1}`, status: 400, says: `"field":"at"`},
+		requestCase{name: "a name", body: `{"name":"before-renewals"}`, golden: "lyceum/snapshot.json"},
+		requestCase{name: "the same name", body: `{"name":"before-renewals"}`, status: 409, says: `"code":"snapshot_exists"`},
+		requestCase{name: "no name", body: `{}`, status: 400, says: `"field":"name"`},
+		requestCase{name: "an empty name", body: `{"name":""}`, status: 400, says: `"field":"name"`},
+		requestCase{name: "a path", body: `{"name":"../lyceum"}`, status: 400, says: `"field":"name","message":"must be 1 to 40 lower-case letters`},
+		requestCase{name: "the start", body: `{"name":"_start"}`, status: 400, says: `"field":"name"`},
+		requestCase{name: "a long name", body: `{"name":"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"}`, status: 400, says: `"field":"name"`},
+		requestCase{name: "another field", body: `{"name":"x","at":1}`, status: 400, says: `"field":"at"`},
 	),
 	manySnapshots(),
-	own("listSnapshots", asking{name: "ten", golden: "lyceum/snapshots.json"}),
+	own("listSnapshots", requestCase{name: "ten", golden: "lyceum/snapshots.json"}),
 	own("restoreSnapshot",
-		asking{name: "one", values: "snapshot=before-renewals", golden: "lyceum/restored.json"},
-		asking{name: "none", values: "snapshot=other", status: 404, says: "there is no snapshot with this name"},
+		requestCase{name: "one", values: "snapshot=before-renewals", golden: "lyceum/restored.json"},
+		requestCase{name: "none", values: "snapshot=other", status: 404, says: "there is no snapshot with this name"},
 	),
 	own("deleteSnapshot",
-		asking{name: "one", values: "snapshot=before-renewals"},
-		asking{name: "again", values: "snapshot=before-renewals", status: 404},
+		requestCase{name: "one", values: "snapshot=before-renewals"},
+		requestCase{name: "again", values: "snapshot=before-renewals", status: 404},
 	),
 	own("resetSandbox",
-		asking{name: "at any time", golden: "lyceum/reset.json"},
-		asking{name: "with a body", body: `{"name":"x"}`, status: 400},
+		requestCase{name: "at any time", golden: "lyceum/reset.json"},
+		requestCase{name: "with a body", body: `{"name":"x"}`, status: 400},
 	),
 )
 
-func manySnapshots() []asking {
-	rows := make([]asking, clock.MaxSnapshots)
+func manySnapshots() []requestCase {
+	rows := make([]requestCase, clock.MaxSnapshots)
 	for i := range rows {
-		rows[i] = asking{name: "number " + strconv.Itoa(i+2), body: `{"name":"s` + strconv.Itoa(i+2) + `"}`}
+		rows[i] = requestCase{name: "number " + strconv.Itoa(i+2), body: `{"name":"s` + strconv.Itoa(i+2) + `"}`}
 	}
 	last := &rows[len(rows)-1]
 	last.status, last.says = 409, `"code":"too_many_snapshots"`

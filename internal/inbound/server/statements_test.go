@@ -12,7 +12,7 @@ import (
 const turnStatements = 1
 
 // manyStatements has the operations of version 2 that change something with more than
-// maxStatements: the maximum of all rows of askings, on SQLite and on PostgreSQL. None runs a
+// maxStatements: the maximum of all rows of requestCases, on SQLite and on PostgreSQL. None runs a
 // statement for each row.
 var manyStatements = map[string][2]int64{
 	"updateUser": {8, 10},  // the failed sign-ins, which processes count together, are reset
@@ -22,7 +22,7 @@ var manyStatements = map[string][2]int64{
 // statements has the maximum for each operation of version 2 that changes something.
 type statements map[string]int64
 
-func (s statements) note(method string, a asking, n int64) {
+func (s statements) note(method string, a requestCase, n int64) {
 	if a.face == "v2" && method != http.MethodGet && a.status < http.StatusBadRequest {
 		s[a.op] = max(s[a.op], n)
 	}

@@ -18,13 +18,13 @@ import (
 // operationsTable is the path of the table of operations.
 const operationsTable = "../../../docs/operations-table.md"
 
-// elsewhere are the tests of operations that have few rows or none in askings.
+// elsewhere are the tests of operations that have few rows or none in requestCases.
 var elsewhere = map[string]string{
 	"ListTransactions": "internal/inbound/apiv1", "createToken": "TestC1 to TestC20", "revokeToken": "TestG1 to TestG4", "introspectToken": "TestH1, TestH2",
 }
 
 // TestOperationsTable compares docs/operations-table.md with the faces' tables and the rows of
-// askings; scripts/operations-table updates it.
+// requestCases; scripts/operations-table updates it.
 func TestOperationsTable(t *testing.T) {
 	var b strings.Builder
 	b.WriteString(`# Operations
@@ -39,7 +39,7 @@ The column "rows" is the number of requests with a defined response that test th
 	for _, face := range newSite(t).options.Faces {
 		for _, op := range face.Operations() {
 			rows, golden := 0, []string{}
-			for _, a := range askings {
+			for _, a := range requestCases {
 				if a.face != face.Name() || a.op != op.ID {
 					continue
 				}

@@ -21,17 +21,17 @@ func TestTogether(t *testing.T) {
 			"/v1/courses/1/lectures/12/mark_complete": `{"user_id":2}`,
 		} {
 			var group sync.WaitGroup
-			answers := make([]string, 20)
-			for n := range answers {
+			responses := make([]string, 20)
+			for n := range responses {
 				group.Go(func() {
 					w := k.do(request(http.MethodPost, path, strings.NewReader(body), "apiKey: "+k.ours.key, "Content-Type: application/json"))
-					answers[n] = fmt.Sprint(w.Code, w.Body)
+					responses[n] = fmt.Sprint(w.Code, w.Body)
 				})
 			}
 			group.Wait()
-			for _, answer := range answers {
-				if answer != answers[0] || !strings.HasPrefix(answer, "20") {
-					t.Errorf("%s: %s, another got %s", path, answer, answers[0])
+			for _, response := range responses {
+				if response != responses[0] || !strings.HasPrefix(response, "20") {
+					t.Errorf("%s: %s, another got %s", path, response, responses[0])
 				}
 			}
 		}

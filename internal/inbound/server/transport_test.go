@@ -79,13 +79,13 @@ func TestJ3_ForwardedHeadersAreNotBelieved(t *testing.T) {
 	}
 }
 
-func TestJ4_EveryAnswerIsHeldToHTTPS(t *testing.T) {
+func TestJ4_EveryResponseIsHeldToHTTPS(t *testing.T) {
 	c := newCampus(t)
-	answers := c.everyPage(t)
+	responses := c.everyPage(t)
 	for _, path := range []string{"/v1/transactions", "/v1/nothing", "/v2/current_user/me", "/livez", "/nowhere", "/assets/x", "/metrics"} {
-		answers[path] = c.do(request(http.MethodGet, path, nil))
+		responses[path] = c.do(request(http.MethodGet, path, nil))
 	}
-	for name, w := range answers {
+	for name, w := range responses {
 		for header, want := range map[string]string{"Strict-Transport-Security": "max-age=31536000", "X-Content-Type-Options": "nosniff"} {
 			if got := w.Header().Get(header); got != want {
 				t.Errorf("%s: %s is %q", name, header, got)

@@ -2,9 +2,9 @@ package server_test
 
 import "strings"
 
-// askings are rows derived from contract/*.yaml and docs/divergences.md. Those that change
+// requestCases are rows derived from contract/*.yaml and docs/divergences.md. Those that change
 // something come after those that only read.
-var askings = slicesOf(
+var requestCases = slicesOf(
 	v1Courses, v1Lectures, v1People, v1Money, v1Learner, v2Rows, enrollmentRows, completionRows, completingRows,
 	v1Enrolling, v1Completing, v1UserChanges, v1LearnerChanges, v2Changes,
 	ownRows, shopRows, statementRows, reportRows, downloadRows, downloadFileRows, uploadRows, productRows, archivedRows, clockRows, snapshotRows, changeRows, accessRows, emailRows,
@@ -21,7 +21,7 @@ var askings = slicesOf(
 // shopV2Rows are derived from contract/v2: pricing plans and coupons.
 var shopV2Rows = slicesOf(productPlanRows, productCouponRows)
 
-func slicesOf(lists ...[]asking) (all []asking) {
+func slicesOf(lists ...[]requestCase) (all []requestCase) {
 	for _, list := range lists {
 		all = append(all, list...)
 	}
@@ -31,7 +31,7 @@ func slicesOf(lists ...[]asking) (all []asking) {
 // notNumber are values that are invalid for every id in a path and every page.
 var notNumber = []string{"0", "-1", "abc", "01", "1.0", "2147483648", "%31x", "+1"}
 
-var v1Courses = slicesOf([]asking{
+var v1Courses = slicesOf([]requestCase{
 	{face: "v1", op: "ListCourses", name: "all", golden: "v1/courses.json"},
 	{face: "v1", op: "ListCourses", name: "second page of two", query: "per=2&page=2", golden: "v1/courses_page2.json"},
 	{face: "v1", op: "ListCourses", name: "beyond the last", query: "page=2147483647", says: `"courses":[],"meta":{"total":4,"page":2147483647,"from":0,"to":0,"per_page":20,"number_of_pages":1}`},
@@ -75,7 +75,7 @@ var v1Courses = slicesOf([]asking{
 	{face: "v1", op: "CourseProgress", name: "a user_id that is none", values: "course_id=1", query: "user_id=mira", status: 400, says: "user_id must be an integer"},
 }, badPaths("v1", "ShowCourse", "course_id", ""))
 
-var v1Lectures = slicesOf([]asking{
+var v1Lectures = slicesOf([]requestCase{
 	{face: "v1", op: "ShowLecture", name: "every kind of attachment", values: "course_id=1 lecture_id=11", golden: "v1/lecture.json"},
 	{face: "v1", op: "ShowLecture", name: "no name, no attachment", values: "course_id=1 lecture_id=13", says: `"attachments":[]`},
 	{face: "v1", op: "ShowLecture", name: "not published", values: "course_id=1 lecture_id=14", says: `"is_published":false`},
@@ -99,7 +99,7 @@ var v1Lectures = slicesOf([]asking{
 	{face: "v1", op: "ShowQuizResponses", name: "of no quiz", values: "course_id=1 lecture_id=13 quiz_id=107", status: 404, says: "there is no quiz 107 in lecture 13"},
 }, badPaths("v1", "ShowLecture", "lecture_id", "course_id=1"), badPaths("v1", "ShowVideo", "video_id", "course_id=1 lecture_id=11"), badPaths("v1", "ShowQuiz", "quiz_id", "course_id=1 lecture_id=11"))
 
-var v1People = slicesOf([]asking{
+var v1People = slicesOf([]requestCase{
 	{face: "v1", op: "ListUsers", name: "all", golden: "v1/users.json"},
 	{face: "v1", op: "ListUsers", name: "second page of two", query: "per=2&page=2", says: `"meta":{"page":2,"total":5,"number_of_pages":3,"from":3,"to":4,"per_page":2}`},
 	{face: "v1", op: "ListUsers", name: "by address in any case", query: "email=noname@EXAMPLE.com", golden: "v1/user_by_email.json"},
@@ -124,7 +124,7 @@ var v1People = slicesOf([]asking{
 	{face: "v1", op: "ShowUser", name: "unknown", values: "user_id=999", status: 404, says: `{"message":"there is no user 999"}`},
 }, badPaths("v1", "ShowUser", "user_id", ""))
 
-var v1Money = slicesOf([]asking{
+var v1Money = slicesOf([]requestCase{
 	{face: "v1", op: "ListPricingPlans", name: "five without per", golden: "v1/plans.json"},
 	{face: "v1", op: "ListPricingPlans", name: "the second page", query: "page=2", says: `"meta":{"total":6,"page":2,"from":6,"to":6,"per_page":5,"number_of_pages":2}`},
 	{face: "v1", op: "ListPricingPlans", name: "a plan without a course is not listed", query: "per=100", says: `"total":6,`},
@@ -147,7 +147,7 @@ var v1Money = slicesOf([]asking{
 	{face: "v1", op: "ShowWebhookEvents", name: "mistakes", values: "webhook_id=1", query: "response_http_status_gte=x&response_http_status_lte=y&created_before=z&created_after=z&page=0&per=0", status: 400, golden: "v1/events_mistakes.json"},
 }, badPaths("v1", "ShowPricingPlans", "pricing_plan_id", ""), badPaths("v1", "ShowWebhookEvents", "webhook_id", ""))
 
-var v1Learner = slicesOf([]asking{
+var v1Learner = slicesOf([]requestCase{
 	{face: "v1", op: "getCurrentUser", name: "with both scopes", golden: "v1/me.json"},
 	{face: "v1", op: "listCurrentUserCourses", name: "published ones of active enrollments", golden: "v1/my_courses.json"},
 	{face: "v1", op: "listCurrentUserCourses", name: "of somebody whose time is over in one", user: noName, says: `"total":1,`},
@@ -169,7 +169,7 @@ var v1Learner = slicesOf([]asking{
 	{face: "v1", op: "showCurrentUserVideo", name: "not theirs", values: "course_id=1 lecture_id=11 video_id=103", user: noName, status: 404, says: "there is no course 1"},
 }, badPaths("v1", "showCurrentUserCourse", "course_id", ""), badPaths("v1", "showCurrentUserLecture", "lecture_id", "course_id=1"))
 
-var v2Rows = slicesOf([]asking{
+var v2Rows = slicesOf([]requestCase{
 	{face: "v2", op: "listProductCourses", name: "newest first", golden: "v2/courses.json"},
 	{face: "v2", op: "listProductCourses", name: "by name, rising", query: "sort_by=name&sort_direction=asc&per_page=1", says: `"name":"Empty ours"`},
 	{face: "v2", op: "listProductCourses", name: "changed last", query: "sort_by=updated_at&per_page=1", says: `"id":4,`},
@@ -197,7 +197,7 @@ var v2Rows = slicesOf([]asking{
 	{face: "v2", op: "showCurrentUserCompletion", name: "not published", values: "course_id=1 lecture_id=14", status: 404, says: "there is no lecture 14 in course 1"},
 }, badPaths("v2", "showCurrentUserCourse", "course_id", ""), badPaths("v2", "showCurrentUserLecture", "lecture_id", "course_id=1"))
 
-var v1Enrolling = slicesOf([]asking{
+var v1Enrolling = slicesOf([]requestCase{
 	{face: "v1", op: "EnrollUser", name: "somebody new", body: `{"user_id":1,"course_id":4}`},
 	{face: "v1", op: "ShowCourseEnrollments", name: "somebody new is there", values: "course_id=4", says: `{"enrollments":[{"user_id":1,"enrolled_at":"2024-01-10T12:00:00Z","completed_at":null,"percent_complete":0,"expires_at":null}]`},
 	{face: "v1", op: "EnrollUser", name: "twice", body: `{"user_id":1,"course_id":4}`},
@@ -218,7 +218,7 @@ var v1Enrolling = slicesOf([]asking{
 	{face: "v1", op: "UnenrollUser", name: "an unknown course", body: `{"user_id":1,"course_id":999}`, status: 404, says: "there is no course 999"},
 }, badBodies("v1", "EnrollUser", "", "user_id", "course_id"), badBodies("v1", "UnenrollUser", "", "user_id", "course_id"))
 
-var v1Completing = slicesOf([]asking{
+var v1Completing = slicesOf([]requestCase{
 	{face: "v1", op: "MarkLectureComplete", name: "an open one", values: "course_id=1 lecture_id=13", body: `{"user_id":2}`},
 	{face: "v1", op: "CourseProgress", name: "after an open one", values: "course_id=1", query: "user_id=2", says: `"percent_complete":66`},
 	{face: "v1", op: "MarkLectureComplete", name: "a complete one", values: "course_id=1 lecture_id=11", body: `{"user_id":"2"}`},
@@ -236,7 +236,7 @@ var v1Completing = slicesOf([]asking{
 	{face: "v1", op: "MarkLectureComplete", name: "of another course", values: "course_id=2 lecture_id=11", body: `{"user_id":2}`, status: 404, says: "there is no lecture 11 in course 2"},
 }, badBodies("v1", "MarkLectureComplete", "course_id=1 lecture_id=11", "user_id"), badPaths("v1", "MarkLectureComplete", "lecture_id", "course_id=1"))
 
-var v1UserChanges = slicesOf([]asking{
+var v1UserChanges = slicesOf([]requestCase{
 	{face: "v1", op: "CreateUser", name: "with everything", body: `{"email":"new@example.com","name":"New <ours>","password":"sechs6","src":"shop-17","role":"owner"}`, golden: "v1/user_created.json"},
 	{face: "v1", op: "CreateUser", name: "with an address alone", body: `{"email":"bare@example.com"}`, says: `"name":null,`},
 	{face: "v1", op: "CreateUser", name: "null is nothing", body: `{"email":"null@example.com","name":null,"password":null,"src":null}`, says: `"src":null,`},
@@ -258,7 +258,7 @@ var v1UserChanges = slicesOf([]asking{
 	{face: "v1", op: "UpdateUser", name: "unknown", values: "user_id=999", body: `{"name":"x"}`, status: 404, says: "there is no user 999"},
 }, badBodies("v1", "CreateUser", ""), badBodies("v1", "UpdateUser", "user_id=3"), badPaths("v1", "UpdateUser", "user_id", ""))
 
-var v1LearnerChanges = []asking{
+var v1LearnerChanges = []requestCase{
 	{face: "v1", op: "markCurrentUserLectureComplete", name: "the third", values: "course_id=3 lecture_id=33"},
 	{face: "v1", op: "showCurrentUserCourseProgress", name: "after the third", values: "course_id=3", says: `"percent_complete":100`},
 	{face: "v1", op: "markCurrentUserLectureComplete", name: "twice", values: "course_id=3 lecture_id=33"},
@@ -268,7 +268,7 @@ var v1LearnerChanges = []asking{
 	{face: "v1", op: "markCurrentUserLectureComplete", name: "in a course that is not published", values: "course_id=2 lecture_id=21", status: 404, says: "there is no course 2"},
 }
 
-var v2Changes = []asking{
+var v2Changes = []requestCase{
 	{face: "v2", op: "putCurrentUserCompletion", name: "the first", values: "course_id=3 lecture_id=31", user: noName, says: `{"data":{"completed":true,"completed_at":"2024-01-10T12:00:00Z"}}`},
 	{face: "v2", op: "putCurrentUserCompletion", name: "twice", values: "course_id=3 lecture_id=31", user: noName, says: `"completed":true`},
 	{face: "v2", op: "showCurrentUserCompletion", name: "after the first", values: "course_id=3 lecture_id=31", user: noName, says: `"completed":true`},
@@ -278,9 +278,9 @@ var v2Changes = []asking{
 }
 
 // badPaths returns requests with invalid ids.
-func badPaths(face, op, id, others string) (rows []asking) {
+func badPaths(face, op, id, others string) (rows []requestCase) {
 	for _, value := range notNumber {
-		rows = append(rows, asking{
+		rows = append(rows, requestCase{
 			face: face, op: op, name: id + " " + value, values: others + " " + id + "=" + value, body: bodyFor(op), status: 400, says: id + " must be an integer from 1 to 2147483647",
 		})
 	}
@@ -301,9 +301,9 @@ func bodyFor(op string) string {
 }
 
 // badBodies returns requests with invalid bodies for an operation that requires ids.
-func badBodies(face, op, values string, ids ...string) (rows []asking) {
+func badBodies(face, op, values string, ids ...string) (rows []requestCase) {
 	row := func(name, body, says string, headers ...string) {
-		rows = append(rows, asking{face: face, op: op, name: name, values: values, body: body, headers: headers, status: 400, says: says})
+		rows = append(rows, requestCase{face: face, op: op, name: name, values: values, body: body, headers: headers, status: 400, says: says})
 	}
 	row("no JSON", "user_id=2&course_id=1", "the body must be one JSON object")
 	row("broken off", `{"user_id":`, "the body must be one JSON object")
@@ -320,5 +320,5 @@ func badBodies(face, op, values string, ids ...string) (rows []asking) {
 			row(id+" is "+value, strings.NewReplacer(`"`+id+`":1`, `"`+id+`":`+value).Replace(`{"user_id":1,"course_id":1}`), id+" ")
 		}
 	}
-	return append(rows, asking{face: face, op: op, name: "too large", values: values, body: `{"x":"` + strings.Repeat("x", 70<<10) + `"}`, status: 413, says: "the request body is larger than 65536 bytes"})
+	return append(rows, requestCase{face: face, op: op, name: "too large", values: values, body: `{"x":"` + strings.Repeat("x", 70<<10) + `"}`, status: 413, says: "the request body is larger than 65536 bytes"})
 }
