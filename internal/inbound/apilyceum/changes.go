@@ -15,7 +15,7 @@ import (
 func (f *Face) changes() []wire.Operation {
 	return []wire.Operation{
 		waiting(heavy(appended(
-			"listChanges", wire.Get, "/lyceum/v1/changes", bindChanges, wire.Answer(f.Feed.Changes, changesBody),
+			"listChanges", wire.Get, "/lyceum/v1/changes", bindChanges, wire.Rendered(f.Feed.Changes, changesBody),
 		))),
 	}
 }

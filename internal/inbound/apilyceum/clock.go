@@ -19,7 +19,7 @@ const longestMove = 15 * time.Minute
 // clock returns the operations that only a sandbox has.
 func (f *Face) clock() []wire.Operation {
 	const path = "/lyceum/v1/clock"
-	move := wire.New("moveClock", wire.Run, path, wire.Serve(bindMove, wire.Answer(f.Clock.Move, wire.As("move", moved))))
+	move := wire.New("moveClock", wire.Run, path, wire.Serve(bindMove, wire.Rendered(f.Clock.Move, wire.As("move", moved))))
 	move.Waits = longestMove
 	return append([]wire.Operation{
 		one("showClock", wire.Get, path, wire.Anything, f.Clock.Show, "clock", clockShown),

@@ -15,9 +15,9 @@ func (f *Face) emailTemplates() []wire.Operation {
 		one("updateEmailTemplate", wire.Patch, each, bindEmailChange, f.Templates.Change, "email_template", emailTemplate),
 		wire.None("resetEmailTemplate", wire.Delete, each, bindEmailName, f.Templates.Reset),
 		appended("previewEmailTemplate", wire.Run, each+"/preview", bindEmailDraft,
-			wire.Answer(f.Templates.Preview, wire.As("email", emailPreview))),
+			wire.Rendered(f.Templates.Preview, wire.As("email", emailPreview))),
 		appended("testEmailTemplate", wire.Run, each+"/test", bindEmailDraft,
-			wire.Answer(f.Templates.Test, wire.As("", emailTest))),
+			wire.Rendered(f.Templates.Test, wire.As("", emailTest))),
 	}
 }
 
@@ -39,7 +39,7 @@ func (f *Face) pageSnippet() []wire.Operation {
 		one("showPageSnippet", wire.Get, path, wire.Anything, f.Templates.Snippet, "page_snippet", pageSnippet),
 		one("updatePageSnippet", wire.Patch, path, bindSnippet, f.Templates.ChangeSnippet, "page_snippet", pageSnippet),
 		appended("previewPageSnippet", wire.Run, path+"/preview", bindSnippet,
-			wire.Answer(f.Templates.PreviewSnippet, wire.As("", snippetPreview))),
+			wire.Rendered(f.Templates.PreviewSnippet, wire.As("", snippetPreview))),
 	}
 }
 

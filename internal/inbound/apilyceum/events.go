@@ -37,8 +37,8 @@ func bindEvents(in *wire.Input) events.ChangesAsked {
 	return q
 }
 
-// told is gen.Event with the raw body.
-type told struct {
+// rawEvent is gen.Event with the raw body.
+type rawEvent struct {
 	Number int64           `json:"number"`
 	At     time.Time       `json:"at"`
 	Resent bool            `json:"resent"`
@@ -46,18 +46,18 @@ type told struct {
 	Body   json.RawMessage `json:"body"`
 }
 
-// toldEvents is gen.EventList with raw bodies.
-type toldEvents struct {
-	Events []told `json:"events"`
-	Next   int64  `json:"next"`
-	More   bool   `json:"more"`
-	Last   int64  `json:"last"`
+// rawEventList is gen.EventList with raw bodies.
+type rawEventList struct {
+	Events []rawEvent `json:"events"`
+	Next   int64      `json:"next"`
+	More   bool       `json:"more"`
+	Last   int64      `json:"last"`
 }
 
-func eventPage(l events.EventListing) toldEvents {
-	list := toldEvents{[]told{}, l.Next, l.More, l.Last}
+func eventPage(l events.EventListing) rawEventList {
+	list := rawEventList{[]rawEvent{}, l.Next, l.More, l.Last}
 	for _, e := range l.Events {
-		list.Events = append(list.Events, told{e.Number, wire.Moment(e.At), e.Resent, string(e.Event), e.Body})
+		list.Events = append(list.Events, rawEvent{e.Number, wire.Moment(e.At), e.Resent, string(e.Event), e.Body})
 	}
 	return list
 }

@@ -20,11 +20,11 @@ func previewed[P, T any](
 	op wire.Operation, bind func(*wire.Input) P,
 	rule func(context.Context, lyceum.By, P, lyceum.Page) (T, error), render func(*T) shownPreview,
 ) wire.Operation {
-	act, preview := op.Serve, wire.Serve(func(in *wire.Input) wire.Asked[P] {
+	act, preview := op.Serve, wire.Serve(func(in *wire.Input) wire.PageRequest[P] {
 		in.Query("preview").Bool()
 		page := wire.BindPage(in, previewRows)
-		return wire.Asked[P]{Filter: bind(in), Page: page}
-	}, func(ctx context.Context, by lyceum.By, q wire.Asked[P]) (shownPreview, error) {
+		return wire.PageRequest[P]{Filter: bind(in), Page: page}
+	}, func(ctx context.Context, by lyceum.By, q wire.PageRequest[P]) (shownPreview, error) {
 		out, err := rule(ctx, by, q.Filter, q.Page)
 		return render(&out), err
 	})
@@ -33,11 +33,11 @@ func previewed[P, T any](
 		if err != nil {
 			return nil, err
 		}
-		asked := in.Query("preview").Bool()
+		requested := in.Query("preview").Bool()
 		wire.BindPage(in, previewRows)
 		switch {
 		case in.Err() != nil: // preview reports it
-		case !asked.Value:
+		case !requested.Value:
 			return act(ctx, who, r)
 		default: // a preview shows data that the response of the change does not
 			if err := who.By.Permit(lyceum.Read); err != nil {
@@ -69,7 +69,7 @@ type shownPreview struct {
 	meta    wire.PageMeta
 }
 
-// Status implements wire.Answered: a preview creates and deletes nothing.
+// Status implements wire.StatusBody: a preview creates and deletes nothing.
 func (shownPreview) Status() int { return http.StatusOK }
 
 func (s shownPreview) AppendJSON(b []byte) ([]byte, error) {

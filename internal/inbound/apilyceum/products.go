@@ -41,7 +41,7 @@ func changed[ID ~int32, T any](
 }
 
 // set changes a field if the request names it.
-func set[T comparable](to *T, asked lyceum.Opt[T]) { *to = asked.Else(*to) }
+func set[T comparable](to *T, requested lyceum.Opt[T]) { *to = requested.Else(*to) }
 
 // bindText binds a nullable string.
 func bindText(in *wire.Input, name string, most int) lyceum.Opt[lyceum.Opt[string]] {

@@ -69,10 +69,10 @@ func bindQuestion(member func(string) wire.Field) learning.NewQuestion {
 			Match:  pair("match").Required().Text(1, lyceum.MaxWritten).Value,
 		})
 	}
-	if told, given := member("feedback").Object(); given {
+	if feedback, given := member("feedback").Object(); given {
 		q.Feedback = &lyceum.QuizFeedback{
-			Correct:   told("correct").Text(0, lyceum.MaxWritten).Value,
-			Incorrect: told("incorrect").Text(0, lyceum.MaxWritten).Value,
+			Correct:   feedback("correct").Text(0, lyceum.MaxWritten).Value,
+			Incorrect: feedback("incorrect").Text(0, lyceum.MaxWritten).Value,
 		}
 	}
 	return q
@@ -121,8 +121,8 @@ func question(q *lyceum.Question) gen.Question {
 		shown.MatchingPrompts[i] = gen.Prompt(q.Prompts[i])
 	}
 	if q.Feedback != nil {
-		told := gen.Feedback(*q.Feedback)
-		shown.Feedback = &told
+		feedback := gen.Feedback(*q.Feedback)
+		shown.Feedback = &feedback
 	}
 	return shown
 }

@@ -15,18 +15,18 @@ func (f *Face) reports() []wire.Operation {
 	}
 }
 
-// askedReport is a report, and whether it is requested as a file.
-type askedReport struct {
+// reportRequest is a report, and whether it is requested as a file.
+type reportRequest struct {
 	reports.Query
 
 	format string
 }
 
-func bindSalesReport(in *wire.Input) askedReport {
-	return askedReport{wire.BindSalesReport(in), wire.OneOf(in.Query("format"), "json", "csv").Value}
+func bindSalesReport(in *wire.Input) reportRequest {
+	return reportRequest{wire.BindSalesReport(in), wire.OneOf(in.Query("format"), "json", "csv").Value}
 }
 
-func (f *Face) salesReport(ctx context.Context, by lyceum.By, q askedReport) (wire.Body, error) {
+func (f *Face) salesReport(ctx context.Context, by lyceum.By, q reportRequest) (wire.Body, error) {
 	r, err := f.Reports.Sales(ctx, by, q.Query)
 	if err != nil {
 		return nil, err

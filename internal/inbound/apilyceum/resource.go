@@ -20,19 +20,19 @@ func one[P, T, W any](
 	if verb == wire.Create || verb == wire.Run {
 		return wire.New(id, verb, path, once(bind, rule, body, body, repeated))
 	}
-	return appended(id, verb, path, bind, wire.Answer(rule, body))
+	return appended(id, verb, path, bind, wire.Rendered(rule, body))
 }
 
 // appended returns an operation whose response encodes itself, for lists that are long or often
 // requested.
 func appended[P any, A wire.Body](
-	id string, verb wire.Verb, path string, bind func(*wire.Input) P, answer wire.Rule[P, A],
+	id string, verb wire.Verb, path string, bind func(*wire.Input) P, rule wire.Rule[P, A],
 ) wire.Operation {
-	return wire.New(id, verb, path, wire.Serve(bind, answer))
+	return wire.New(id, verb, path, wire.Serve(bind, rule))
 }
 
-// asked holds the parameters of a request and its Idempotency-Key.
-type asked[P any] struct {
+// keyedRequest holds the parameters of a request and its Idempotency-Key.
+type keyedRequest[P any] struct {
 	params P
 	key    lyceum.Opt[string]
 	hash   lyceum.KeyHash
@@ -44,11 +44,11 @@ func once[P, T any, A, K wire.Body](
 	bind func(*wire.Input) P, rule wire.Rule[P, T], body func(T) A, keep func(T) K,
 	again func(school lyceum.SchoolID, kept []byte) ([]byte, error),
 ) wire.Endpoint {
-	return wire.Serve(func(in *wire.Input) asked[P] {
-		q := asked[P]{params: bind(in)}
+	return wire.Serve(func(in *wire.Input) keyedRequest[P] {
+		q := keyedRequest[P]{params: bind(in)}
 		q.key, q.hash = in.Once()
 		return q
-	}, func(ctx context.Context, by lyceum.By, q asked[P]) (wire.Text, error) {
+	}, func(ctx context.Context, by lyceum.By, q keyedRequest[P]) (wire.Text, error) {
 		if q.key.Present {
 			by.Once = &lyceum.Once{Key: q.key.Value, Request: q.hash, Render: func(result any) ([]byte, error) {
 				return keep(result.(T)).AppendJSON(nil)

@@ -60,7 +60,7 @@ type schoolChange struct {
 }
 
 // keptDays are retention periods, in days.
-type keptDays struct{ events, attempts, answers, sessions, links, emails lyceum.Opt[int32] }
+type keptDays struct{ events, attempts, responses, sessions, links, emails lyceum.Opt[int32] }
 
 func bindKeptDays(in *wire.Input) keptDays {
 	return keptDays{
@@ -75,7 +75,7 @@ func bindKeptDays(in *wire.Input) keptDays {
 
 func (d *keptDays) of(r lyceum.Retention) lyceum.Retention {
 	return lyceum.Retention{
-		Events: d.events.Else(r.Events), Attempts: d.attempts.Else(r.Attempts), Answers: d.answers.Else(r.Answers),
+		Events: d.events.Else(r.Events), Attempts: d.attempts.Else(r.Attempts), Answers: d.responses.Else(r.Answers),
 		Sessions: d.sessions.Else(r.Sessions), Links: d.links.Else(r.Links), Emails: d.emails.Else(r.Emails),
 	}
 }

@@ -16,12 +16,12 @@ func (f *Face) snapshots() []wire.Operation {
 	const path, each = "/lyceum/v1/sandbox/snapshots", "/lyceum/v1/sandbox/snapshots/{snapshot}"
 	clockBody := wire.As("clock", restoredClock)
 	reset := wire.New("resetSandbox", wire.Run, "/lyceum/v1/sandbox/reset",
-		wire.Serve(wire.NoBody(wire.Anything), wire.Answer(f.Clock.Reset, clockBody)))
+		wire.Serve(wire.NoBody(wire.Anything), wire.Rendered(f.Clock.Reset, clockBody)))
 	restore := wire.New("restoreSnapshot", wire.Run, each+"/restore",
-		wire.Serve(wire.NoBody(bindSnapshot), wire.Answer(f.Clock.Restore, clockBody)))
+		wire.Serve(wire.NoBody(bindSnapshot), wire.Rendered(f.Clock.Restore, clockBody)))
 	keep := wire.New("createSnapshot", wire.Create, path, wire.Serve(func(in *wire.Input) string {
 		return in.Body("name").Required().Text(1, wire.Unbounded).Value
-	}, wire.Answer(f.Clock.KeepSnapshot, wire.As("snapshot", snapshot))))
+	}, wire.Rendered(f.Clock.KeepSnapshot, wire.As("snapshot", snapshot))))
 	reset.Waits, restore.Waits, keep.Waits = longestRestore, longestRestore, longestRestore
 	return []wire.Operation{
 		reset, restore, keep,

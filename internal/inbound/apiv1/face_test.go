@@ -128,7 +128,7 @@ func idsOf(list gen.TransactionList) []int32 {
 	return ids
 }
 
-func TestAnswersAreTheGoldenOnes(t *testing.T) {
+func TestResponsesAreTheGoldenOnes(t *testing.T) {
 	for engine, open := range engines {
 		t.Run(engine, func(t *testing.T) {
 			store := open(t)

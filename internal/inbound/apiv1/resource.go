@@ -15,7 +15,7 @@ func one[P, T, W any](
 	id string, verb wire.Verb, path string,
 	bind func(*wire.Input) P, rule wire.Rule[P, T], name string, render func(T) W,
 ) wire.Operation {
-	return appended(id, verb, path, bind, wire.Answer(rule, wire.As(name, render)))
+	return appended(id, verb, path, bind, wire.Rendered(rule, wire.As(name, render)))
 }
 
 // many returns an operation that returns a page of a list under a name, with the pagination
@@ -24,11 +24,13 @@ func many[F, T, W any](
 	id, path string, per int32,
 	bind func(*wire.Input) F, rule wire.PageRule[F, T], name string, render func(T) W,
 ) wire.Operation {
-	asked := func(in *wire.Input) wire.Asked[F] { return wire.Asked[F]{Filter: bind(in), Page: bindPage(in, per)} }
-	answer := wire.Answer(wire.Paged(rule), func(l lyceum.Listing[T]) *wire.List[W, meta] {
+	bindRequest := func(in *wire.Input) wire.PageRequest[F] {
+		return wire.PageRequest[F]{Filter: bind(in), Page: bindPage(in, per)}
+	}
+	rendered := wire.Rendered(wire.Paged(rule), func(l lyceum.Listing[T]) *wire.List[W, meta] {
 		return wire.Listed(name, l.Rows, render, meta{l.Total, l.Page, len(l.Rows)})
 	})
-	return appended(id, wire.Get, path, asked, answer)
+	return appended(id, wire.Get, path, bindRequest, rendered)
 }
 
 // none returns an operation that responds without a body.
@@ -41,9 +43,9 @@ func none[P any](
 // appended returns an operation whose response encodes itself, for lists that are long or often
 // requested. Unknown members of the request body are ignored.
 func appended[P any, A wire.Body](
-	id string, verb wire.Verb, path string, bind func(*wire.Input) P, answer wire.Rule[P, A],
+	id string, verb wire.Verb, path string, bind func(*wire.Input) P, rule wire.Rule[P, A],
 ) wire.Operation {
-	return wire.New(id, verb, path, wire.ServeLenient(bind, answer))
+	return wire.New(id, verb, path, wire.ServeLenient(bind, rule))
 }
 
 // The page sizes of v1 (docs/divergences.md, "Page size"): without per, a list uses its

@@ -158,9 +158,9 @@ func (q *openQuestion) given() (names []string) {
 }
 
 // change sets a field if the request has a value for it.
-func change[T comparable](to *lyceum.Opt[T], asked lyceum.Opt[T]) {
-	if asked.Present {
-		*to = asked
+func change[T comparable](to *lyceum.Opt[T], requested lyceum.Opt[T]) {
+	if requested.Present {
+		*to = requested
 	}
 }
 

@@ -36,15 +36,15 @@ func bindCompliance(in *wire.Input) learning.ComplianceChange {
 }
 
 func compliance(c lyceum.Course) gen.Compliance {
-	asked, eligible := &c.Compliance, c.Certificate.Present
+	rules, eligible := &c.Compliance, c.Certificate.Present
 	return gen.Compliance{
 		Requirements: gen.Requirements{
-			VideoCompletionEnforced: asked.Videos.Value, QuizPassRequired: asked.Quizzes.Value,
-			QuizMinimumScore: wire.Optional(asked.Score), QuizMaximumRetakes: wire.Optional(asked.Retakes),
+			VideoCompletionEnforced: rules.Videos.Value, QuizPassRequired: rules.Quizzes.Value,
+			QuizMinimumScore: wire.Optional(rules.Score), QuizMaximumRetakes: wire.Optional(rules.Retakes),
 			LectureOrderRequired: c.LectureOrder, CertificateEligible: eligible,
 		},
 		CertificateSettings: gen.CertificateSettings{
-			AutoIssue: asked.Issues.Else(true), TemplateID: wire.Optional(c.Certificate),
+			AutoIssue: rules.Issues.Else(true), TemplateID: wire.Optional(c.Certificate),
 		},
 	}
 }

@@ -63,9 +63,9 @@ func bindLectureChange(in *wire.Input) learning.Edit[learning.InCourse[lyceum.Le
 }
 
 // set changes an optional field, whose absence means usual, if the requested value differs.
-func set(to *lyceum.Opt[bool], asked lyceum.Opt[bool], usual bool) {
-	if asked.Present && asked.Value != to.Else(usual) {
-		*to = asked
+func set(to *lyceum.Opt[bool], requested lyceum.Opt[bool], usual bool) {
+	if requested.Present && requested.Value != to.Else(usual) {
+		*to = requested
 	}
 }
 

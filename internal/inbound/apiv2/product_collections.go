@@ -21,7 +21,7 @@ func (f *Face) productCollections() []wire.Operation {
 		one("putProductCollection", wire.Put, each, bindCollectionChange, c.Update, productCollection),
 		wire.None("deleteProductCollection", wire.Delete, each, byCollection, c.Archive),
 		wire.New("listProductCollectionProducts", wire.Get, inside, wire.Serve(
-			bindCollectionProducts, wire.Answer(wire.Paged(p.Find), wire.Page(data, collectionProduct)),
+			bindCollectionProducts, wire.Rendered(wire.Paged(p.Find), wire.Page(data, collectionProduct)),
 		)),
 		whole("addProductCollectionProducts", wire.Run, inside, bindAddedProducts, p.AddAll, collectionProduct),
 		wire.None("removeProductCollectionProduct", wire.Delete, gone, bindRemovedProduct, p.Remove),
@@ -79,9 +79,9 @@ func productCollection(p learning.CountedProduct[lyceum.ProductCollection]) gen.
 
 type collectionProducts = lyceum.InclusionFilter[lyceum.ProductCollectionID]
 
-func bindCollectionProducts(in *wire.Input) wire.Asked[collectionProducts] {
+func bindCollectionProducts(in *wire.Input) wire.PageRequest[collectionProducts] {
 	number, size := wire.Amount[int32](in.Query("page"), 1), wire.Int[int32](in.Query("limit"), 1, 100)
-	return wire.Asked[collectionProducts]{
+	return wire.PageRequest[collectionProducts]{
 		Filter: collectionProducts{
 			In: lyceum.Some(byCollection(in)), Kind: wire.OneOf(in.Query("type"), inCollections()...), Newest: true,
 		},

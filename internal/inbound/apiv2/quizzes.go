@@ -69,8 +69,8 @@ func question(q *lyceum.Question) gen.Question {
 		shown.MatchingPrompts = &prompts
 	}
 	if q.Feedback != nil {
-		told := gen.QuestionFeedback(*q.Feedback)
-		shown.Feedback = &told
+		feedback := gen.QuestionFeedback(*q.Feedback)
+		shown.Feedback = &feedback
 	}
 	return shown
 }
@@ -93,19 +93,19 @@ func unlessEmpty(text string) *string {
 	return &text
 }
 
-// answeredQuiz is a quiz with the responses to it.
-type answeredQuiz struct {
+// quizWithResponses is a quiz with the responses to it.
+type quizWithResponses struct {
 	learning.QuizAnswers
 
 	of learning.InLecture
 }
 
-func (f *Face) quizResponses(ctx context.Context, by lyceum.By, q learning.InLecture) (answeredQuiz, error) {
+func (f *Face) quizResponses(ctx context.Context, by lyceum.By, q learning.InLecture) (quizWithResponses, error) {
 	all, err := f.learning.QuizResponses(ctx, by, q.Lecture.Course, q.Lecture.ID, q.ID)
-	return answeredQuiz{all, q}, err
+	return quizWithResponses{all, q}, err
 }
 
-func quizAnswers(all answeredQuiz) gen.QuizAnswers {
+func quizAnswers(all quizWithResponses) gen.QuizAnswers {
 	course := all.of.Lecture.Course
 	shown := gen.QuizAnswers{
 		Course: gen.NamedReference{

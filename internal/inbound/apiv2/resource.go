@@ -20,7 +20,7 @@ const perPage = 25
 func one[P, T, W any](
 	id string, verb wire.Verb, path string, bind func(*wire.Input) P, rule wire.Rule[P, T], render func(T) W,
 ) wire.Operation {
-	return wire.New(id, verb, path, wire.Serve(wire.OptBody(bind), wire.Answer(refusing(rule), wire.As(data, render))))
+	return wire.New(id, verb, path, wire.Serve(wire.OptBody(bind), wire.Rendered(refusing(rule), wire.As(data, render))))
 }
 
 // maxWhole is the maximum size of a body with a whole list, in bytes: 2,000 positions with

@@ -20,20 +20,20 @@ func (f *Face) userQuizResponses() []wire.Operation {
 	))}
 }
 
-// responsesAsked holds the parameters of the list of a user's responses.
-type responsesAsked struct {
+// responseQuery holds the parameters of the list of a user's responses.
+type responseQuery struct {
 	lyceum.QuizResponseFilter
 
 	answers bool // include the answers
 }
 
-func bindUserResponses(in *wire.Input) responsesAsked {
+func bindUserResponses(in *wire.Input) responseQuery {
 	keys := map[string]lyceum.QuizResponseKey{
 		"submitted_at": lyceum.ResponseBySubmitted, "updated_at": lyceum.ResponseByUpdated,
 		"created_at": lyceum.ResponseByCreated,
 	}
 	key := wire.OneOf(in.Query("sort_by"), "submitted_at", "updated_at", "created_at")
-	return responsesAsked{lyceum.QuizResponseFilter{
+	return responseQuery{lyceum.QuizResponseFilter{
 		User:      lyceum.Some(oneUser(in)),
 		Lecture:   wire.ID[lyceum.LectureID](in.Query("lecture_id")),
 		Course:    wire.ID[lyceum.CourseID](in.Query("course_id")),
@@ -45,7 +45,7 @@ func bindUserResponses(in *wire.Input) responsesAsked {
 }
 
 func (f *Face) listUserResponses(
-	ctx context.Context, by lyceum.By, q responsesAsked, p lyceum.Page,
+	ctx context.Context, by lyceum.By, q responseQuery, p lyceum.Page,
 ) (lyceum.Listing[learning.PlacedResponse], error) {
 	l, err := f.learning.UserResponses(ctx, by, q.QuizResponseFilter, p)
 	for i := range l.Rows {

@@ -21,7 +21,7 @@ func (f *Face) users() []wire.Operation {
 		one("showUser", wire.Get, each, oneUser, f.people.Profile, measuredUser),
 		one("updateUser", wire.Patch, each, bindUserChange, f.updateUser, user),
 		erasing(wire.New("deleteUser", wire.Delete, each, wire.Serve(
-			oneUser, wire.Answer(refusing(f.eraseUser), wire.As("", erasure))))),
+			oneUser, wire.Rendered(refusing(f.eraseUser), wire.As("", erasure))))),
 	}
 }
 

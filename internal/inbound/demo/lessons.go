@@ -153,27 +153,27 @@ func video(rng *rand.Rand, id lyceum.AttachmentID) lyceum.Video {
 }
 
 func questions(rng *rand.Rand, lecture lyceum.LectureID) lyceum.Questions {
-	asked := []lyceum.PlainQuestion{{
+	plain := []lyceum.PlainQuestion{{
 		Question: "What comes first?", QuestionType: "single", Answers: []string{"The tools", "The material", "The finish"},
 		CorrectAnswers: []string{"The material"}, Graded: rng.IntN(4) > 0,
 	}}
 	if rng.IntN(2) == 0 {
-		asked = append(asked, lyceum.PlainQuestion{
+		plain = append(plain, lyceum.PlainQuestion{
 			Question: "Which of these do you need?", QuestionType: "multiple",
 			Answers: []string{"Water", "Patience", "A licence"}, CorrectAnswers: []string{"Water", "Patience"},
-			Graded: asked[0].Graded,
+			Graded: plain[0].Graded,
 		})
 	}
 	if lecture != 1 {
-		return lyceum.PlainQuestions(asked...)
+		return lyceum.PlainQuestions(plain...)
 	}
-	all := lyceum.PlainQuestions(append(asked, lyceum.PlainQuestion{
+	all := lyceum.PlainQuestions(append(plain, lyceum.PlainQuestion{
 		Question: "The line along which paper is bent is called a …", QuestionType: lyceum.FillBlankQuestion,
-		Answers: []string{"fold", "crease"}, CorrectAnswers: []string{"fold", "crease"}, Graded: asked[0].Graded,
+		Answers: []string{"fold", "crease"}, CorrectAnswers: []string{"fold", "crease"}, Graded: plain[0].Graded,
 	}, lyceum.PlainQuestion{
 		Question: "What is each tool for?", QuestionType: lyceum.MatchingQuestion,
 		Answers:        []string{"Ruler = measuring", "Knife = cutting", "Bone folder = creasing", "gluing"},
-		CorrectAnswers: []string{"Ruler = measuring", "Knife = cutting", "Bone folder = creasing"}, Graded: asked[0].Graded,
+		CorrectAnswers: []string{"Ruler = measuring", "Knife = cutting", "Bone folder = creasing"}, Graded: plain[0].Graded,
 	})...)
 	matching := &all[len(all)-1]
 	matching.PromptHeading, matching.MatchHeading = "Tool", "Use"

@@ -11,14 +11,14 @@ const (
 )
 
 // shared allows pages of every origin to read a response.
-func shared(answer http.HandlerFunc) http.Handler {
+func shared(handler http.HandlerFunc) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		header := w.Header()
 		header.Set("Access-Control-Allow-Origin", "*")
 		if r.Header.Get("Origin") != "" {
 			header.Set("Access-Control-Expose-Headers", exposedHeaders)
 		}
-		answer(w, r)
+		handler(w, r)
 	})
 }
 

@@ -63,12 +63,12 @@ func (o Options) file(w http.ResponseWriter, r *http.Request) {
 
 // open opens an image, in the requested width if there is one.
 func (o Options) open(r *http.Request, a lyceum.UploadAddress) (learning.KeptFile, error) {
-	asked, is := r.URL.Query()["width"]
+	given, is := r.URL.Query()["width"]
 	if !is {
 		return o.Learning.OpenFile(r.Context(), a)
 	}
 	for _, width := range lyceum.ThumbnailWidths() {
-		if len(asked) == 1 && asked[0] == strconv.Itoa(width) {
+		if len(given) == 1 && given[0] == strconv.Itoa(width) {
 			return o.Learning.OpenThumbnail(r.Context(), a, width)
 		}
 	}

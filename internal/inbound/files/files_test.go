@@ -80,10 +80,10 @@ func (s *shelf) link(t *testing.T, by lyceum.By) string {
 }
 
 func (s *shelf) follow(method, address string) *httptest.ResponseRecorder {
-	return s.answer(request(method, address))
+	return s.do(request(method, address))
 }
 
-func (s *shelf) answer(r *http.Request) *httptest.ResponseRecorder {
+func (s *shelf) do(r *http.Request) *httptest.ResponseRecorder {
 	w := httptest.NewRecorder()
 	s.ServeHTTP(w, r)
 	return w

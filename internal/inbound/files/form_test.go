@@ -68,7 +68,7 @@ func TestUploadsAsForms(t *testing.T) {
 		"a body of that type":    {"PUT", "%PDF-form", []string{"Content-Type: application/x-www-form-urlencoded"}, 200, ""},
 	} {
 		to, permanent := s.slot(t, pattern)
-		w := s.answer(asForm(tc.method, to, tc.body, tc.headers...))
+		w := s.do(asForm(tc.method, to, tc.body, tc.headers...))
 		if w.Code != tc.status || !strings.Contains(w.Body.String(), tc.says) {
 			t.Errorf("%s: %d %s, want %d with %q", name, w.Code, w.Body, tc.status, tc.says)
 		}
@@ -92,7 +92,7 @@ func TestPagesOfOtherOrigins(t *testing.T) {
 	for name, tc := range map[string]struct{ address, methods string }{
 		"where a file is sent": {to, "GET, HEAD, POST, PUT"}, "a link": {link, "GET, HEAD"},
 	} {
-		w := s.answer(request(http.MethodOptions, tc.address, "Origin: https://app.example.com", "Access-Control-Request-Method: PUT"))
+		w := s.do(request(http.MethodOptions, tc.address, "Origin: https://app.example.com", "Access-Control-Request-Method: PUT"))
 		h := w.Header()
 		if w.Code != http.StatusNoContent || h.Get("Access-Control-Allow-Origin") != "*" || h.Get("Access-Control-Allow-Methods") != tc.methods {
 			t.Errorf("%s: %d %v", name, w.Code, h)
@@ -106,7 +106,7 @@ func TestPagesOfOtherOrigins(t *testing.T) {
 		request(http.MethodGet, permanent), request(http.MethodGet, link),
 	} {
 		r.Header.Set("Origin", "https://app.example.com")
-		h := s.answer(r).Header()
+		h := s.do(r).Header()
 		if h.Get("Access-Control-Allow-Origin") != "*" || !strings.Contains(h.Get("Access-Control-Expose-Headers"), "Upload-Offset") {
 			t.Errorf("%s %s: %v", r.Method, r.URL.Path, h)
 		}

@@ -115,7 +115,7 @@ func TestVideosOfLectures(t *testing.T) {
 		t.Fatalf("%+v, %v", a, err)
 	}
 	r := request(http.MethodGet, strings.TrimPrefix(a.Video.Value.URL, base), "Range: bytes=20-")
-	w := s.answer(r)
+	w := s.do(r)
 	if w.Code != http.StatusPartialContent || w.Body.String() != "pictures" || w.Header().Get("Content-Type") != "video/mp4" {
 		t.Errorf("%d %q %v", w.Code, w.Body, w.Header())
 	}

@@ -21,7 +21,7 @@ func (s *shelf) sendRange(address, contentRange string, body io.Reader, headers 
 	if text, is := body.(*strings.Reader); is {
 		r.ContentLength = int64(text.Len())
 	}
-	return s.answer(r)
+	return s.do(r)
 }
 
 func (s *shelf) wantRange(t *testing.T, what string, w *httptest.ResponseRecorder, status int, offset, says string) {
@@ -41,13 +41,13 @@ const long = "%PDF-1.7 a pattern in three parts"
 func TestUploadsInParts(t *testing.T) {
 	s := newShelf(t)
 	to, permanent := s.slot(t, pattern)
-	s.wantRange(t, "asked before", s.answer(request(http.MethodHead, to)), http.StatusOK, "0", "")
+	s.wantRange(t, "asked before", s.do(request(http.MethodHead, to)), http.StatusOK, "0", "")
 	s.wantRange(t, "the first", s.sendRange(to, "bytes 0-8/33", strings.NewReader(long[:9])), http.StatusPermanentRedirect, "9", "")
 	s.learning.KeepFiles(kept.NewFolder(s.dir)) // as after a restart of the server
 	s.clock.Pass(2 * time.Hour)
-	asked := s.answer(request(http.MethodHead, to))
-	s.wantRange(t, "asked", asked, http.StatusOK, "9", "")
-	if got := asked.Header().Get("Range"); got != "bytes=0-8" {
+	progress := s.do(request(http.MethodHead, to))
+	s.wantRange(t, "asked", progress, http.StatusOK, "9", "")
+	if got := progress.Header().Get("Range"); got != "bytes=0-8" {
 		t.Errorf("Range is %q", got)
 	}
 	s.wantRange(t, "asked by PUT", s.sendRange(to, "bytes */33", strings.NewReader("")), http.StatusPermanentRedirect, "9", "")
@@ -61,7 +61,7 @@ func TestUploadsInParts(t *testing.T) {
 	s.want(t, "in part", permanent, http.StatusNotFound, "there is no such file")
 	s.wantRange(t, "too few", s.sendRange(to, "bytes 9-11/33", io.MultiReader(strings.NewReader(long[9:11]))), http.StatusBadRequest, "11", "the request has 2 bytes and should have 3")
 	s.wantRange(t, "the rest", s.sendRange(to, "bytes 11-32/33", strings.NewReader(long[11:])), http.StatusOK, "33", "")
-	done := s.answer(request(http.MethodHead, to))
+	done := s.do(request(http.MethodHead, to))
 	s.wantRange(t, "asked after", done, http.StatusOK, "33", "")
 	if want := fmt.Sprintf("%q", fmt.Sprintf("%x", sha256.Sum256([]byte(long)))); done.Header().Get("ETag") != want {
 		t.Errorf("ETag is %s, want %s", done.Header().Get("ETag"), want)
@@ -89,7 +89,7 @@ func TestRangesThatCannotBe(t *testing.T) {
 	s.wantRange(t, "forged", s.sendRange(to+"x", "bytes 0-8/33", strings.NewReader(long[:9])), http.StatusForbidden, "", "this address is not valid")
 	s.clock.Pass(time.Hour)
 	s.wantRange(t, "begun too late", s.sendRange(to, "bytes 0-8/33", strings.NewReader(long[:9])), http.StatusForbidden, "0", "this address has expired")
-	s.wantRange(t, "a forged question", s.answer(request(http.MethodHead, to+"x")), http.StatusForbidden, "", "")
+	s.wantRange(t, "a forged question", s.do(request(http.MethodHead, to+"x")), http.StatusForbidden, "", "")
 }
 
 // TestFilesThatAreNotWhatTheyShouldBe checks that a file that does not match its type or SHA-256
@@ -106,10 +106,10 @@ func TestFilesThatAreNotWhatTheyShouldBe(t *testing.T) {
 	s.wantRange(t, "another file", s.sendRange(to, "bytes 9-32/33", strings.NewReader(strings.ToUpper(long[9:])), digest(long)), http.StatusBadRequest, "0", "the SHA-256 of the received file is ")
 	s.wantRange(t, "begun again", s.sendRange(to, "bytes 0-2/33", strings.NewReader("<sc")), http.StatusPermanentRedirect, "3", "")
 	s.wantRange(t, "a script", s.sendRange(to, "bytes 3-32/33", strings.NewReader("ript>alert(1)</script><!------")), http.StatusBadRequest, "0", "this is not a file of the type pdf")
-	w := s.answer(withBody(request(http.MethodPut, to, digest("%PDF-other")), long))
+	w := s.do(withBody(request(http.MethodPut, to, digest("%PDF-other")), long))
 	s.wantRange(t, "another file in one go", w, http.StatusBadRequest, "0", "the SHA-256 of the received file is ")
 	s.wantRange(t, "begun once more", s.sendRange(to, "bytes 0-8/33", strings.NewReader(long[:9])), http.StatusPermanentRedirect, "9", "")
-	w = s.answer(withBody(request(http.MethodPut, to, digest(long)), long))
+	w = s.do(withBody(request(http.MethodPut, to, digest(long)), long))
 	s.wantRange(t, "in one go", w, http.StatusOK, "33", "")
 	s.want(t, "an attachment", permanent, http.StatusForbidden, "this file needs a link")
 	for extension, content := range map[string]string{
@@ -134,9 +134,9 @@ func TestFilesThatAreNotWhatTheyShouldBe(t *testing.T) {
 	q.Extension = "mp3"
 	s.sent(t, q, "\x00\x00\xff\xfb\x90")
 	to, _ = s.slot(t, pattern)
-	w = s.answer(withBody(request(http.MethodPut, to, "Content-Encoding: gzip"), long))
+	w = s.do(withBody(request(http.MethodPut, to, "Content-Encoding: gzip"), long))
 	s.wantRange(t, "packed", w, http.StatusUnsupportedMediaType, "", "send the file as it is, without Content-Encoding")
-	w = s.answer(withBody(request(http.MethodPut, to, "Content-Encoding: Identity"), long))
+	w = s.do(withBody(request(http.MethodPut, to, "Content-Encoding: Identity"), long))
 	s.wantRange(t, "not packed", w, http.StatusOK, "33", "")
 }
 
@@ -158,7 +158,7 @@ func TestOneAtATime(t *testing.T) {
 	}
 	s.wantRange(t, "another", s.sendRange(to, "bytes 0-32/33", strings.NewReader(long)), http.StatusConflict, "", "another request is sending the file of this address")
 	s.wantRange(t, "in one go", s.send(to, long), http.StatusConflict, "", "another request is sending")
-	if w := s.answer(request(http.MethodHead, to)); w.Code != http.StatusConflict || w.Header().Get("Retry-After") == "" {
+	if w := s.do(request(http.MethodHead, to)); w.Code != http.StatusConflict || w.Header().Get("Retry-After") == "" {
 		t.Errorf("asked: %d %v", w.Code, w.Header())
 	}
 	s.clock.Pass(48 * time.Hour)

@@ -49,9 +49,9 @@ func TestFilesInAnS3Store(t *testing.T) {
 		t.Errorf("the store is down: %d %v", refused.Code, refused.Header())
 	}
 	down.Store(false)
-	s.wantRange(t, "asked", s.answer(request(http.MethodHead, to)), http.StatusOK, "9", "")
+	s.wantRange(t, "asked", s.do(request(http.MethodHead, to)), http.StatusOK, "9", "")
 	s.wantRange(t, "the rest", s.sendRange(to, "bytes 9-50/51", strings.NewReader(png[9:])), http.StatusOK, "51", "")
-	w := s.answer(request(http.MethodGet, permanent, "Range: bytes=1-3"))
+	w := s.do(request(http.MethodGet, permanent, "Range: bytes=1-3"))
 	if w.Code != http.StatusPartialContent || w.Body.String() != "PNG" {
 		t.Errorf("a range: %d %q", w.Code, w.Body)
 	}

@@ -38,7 +38,7 @@ func (o Options) take(w http.ResponseWriter, r *http.Request) {
 		err = lyceum.Invalidf("the request ended early; %d bytes of the file have arrived, continue with byte %[1]d",
 			received.Size)
 	}
-	o.tell(w, r, &received, err)
+	o.report(w, r, &received, err)
 }
 
 // readBody returns the file that a request sends as its body or in a form, and what its
@@ -83,15 +83,15 @@ func (o Options) head(w http.ResponseWriter, r *http.Request) {
 	}
 	received, err := o.Learning.Receive(r.Context(), wire.ReadUploadURL(r), learning.SentFile{}, http.NoBody)
 	if err != nil || received.Complete {
-		o.tell(w, r, &received, err)
+		o.report(w, r, &received, err)
 		return
 	}
 	w.Header().Set("Cache-Control", "no-store")
 	showSize(w.Header(), &received)
 }
 
-// tell responds with what has been received of a file.
-func (o Options) tell(w http.ResponseWriter, r *http.Request, received *learning.ReceivedFile, err error) {
+// report responds with what has been received of a file.
+func (o Options) report(w http.ResponseWriter, r *http.Request, received *learning.ReceivedFile, err error) {
 	header := w.Header()
 	header.Set("Cache-Control", "no-store")
 	if received.ID != 0 {
@@ -202,10 +202,10 @@ func (b *body) Read(p []byte) (int, error) {
 	if b.came >= takeStep {
 		b.came, b.waited = 0, 0
 	}
-	asked := time.Now()
-	_ = b.moving.SetReadDeadline(asked.Add(pause - b.waited)) // without support there is no deadline
+	begin := time.Now()
+	_ = b.moving.SetReadDeadline(begin.Add(pause - b.waited)) // without support there is no deadline
 	n, err := b.from.Read(p)
-	b.came, b.waited = b.came+n, b.waited+time.Since(asked)
+	b.came, b.waited = b.came+n, b.waited+time.Since(begin)
 	if err != nil && !errors.Is(err, io.EOF) {
 		b.err = err
 	}

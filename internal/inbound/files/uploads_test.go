@@ -281,13 +281,13 @@ func TestUploadsThatDoNotEndWell(t *testing.T) {
 	if err := conn.(*net.TCPConn).CloseWrite(); err != nil {
 		t.Fatal(err)
 	}
-	answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	response, err := http.ReadResponse(bufio.NewReader(conn), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	said, _ := io.ReadAll(answer.Body)
-	if answer.StatusCode != http.StatusBadRequest || !strings.Contains(string(said), "the request ended early; 15 bytes of the file have arrived, continue with byte 15") {
-		t.Errorf("cut: %d %s", answer.StatusCode, said)
+	said, _ := io.ReadAll(response.Body)
+	if response.StatusCode != http.StatusBadRequest || !strings.Contains(string(said), "the request ended early; 15 bytes of the file have arrived, continue with byte 15") {
+		t.Errorf("cut: %d %s", response.StatusCode, said)
 	}
 	r := httptest.NewRequest(http.MethodPut, to, strings.NewReader("x"))
 	r.ContentLength = lyceum.MaxUpload + 1

@@ -86,12 +86,12 @@ func TestNewestFirst(t *testing.T) {
 				}
 				return ""
 			}
-			var told []string
-			o.Problem = func(p intake.Problem) { told = append(told, fmt.Sprint(p.Line)) }
+			var reported []string
+			o.Problem = func(p intake.Problem) { reported = append(reported, fmt.Sprint(p.Line)) }
 			_, err = intake.Import(t.Context(), open, intake.Transactions(), sink, o)
 			want := fmt.Sprintf("%d %d", header+1+rows-4+1, header+1+rows-3+1) // plus one for the blank line
-			if lyceum.KindOf(err) != lyceum.Conflict || strings.Join(told, " ") != want {
-				t.Errorf("%v: lines %v, want %s: %v", format, told, want, err)
+			if lyceum.KindOf(err) != lyceum.Conflict || strings.Join(reported, " ") != want {
+				t.Errorf("%v: lines %v, want %s: %v", format, reported, want, err)
 			}
 		}
 	}

@@ -137,13 +137,13 @@ func brokenOff(err error, phase Phase, saved int) error {
 	}
 	e, public := errors.AsType[*lyceum.Error](err)
 	unknown := public && e.Code == lyceum.OutcomeUnknown
-	told := "nothing was imported"
+	outcome := "nothing was imported"
 	if phase == Importing && (saved > 0 || unknown) {
-		told = plural(saved, "row was", "rows were") + " imported before that; "
+		outcome = plural(saved, "row was", "rows were") + " imported before that; "
 		if public && e.Kind == lyceum.Conflict {
-			told += "correct the file and import it again"
+			outcome += "correct the file and import it again"
 		} else {
-			told += "repeat the import to continue"
+			outcome += "repeat the import to continue"
 		}
 	}
 	if public {
@@ -151,10 +151,10 @@ func brokenOff(err error, phase Phase, saved int) error {
 		if unknown { // its advice is about requests
 			with.Detail = "the database did not confirm the rows that were stored last, so it is unknown whether they were saved"
 		}
-		with.Detail += "; " + told
+		with.Detail += "; " + outcome
 		return &with
 	}
-	return fmt.Errorf("%s: %w", told, err)
+	return fmt.Errorf("%s: %w", outcome, err)
 }
 
 func plural(n int, one, many string) string {

@@ -90,12 +90,12 @@ func fileOf(text string) func() (io.ReadCloser, error) {
 
 // imported imports users, and also returns the reported problems.
 func imported(text string, sink intake.Sink[lyceum.User], o intake.Options) (intake.Result, string, error) {
-	var told []string
+	var reported []string
 	o.Problem = func(p intake.Problem) {
-		told = append(told, fmt.Sprintf("%d %s: %s", p.Line, p.Column, cut(p.Message)))
+		reported = append(reported, fmt.Sprintf("%d %s: %s", p.Line, p.Column, cut(p.Message)))
 	}
 	result, err := intake.Import(context.Background(), fileOf(text), intake.Users(), sink, o)
-	return result, strings.Join(told, "\n"), err
+	return result, strings.Join(reported, "\n"), err
 }
 
 const mixedUsers = "id,email,x\n1,a@x,\n0,b@x,\n3,c@x,\n4,refused@x,\n5,e@x,\n6,,\n3,g@x,\n8,A@X,\n9,h@x,\n"
@@ -113,17 +113,17 @@ func TestImportPolicies(t *testing.T) {
 	for _, size := range []int{0, 1, 2, 3, 4} {
 		stop := userSchool()
 		stop.refuse = refuseByEmail
-		result, told, err := imported(mixedUsers, stop, intake.Options{BatchSize: size})
+		result, reported, err := imported(mixedUsers, stop, intake.Options{BatchSize: size})
 		wantInvalid(t, err, "5 of 9 rows are not valid; nothing was imported. Correct them, or import the others with --on-error skip")
-		if told != mixedProblems || result.Rows != 9 || result.Bad != 5 || stop.saves != 0 || !slices.Equal(result.Ignored, []string{"x"}) {
-			t.Errorf("stop by %d: %+v, %d saves\n%s", size, result, stop.saves, told)
+		if reported != mixedProblems || result.Rows != 9 || result.Bad != 5 || stop.saves != 0 || !slices.Equal(result.Ignored, []string{"x"}) {
+			t.Errorf("stop by %d: %+v, %d saves\n%s", size, result, stop.saves, reported)
 		}
 
 		skip := userSchool()
 		skip.refuse = refuseByEmail
-		result, told, err = imported(mixedUsers, skip, intake.Options{OnError: intake.Skip, BatchSize: size})
-		if err != nil || told != mixedProblems || result.Rows != 9 || result.Bad != 5 || result.Saved != (lyceum.Saved{Created: 4}) || skip.checks != 0 {
-			t.Errorf("skip by %d: %+v, %v\n%s", size, result, err, told)
+		result, reported, err = imported(mixedUsers, skip, intake.Options{OnError: intake.Skip, BatchSize: size})
+		if err != nil || reported != mixedProblems || result.Rows != 9 || result.Bad != 5 || result.Saved != (lyceum.Saved{Created: 4}) || skip.checks != 0 {
+			t.Errorf("skip by %d: %+v, %v\n%s", size, result, err, reported)
 		}
 		if len(skip.rows) != 4 || skip.rows[3].Email != "c@x" || skip.rows[9].Email != "h@x" {
 			t.Errorf("skip by %d kept %v", size, skip.rows)
@@ -143,8 +143,8 @@ func TestDryRun(t *testing.T) {
 		if err != nil || result.Rows != 2 || result.Bad != 0 || sink.saves != 0 || sink.checks != 1 {
 			t.Errorf("good file: %+v, %v", result, err)
 		}
-		result, told, err := imported(mixedUsers, sink, intake.Options{DryRun: true, OnError: policy})
-		if (err != nil) != (policy == intake.Stop) || result.Bad != 4 || strings.Count(told, "\n") != 3 || sink.saves != 0 {
+		result, reported, err := imported(mixedUsers, sink, intake.Options{DryRun: true, OnError: policy})
+		if (err != nil) != (policy == intake.Stop) || result.Bad != 4 || strings.Count(reported, "\n") != 3 || sink.saves != 0 {
 			t.Errorf("bad file: %+v, %v", result, err)
 		}
 	}
@@ -156,8 +156,8 @@ func TestImportEmpty(t *testing.T) {
 	wantInvalid(t, err, "the file is empty", "nothing was imported")
 	for _, none := range []string{"", "\n\n", string(zipped(t, ""))} {
 		for _, policy := range []intake.Policy{intake.Stop, intake.Skip} {
-			if result, told, err := imported(none, sink, intake.Options{JSON: true, OnError: policy}); err != nil || result.Rows != 0 || told != "" {
-				t.Errorf("JSON of no rows: %+v, %s, %v", result, told, err)
+			if result, reported, err := imported(none, sink, intake.Options{JSON: true, OnError: policy}); err != nil || result.Rows != 0 || reported != "" {
+				t.Errorf("JSON of no rows: %+v, %s, %v", result, reported, err)
 			}
 		}
 	}
@@ -187,9 +187,9 @@ func TestRepeated(t *testing.T) {
 	for size := 1; size < 20; size++ {
 		sink := userSchool()
 		sink.refuse = refuseByEmail
-		result, told, err := imported("id,email\n"+strings.Join(rows, "\n"), sink, intake.Options{OnError: intake.Skip, BatchSize: size})
-		if err != nil || told != want || result.Bad != 9 || result.Saved.Created != 5 {
-			t.Errorf("by %d: %+v, %v\n%s", size, result, err, told)
+		result, reported, err := imported("id,email\n"+strings.Join(rows, "\n"), sink, intake.Options{OnError: intake.Skip, BatchSize: size})
+		if err != nil || reported != want || result.Bad != 9 || result.Saved.Created != 5 {
+			t.Errorf("by %d: %+v, %v\n%s", size, result, err, reported)
 		}
 		if sink.rows[1].Email != "a@x" || sink.rows[2].Email != "d@x" {
 			t.Errorf("by %d kept %v", size, sink.rows)
@@ -261,10 +261,10 @@ func TestImportBreaksOff(t *testing.T) {
 	})
 	t.Run("list is broken", func(t *testing.T) {
 		sink := userSchool()
-		result, told, err := imported("["+ann+",\n"+bob+",\n}", sink, intake.Options{OnError: intake.Skip})
+		result, reported, err := imported("["+ann+",\n"+bob+",\n}", sink, intake.Options{OnError: intake.Skip})
 		wantInvalid(t, err, "line 3 at column 1", "2 rows were imported before that")
-		if result.Rows != 3 || result.Bad != 1 || told != "3 : is not valid JSON" {
-			t.Errorf("%+v %s", result, told)
+		if result.Rows != 3 || result.Bad != 1 || reported != "3 : is not valid JSON" {
+			t.Errorf("%+v %s", result, reported)
 		}
 	})
 }
@@ -279,9 +279,9 @@ func TestChangedBetweenPasses(t *testing.T) {
 		return ""
 	}
 	sink.onSave = func() error { refuse = true; return nil }
-	result, told, err := imported("id,email\n1,a@x\n2,b@x\n3,c@x\n4,d@x\n", sink, intake.Options{BatchSize: 2})
-	if lyceum.KindOf(err) != lyceum.Conflict || told != "3 id: is not known" || result.Bad != 1 || len(sink.rows) != 1 {
-		t.Errorf("school changed: %+v, %v, %s", result, err, told)
+	result, reported, err := imported("id,email\n1,a@x\n2,b@x\n3,c@x\n4,d@x\n", sink, intake.Options{BatchSize: 2})
+	if lyceum.KindOf(err) != lyceum.Conflict || reported != "3 id: is not known" || result.Bad != 1 || len(sink.rows) != 1 {
+		t.Errorf("school changed: %+v, %v, %s", result, err, reported)
 	}
 
 	opened := 0

@@ -87,7 +87,7 @@ type listState uint8
 
 const (
 	outside    listState = iota // between responses
-	inAnswer                    // among the members of a response
+	inResponse                  // among the members of a response
 	inElements                  // among the rows
 )
 
@@ -151,7 +151,7 @@ func (l *jsonLists[T]) step(c byte) (row Row[T], found bool) {
 func (l *jsonLists[T]) open(c byte) (row Row[T], found bool) {
 	switch c {
 	case '{':
-		l.state, l.listed, l.begin = inAnswer, false, l.place.line
+		l.state, l.listed, l.begin = inResponse, false, l.place.line
 	case '[':
 		l.state, l.bare = inElements, true
 	default:
@@ -167,12 +167,12 @@ func (l *jsonLists[T]) open(c byte) (row Row[T], found bool) {
 func (l *jsonLists[T]) close() (row Row[T], found bool) {
 	l.pass(1)
 	if l.state == inElements && !l.bare {
-		l.state, l.wants = inAnswer, commaOrEnd
+		l.state, l.wants = inResponse, commaOrEnd
 		return row, false
 	}
-	answer := l.state == inAnswer
+	response := l.state == inResponse
 	l.state = outside
-	if answer && !l.listed {
+	if response && !l.listed {
 		return badRow[T](l.begin, "is an answer without a list of "+l.kind.list), true
 	}
 	return row, false

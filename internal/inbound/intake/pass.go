@@ -131,7 +131,7 @@ func (p *pass[T]) flush(ctx context.Context) error {
 			return err
 		}
 	}
-	p.tell()
+	p.report()
 	if strict && p.result.Bad > 0 {
 		return p.changed()
 	}
@@ -146,7 +146,7 @@ func (p *pass[T]) flush(ctx context.Context) error {
 // rows contradict each other in a way that the kind's keys do not express, only the sink
 // detects it, once the earlier ones are saved.
 func (p *pass[T]) changed() error {
-	p.tell()
+	p.report()
 	return lyceum.Errorf(lyceum.Conflict, "%s not valid, although all were when they were checked: the file or the "+
 		"school changed meanwhile, or a row contradicts one that was imported before it",
 		plural(p.result.Bad, "row is", "rows are"))
@@ -201,8 +201,8 @@ func (p *pass[T]) settle() {
 	}
 }
 
-// tell reports the faults of the window in the order of the file.
-func (p *pass[T]) tell() {
+// report reports the faults of the window in the order of the file.
+func (p *pass[T]) report() {
 	slices.SortStableFunc(p.faults, func(a, b placedFault) int {
 		return cmp.Or(cmp.Compare(a.line, b.line), cmp.Compare(a.row, b.row))
 	})

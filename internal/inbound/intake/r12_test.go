@@ -71,18 +71,18 @@ func TestR12Import(t *testing.T) {
 	if len(broken) != bad {
 		t.Fatalf("%d broken rows in the file", len(broken))
 	}
-	var told []string
-	o := intake.Options{Problem: func(p intake.Problem) { told = append(told, fmt.Sprintf("%d %s", p.Line, p.Column)) }}
+	var reported []string
+	o := intake.Options{Problem: func(p intake.Problem) { reported = append(reported, fmt.Sprintf("%d %s", p.Line, p.Column)) }}
 	run := func(sink *school[lyceum.User], policy intake.Policy) (intake.Result, error) {
-		told = nil
+		reported = nil
 		o.OnError = policy
 		before := allocated()
 		result, err := intake.Import(t.Context(), func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(file)), nil }, intake.Users(), sink, o)
 		if used := allocated() - before; used > 64<<20 {
 			t.Errorf("the import asked for %d bytes of memory", used)
 		}
-		if !slices.Equal(told, broken) {
-			t.Errorf("bad rows %q\nwant %q", told, broken)
+		if !slices.Equal(reported, broken) {
+			t.Errorf("bad rows %q\nwant %q", reported, broken)
 		}
 		if result.Rows != rows || result.Bad != bad {
 			t.Errorf("result %+v", result)

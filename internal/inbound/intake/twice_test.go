@@ -23,14 +23,14 @@ func (taker[T]) Save(_ context.Context, batch []T) (lyceum.Saved, []lyceum.RowPr
 // problems.
 func repeats[T any](kind intake.Kind[T], rows string) func(size int) string {
 	return func(size int) string {
-		var told []string
+		var reported []string
 		o := intake.Options{BatchSize: size, OnError: intake.Skip, Problem: func(p intake.Problem) {
-			told = append(told, strings.TrimSpace(fmt.Sprintf("%d %s", p.Line, p.Column))+": "+p.Message)
+			reported = append(reported, strings.TrimSpace(fmt.Sprintf("%d %s", p.Line, p.Column))+": "+p.Message)
 		}}
 		if _, err := intake.Import(context.Background(), fileOf(rows), kind, taker[T]{}, o); err != nil {
 			return err.Error()
 		}
-		return strings.Join(told, "\n")
+		return strings.Join(reported, "\n")
 	}
 }
 
@@ -46,9 +46,9 @@ func TestKeysOfKinds(t *testing.T) {
 		second = "must not be empty: an earlier row with the same user_id and course_id has none either"
 	)
 	for _, tc := range []struct {
-		name string
-		told func(size int) string
-		want string
+		name     string
+		reported func(size int) string
+		want     string
 	}{
 		{"courses: address, whatever its case", repeats(intake.Courses(), `id,name,is_published,friendly_url
 1,A,true,pots
@@ -127,7 +127,7 @@ func TestKeysOfKinds(t *testing.T) {
 `), "2 id: must be in every row of the file or in none"},
 	} {
 		for _, size := range []int{1, 2, 3, 1000} {
-			if got := tc.told(size); got != tc.want {
+			if got := tc.reported(size); got != tc.want {
 				t.Errorf("%s, by %d:\n%s\nwant\n%s", tc.name, size, got, tc.want)
 			}
 		}

@@ -18,8 +18,8 @@ import (
 )
 
 const (
-	// maxAnswer is the maximum size of a response, in bytes.
-	maxAnswer = 32 << 20
+	// maxResponse is the maximum size of a response, in bytes.
+	maxResponse = 32 << 20
 	// attempts is how often a request is sent that fails for a temporary reason.
 	attempts = 6
 	// mostWait is the longest Retry-After or rate limit reset that is honored.
@@ -101,7 +101,7 @@ func (c *client) once(ctx context.Context, path string, into any) (retry bool, e
 	}
 	request.Header.Set("apiKey", c.key)
 	request.Header.Set("Accept", "application/json")
-	answer, err := c.http.Do(request)
+	response, err := c.http.Do(request)
 	if err != nil {
 		if ctx.Err() != nil {
 			return false, ctx.Err()
@@ -116,23 +116,23 @@ func (c *client) once(ctx context.Context, path string, into any) (retry bool, e
 			Err: err,
 		}
 	}
-	defer answer.Body.Close() // only read, so an error does not matter
-	body, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer+1))
+	defer response.Body.Close() // only read, so an error does not matter
+	body, err := io.ReadAll(io.LimitReader(response.Body, maxResponse+1))
 	if err != nil {
 		return true, &lyceum.Error{
 			Kind: lyceum.Unavailable, Err: err,
 			Detail: "the response from " + c.base + path + " ended early; repeat the command to resume",
 		}
 	}
-	if len(body) > maxAnswer {
+	if len(body) > maxResponse {
 		return false, lyceum.Errorf(lyceum.Unavailable, "the response from %s%s is larger than %d bytes", c.base, path,
-			maxAnswer)
+			maxResponse)
 	}
-	if wait := c.heed(answer); wait > mostWait {
+	if wait := c.heed(response); wait > mostWait {
 		return false, lyceum.Errorf(lyceum.Unavailable, "%s answers %s with %d and asks to wait for %s; repeat the command "+
-			"then to resume", c.base, path, answer.StatusCode, wait.Round(time.Second))
+			"then to resume", c.base, path, response.StatusCode, wait.Round(time.Second))
 	}
-	switch code := answer.StatusCode; {
+	switch code := response.StatusCode; {
 	case code == http.StatusOK:
 		if err := json.Unmarshal(body, into); err != nil {
 			return false, &lyceum.Error{
@@ -158,7 +158,7 @@ func (c *client) once(ctx context.Context, path string, into any) (retry bool, e
 		return true, lyceum.Errorf(lyceum.Unavailable, "%s answers %s with %d; repeat the command to resume",
 			c.base, path, code)
 	case code >= 300 && code < 400:
-		return false, c.redirected(answer)
+		return false, c.redirected(response)
 	default:
 		return false, lyceum.Invalidf("%s answers %s with %d", c.base, path, code)
 	}
@@ -166,9 +166,9 @@ func (c *client) once(ctx context.Context, path string, into any) (retry bool, e
 
 // missing returns the name of a member that a response of the type must have and lacks: a list or
 // an object that would otherwise look empty, or the number of pages. It returns "" if there is none.
-func missing(answer []byte, of reflect.Type) string {
+func missing(response []byte, of reflect.Type) string {
 	var has map[string]json.RawMessage
-	_ = json.Unmarshal(answer, &has) // anything but an object has no members
+	_ = json.Unmarshal(response, &has) // anything but an object has no members
 	for i := range of.NumField() {
 		field := of.Field(i)
 		name := field.Tag.Get("json")
@@ -191,11 +191,11 @@ func missing(answer []byte, of reflect.Type) string {
 
 // redirected rejects a redirect, which would send the API key to its target. The error
 // names the target without any secrets in it.
-func (c *client) redirected(answer *http.Response) error {
-	to, err := answer.Location()
+func (c *client) redirected(response *http.Response) error {
+	to, err := response.Location()
 	if err != nil {
 		return lyceum.Invalidf("%s redirects (%s) without a location; set --from to the other server's own URL",
-			c.base, answer.Status)
+			c.base, response.Status)
 	}
 	shown := url.URL{Scheme: to.Scheme, Host: to.Host, Path: to.Path}
 	return lyceum.Invalidf("%s redirects to %s, and the API key is not sent there; if that is the school, set "+
@@ -204,15 +204,15 @@ func (c *client) redirected(answer *http.Response) error {
 
 // heed returns how long a response asks to wait. Unless that is longer than mostWait, it delays
 // the next request accordingly.
-func (c *client) heed(answer *http.Response) (wait time.Duration) {
-	refused := answer.StatusCode == http.StatusTooManyRequests || answer.StatusCode == http.StatusServiceUnavailable
+func (c *client) heed(response *http.Response) (wait time.Duration) {
+	refused := response.StatusCode == http.StatusTooManyRequests || response.StatusCode == http.StatusServiceUnavailable
 	if refused {
-		wait = c.retryAfter(answer.Header)
+		wait = c.retryAfter(response.Header)
 	}
 	// RateLimit-Reset is the number of seconds until the next minute. On some servers it is a
 	// time instead.
-	reset, err := strconv.Atoi(answer.Header.Get("RateLimit-Reset"))
-	usedUp := answer.StatusCode == http.StatusTooManyRequests || answer.Header.Get("RateLimit-Remaining") == "0"
+	reset, err := strconv.Atoi(response.Header.Get("RateLimit-Reset"))
+	usedUp := response.StatusCode == http.StatusTooManyRequests || response.Header.Get("RateLimit-Remaining") == "0"
 	if wait <= 0 && usedUp && err == nil && reset >= 0 && reset <= int(mostWait.Seconds()) {
 		wait = time.Duration(reset) * time.Second
 	} else if wait <= 0 {

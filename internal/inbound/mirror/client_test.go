@@ -31,13 +31,13 @@ func (p *patient) sleep(ctx context.Context, d time.Duration) error {
 	return ctx.Err()
 }
 
-// answers returns a client of a server that sends the responses one after the other, and then
+// serve returns a client of a server that sends the responses one after the other, and then
 // repeats the last.
-func answers(t *testing.T, each ...func(http.ResponseWriter)) (*client, *patient, *atomic.Int32) {
+func serve(t *testing.T, each ...func(http.ResponseWriter)) (*client, *patient, *atomic.Int32) {
 	t.Helper()
-	var asked atomic.Int32
+	var requests atomic.Int32
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		n := int(asked.Add(1))
+		n := int(requests.Add(1))
 		if r.Header.Get("apiKey") != "key" {
 			t.Errorf("the key is %q", r.Header.Get("apiKey"))
 		}
@@ -49,7 +49,7 @@ func answers(t *testing.T, each ...func(http.ResponseWriter)) (*client, *patient
 	if err != nil {
 		t.Fatal(err)
 	}
-	return c, p, &asked
+	return c, p, &requests
 }
 
 func fine(w http.ResponseWriter) { _, _ = fmt.Fprint(w, `{"a":7}`) }
@@ -71,17 +71,17 @@ func broken(w http.ResponseWriter) {
 	_, _ = fmt.Fprint(w, "{")
 }
 
-func large(w http.ResponseWriter) { _, _ = w.Write(make([]byte, maxAnswer+1)) }
+func large(w http.ResponseWriter) { _, _ = w.Write(make([]byte, maxResponse+1)) }
 
-func TestClientWaitsAndAsksAgain(t *testing.T) {
+func TestClientWaitsAndRetries(t *testing.T) {
 	const extra = 100 * time.Millisecond
 	s := time.Second
 	for name, tc := range map[string]struct {
-		answers []func(http.ResponseWriter)
-		slept   []time.Duration
-		kind    lyceum.Kind // of the error
-		fails   bool
-		asked   int32 // for two calls, or for one that fails
+		responses []func(http.ResponseWriter)
+		slept     []time.Duration
+		kind      lyceum.Kind // of the error
+		fails     bool
+		requests  int32 // for two calls, or for one that fails
 	}{
 		"nothing to wait for":                  {[]func(http.ResponseWriter){fine}, nil, 0, false, 2},
 		"the last of a minute":                 {[]func(http.ResponseWriter){with(200, "RateLimit-Remaining", "0", "RateLimit-Reset", "17"), fine}, []time.Duration{17*s + extra}, 0, false, 2},
@@ -106,7 +106,7 @@ func TestClientWaitsAndAsksAgain(t *testing.T) {
 		"no JSON":                              {[]func(http.ResponseWriter){func(w http.ResponseWriter) { _, _ = fmt.Fprint(w, "<html>") }}, nil, lyceum.Invalid, true, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c, p, asked := answers(t, tc.answers...)
+			c, p, requests := serve(t, tc.responses...)
 			var into struct{ A int }
 			err := c.get(t.Context(), "/v1/a", nil, &into)
 			if !tc.fails && err == nil {
@@ -115,12 +115,12 @@ func TestClientWaitsAndAsksAgain(t *testing.T) {
 			if tc.fails != (err != nil) || err != nil && lyceum.KindOf(err) != tc.kind || err == nil && into.A != 7 {
 				t.Errorf("%v, %+v", err, into)
 			}
-			if fmt.Sprint(p.slept) != fmt.Sprint(tc.slept) || asked.Load() != tc.asked {
-				t.Errorf("slept %v, want %v; asked %d times, want %d", p.slept, tc.slept, asked.Load(), tc.asked)
+			if fmt.Sprint(p.slept) != fmt.Sprint(tc.slept) || requests.Load() != tc.requests {
+				t.Errorf("slept %v, want %v; asked %d times, want %d", p.slept, tc.slept, requests.Load(), tc.requests)
 			}
 		})
 	}
-	c, _, _ := answers(t, with(404))
+	c, _, _ := serve(t, with(404))
 	if err := c.get(t.Context(), "/v1/a", nil, nil); !errors.Is(err, errNotThere) {
 		t.Errorf("a 404: %v", err)
 	}
@@ -134,14 +134,14 @@ func TestR44_MirrorKeepsItsKeyFromRedirects(t *testing.T) {
 	}))
 	defer stranger.Close()
 	for _, status := range []int{301, 302, 303, 307, 308} {
-		c, _, asked := answers(t, with(status, "Location", stranger.URL+"/else?token=canary"))
+		c, _, requests := serve(t, with(status, "Location", stranger.URL+"/else?token=canary"))
 		err := c.get(t.Context(), "/v1/a", nil, nil)
 		want := "redirects to " + stranger.URL + "/else, and the API key is not sent there"
-		if detail := lyceum.Public(err).Detail; lyceum.KindOf(err) != lyceum.Invalid || !strings.Contains(detail, want) || asked.Load() != 1 {
-			t.Errorf("%d: %v, asked %d times", status, err, asked.Load())
+		if detail := lyceum.Public(err).Detail; lyceum.KindOf(err) != lyceum.Invalid || !strings.Contains(detail, want) || requests.Load() != 1 {
+			t.Errorf("%d: %v, asked %d times", status, err, requests.Load())
 		}
 	}
-	c, _, _ := answers(t, with(http.StatusFound))
+	c, _, _ := serve(t, with(http.StatusFound))
 	if err := c.get(t.Context(), "/v1/a", nil, nil); !strings.Contains(lyceum.Public(err).Detail, "redirects (302 Found) without a location") {
 		t.Error(err)
 	}
@@ -171,12 +171,12 @@ func TestTogether(t *testing.T) {
 
 // TestClientSaysWhatIsWrong checks the errors for responses that cannot be used.
 func TestClientSaysWhatIsWrong(t *testing.T) {
-	for says, answer := range map[string]func(http.ResponseWriter){
+	for says, response := range map[string]func(http.ResponseWriter){
 		"/v1/a ended early; repeat the command to resume":                                         broken,
 		"/v1/a is larger than 33554432 bytes":                                                     large,
 		" answers /v1/a with 429 and asks to wait for 24h0m0s; repeat the command then to resume": with(429, "Retry-After", "86400"),
 	} {
-		c, _, _ := answers(t, answer)
+		c, _, _ := serve(t, response)
 		var into struct{}
 		if err := c.get(t.Context(), "/v1/a", nil, &into); !strings.HasSuffix(lyceum.Public(err).Detail, says) {
 			t.Errorf("%v, want %s", err, says)
@@ -207,9 +207,9 @@ func TestClientTrustsNoOtherCertificate(t *testing.T) {
 // nonsensical ones are errors.
 func TestPages(t *testing.T) {
 	for name, tc := range map[string]struct {
-		answers string // total, page, number_of_pages, rows of each; the last is repeated
-		asked   int32
-		fails   bool
+		responses string // total, page, number_of_pages, rows of each; the last is repeated
+		requests  int32
+		fails     bool
 	}{
 		"no rows":                       {"0 1 0 0", 1, false},
 		"one page":                      {"5 1 1 5", 1, false},
@@ -225,22 +225,22 @@ func TestPages(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var each []func(http.ResponseWriter)
-			for answer := range strings.SplitSeq(tc.answers, ", ") {
+			for response := range strings.SplitSeq(tc.responses, ", ") {
 				var total, page, last, rows int
-				_, _ = fmt.Sscan(answer, &total, &page, &last, &rows)
+				_, _ = fmt.Sscan(response, &total, &page, &last, &rows)
 				text := fmt.Sprintf(`{"courses":[%s],"meta":{"total":%d,"page":%d,"number_of_pages":%d}}`,
 					strings.TrimSuffix(strings.Repeat("{},", rows), ","), total, page, last)
 				each = append(each, func(w http.ResponseWriter) { _, _ = fmt.Fprint(w, text) })
 			}
-			c, _, asked := answers(t, each...)
+			c, _, requests := serve(t, each...)
 			err := pages(t.Context(), c, "/v1/courses", nil, func(list *gen.CourseList) (*gen.PaginationMeta, int, error) {
-				if asked.Load() > 9 {
+				if requests.Load() > 9 {
 					return nil, 0, errors.New("there is no end")
 				}
 				return &list.Meta, len(list.Courses), nil
 			})
-			if (err != nil) != tc.fails || asked.Load() != tc.asked {
-				t.Errorf("%v after %d pages, want %d", err, asked.Load(), tc.asked)
+			if (err != nil) != tc.fails || requests.Load() != tc.requests {
+				t.Errorf("%v after %d pages, want %d", err, requests.Load(), tc.requests)
 			}
 		})
 	}
@@ -249,7 +249,7 @@ func TestPages(t *testing.T) {
 // TestClientRefusesWhatLacksItsParts checks that a response without its list or meta is an error:
 // the list would seem to be empty, and the school to be copied.
 func TestClientRefusesWhatLacksItsParts(t *testing.T) {
-	for answer, lacks := range map[string]string{
+	for response, lacks := range map[string]string{
 		`{}`:                             "users",
 		`null`:                           "users",
 		`{"users":null,"meta":{}}`:       "users",
@@ -258,14 +258,14 @@ func TestClientRefusesWhatLacksItsParts(t *testing.T) {
 		`{"users":[],"meta":{"page":1}}`: "number of pages in its meta",
 		`{"users":[],"meta":{"number_of_pages":0}}`: "",
 	} {
-		c, _, _ := answers(t, func(w http.ResponseWriter) { _, _ = fmt.Fprint(w, answer) })
+		c, _, _ := serve(t, func(w http.ResponseWriter) { _, _ = fmt.Fprint(w, response) })
 		want := ""
 		if lacks != "" {
 			want = "the response from " + c.base + "/v1/users is not version 1's: it has no " + lacks
 		}
 		err := c.get(t.Context(), "/v1/users", nil, new(gen.UserList))
 		if (err != nil) != (want != "") || err != nil && lyceum.Public(err).Detail != want {
-			t.Errorf("%s: %v, want %q", answer, err, want)
+			t.Errorf("%s: %v, want %q", response, err, want)
 		}
 	}
 }

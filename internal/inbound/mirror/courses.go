@@ -46,12 +46,12 @@ func (m *mirror) courses(ctx context.Context) error {
 		if !found {
 			continue
 		}
-		known, told := extra[id]
-		author := authorOf(&one.Course.AuthorBio, known, told, unknown)
+		known, hasMore := extra[id]
+		author := authorOf(&one.Course.AuthorBio, known, hasMore, unknown)
 		if int64(id) <= m.State.Cursor { // copied already; only the numbering of authors is repeated
 			continue
 		}
-		if err := m.course(ctx, &one.Course, author, known, told); err != nil {
+		if err := m.course(ctx, &one.Course, author, known, hasMore); err != nil {
 			return err
 		}
 		if err := m.reached(ctx, int64(id)); err != nil {
@@ -100,16 +100,16 @@ func (m *mirror) moreOfCourses(ctx context.Context) (map[int32]more, error) {
 // authorOf returns the author of a course. If the id is unknown, equal biographies count
 // as one author.
 func authorOf(
-	bio *gen.AuthorBio, known more, told bool, unknown map[lyceum.AuthorProfile]lyceum.AuthorID,
+	bio *gen.AuthorBio, known more, hasMore bool, unknown map[lyceum.AuthorProfile]lyceum.AuthorID,
 ) lyceum.Opt[lyceum.AuthorProfile] {
 	author := lyceum.AuthorProfile{
 		Name: lyceum.Some(bio.Name), Bio: wire.Opt(bio.Bio), ProfileImageURL: wire.Opt(bio.ProfileImageURL),
 		UserID: wire.OptNumber[lyceum.UserID](bio.UserID),
 	}
 	switch {
-	case told && !known.author.Present:
+	case hasMore && !known.author.Present:
 		return lyceum.None[lyceum.AuthorProfile]()
-	case told:
+	case hasMore:
 		author.ID = known.author.Value
 	default:
 		id, there := unknown[author]
@@ -128,14 +128,14 @@ func (m *mirror) course(
 	c *gen.CourseDetail,
 	author lyceum.Opt[lyceum.AuthorProfile],
 	known more,
-	told bool,
+	hasMore bool,
 ) error {
 	row := lyceum.CourseRow{Course: lyceum.Course{
 		ID: lyceum.CourseID(c.ID), Name: c.Name, Heading: wire.Opt(c.Heading), Description: wire.Opt(c.Description),
 		IsPublished: c.IsPublished, ImageURL: wire.Opt(c.ImageURL),
 		CreatedAt: known.createdAt, UpdatedAt: known.updatedAt,
 	}}
-	if told {
+	if hasMore {
 		row.Listed = lyceum.Some(known.listed)
 	}
 	var err error
@@ -289,9 +289,9 @@ func (m *mirror) lecture(ctx context.Context, l *lyceum.Lecture) ([]lyceum.Attac
 	return all, nil
 }
 
-func questions(asked []gen.QuizQuestion) lyceum.Questions {
-	all := make([]lyceum.PlainQuestion, len(asked))
-	for i, q := range asked {
+func questions(plain []gen.QuizQuestion) lyceum.Questions {
+	all := make([]lyceum.PlainQuestion, len(plain))
+	for i, q := range plain {
 		all[i] = lyceum.PlainQuestion(q)
 	}
 	return lyceum.PlainQuestions(all...)

@@ -108,7 +108,7 @@ func (m *mirror) file(ctx context.Context, of placed, address string) (string, e
 func (m *mirror) download(ctx context.Context, of placed, address string) (at string, retry bool, err error) {
 	f := &remoteFile{downloads: m.downloads, ctx: ctx, address: address}
 	defer func() { _ = f.Close() }() // never fails
-	if err := f.ask(); err != nil {
+	if err := f.get(); err != nil {
 		return m.notDownloaded(of, address, f, err)
 	}
 	row := lyceum.UploadRow{File: address, Upload: lyceum.Upload{
@@ -161,11 +161,11 @@ func (m *mirror) notDownloaded(of placed, address string, f *remoteFile, err err
 type remoteFile struct {
 	*downloads
 
-	ctx     context.Context //nolint:containedctx // of the caller
-	address string
-	answer  *http.Response
-	stop    context.CancelFunc
-	passing bool // the failure was temporary
+	ctx      context.Context //nolint:containedctx // of the caller
+	address  string
+	response *http.Response
+	stop     context.CancelFunc
+	passing  bool // the failure was temporary
 
 	size int64
 	tag  string // the ETag, or a substitute
@@ -174,8 +174,8 @@ type remoteFile struct {
 	all  bool   // the server ignores ranges and always sends the whole file
 }
 
-// ask requests the file from the current offset.
-func (f *remoteFile) ask() error {
+// get requests the file from the current offset.
+func (f *remoteFile) get() error {
 	ctx, stop := context.WithCancel(f.ctx)
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, f.address, nil)
 	if err != nil {
@@ -189,13 +189,13 @@ func (f *remoteFile) ask() error {
 			request.Header.Set("If-Range", f.tag)
 		}
 	}
-	answer, err := f.http.Do(request) //nolint:bodyclose // Close closes it
+	response, err := f.http.Do(request) //nolint:bodyclose // Close closes it
 	if err != nil {
 		stop()
 		return f.broken(err)
 	}
-	f.answer, f.stop, f.here, f.all = answer, stop, f.at, false
-	if err := f.accept(answer); err != nil {
+	f.response, f.stop, f.here, f.all = response, stop, f.at, false
+	if err := f.accept(response); err != nil {
 		_ = f.Close() // never fails
 		return err
 	}
@@ -224,31 +224,31 @@ func withoutAddress(err error) error {
 
 // accept rejects a response that is not the file, or does not start at the requested
 // offset.
-func (f *remoteFile) accept(answer *http.Response) error {
-	coding := answer.Header.Get("Content-Encoding")
-	switch code := answer.StatusCode; {
+func (f *remoteFile) accept(response *http.Response) error {
+	coding := response.Header.Get("Content-Encoding")
+	switch code := response.StatusCode; {
 	case code < 300 && coding != "" && !strings.EqualFold(coding, "identity"):
 		return lyceum.Invalidf("it is sent with the Content-Encoding %s", coding)
 	case code == http.StatusOK && f.at == 0:
-		if f.size = answer.ContentLength; f.size < 0 {
+		if f.size = response.ContentLength; f.size < 0 {
 			return lyceum.Invalidf("its size is unknown")
 		}
-		f.tag = tagOf(answer)
+		f.tag = tagOf(response)
 		return nil
 	case code == http.StatusPartialContent && f.at > 0:
 		want := fmt.Sprintf("bytes %d-%d/%d", f.at, f.size-1, f.size)
-		if answer.Header.Get("Content-Range") != want {
+		if response.Header.Get("Content-Range") != want {
 			return lyceum.Invalidf("the other server sends a different part of it than requested")
 		}
 		return nil
 	case code == http.StatusOK: // no support for ranges, or the file has changed
-		if answer.ContentLength != f.size || tagOf(answer) != f.tag {
+		if response.ContentLength != f.size || tagOf(response) != f.tag {
 			return lyceum.Invalidf("it changed while it was being copied; repeat the command")
 		}
 		f.here, f.all = 0, true
 		return nil
 	case code == http.StatusTooManyRequests || code >= 500:
-		return f.broken(fmt.Errorf("the answer is %s", answer.Status))
+		return f.broken(fmt.Errorf("the answer is %s", response.Status))
 	case code >= 300 && code < 400:
 		return lyceum.Invalidf("its address leads to another one, which is not followed")
 	default:
@@ -256,8 +256,8 @@ func (f *remoteFile) accept(answer *http.Response) error {
 	}
 }
 
-func tagOf(answer *http.Response) string {
-	return cmp.Or(answer.Header.Get("ETag"), answer.Header.Get("Last-Modified"))
+func tagOf(response *http.Response) string {
+	return cmp.Or(response.Header.Get("ETag"), response.Header.Get("Last-Modified"))
 }
 
 // uuid derives a UUID from the address, ETag and size of the file and from what it is for, so that
@@ -285,7 +285,7 @@ func (f *remoteFile) extension(of placed) string {
 		name = u.Path
 	}
 	if path.Ext(name) == "" {
-		_, parameters, _ := mime.ParseMediaType(f.answer.Header.Get("Content-Disposition"))
+		_, parameters, _ := mime.ParseMediaType(f.response.Header.Get("Content-Disposition"))
 		name = parameters["filename"]
 	}
 	return strings.ToLower(strings.TrimPrefix(path.Ext(name), "."))
@@ -311,24 +311,24 @@ func (f *remoteFile) Read(b []byte) (int, error) {
 	if f.at >= f.size {
 		return 0, io.EOF
 	}
-	if f.answer != nil && (f.here > f.at || f.here < f.at && !f.all) {
+	if f.response != nil && (f.here > f.at || f.here < f.at && !f.all) {
 		_ = f.Close() // never fails
 	}
-	if f.answer == nil {
-		if err := f.ask(); err != nil {
+	if f.response == nil {
+		if err := f.get(); err != nil {
 			return 0, err
 		}
 	}
 	late := time.AfterFunc(stalled, f.stop)
 	defer late.Stop()
 	for f.here < f.at {
-		n, err := io.CopyN(io.Discard, f.answer.Body, min(f.at-f.here, maxAnswer))
+		n, err := io.CopyN(io.Discard, f.response.Body, min(f.at-f.here, maxResponse))
 		if f.here += n; err != nil {
 			return 0, f.broken(err)
 		}
 		late.Reset(stalled)
 	}
-	n, err := f.answer.Body.Read(b)
+	n, err := f.response.Body.Read(b)
 	f.at, f.here = f.at+int64(n), f.here+int64(n)
 	f.Files.Read(int64(n))
 	switch {
@@ -344,10 +344,10 @@ func (f *remoteFile) Read(b []byte) (int, error) {
 
 // Close ends a pending request.
 func (f *remoteFile) Close() error {
-	if f.answer != nil {
+	if f.response != nil {
 		f.stop()
-		_ = f.answer.Body.Close() // the rest of the body is not needed
-		f.answer = nil
+		_ = f.response.Body.Close() // the rest of the body is not needed
+		f.response = nil
 	}
 	return nil
 }

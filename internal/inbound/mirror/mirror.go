@@ -95,7 +95,7 @@ type mirror struct {
 	downloads *downloads // nil: no downloads
 	result    Result
 	rows      int // of the current phase
-	telling   sync.Mutex
+	reporting sync.Mutex
 }
 
 // by returns the caller that saves the copied rows.
@@ -151,7 +151,7 @@ func keep[T any](ctx context.Context, m *mirror, to sink[T], what string, id fun
 	if len(rows) == 0 {
 		return nil
 	}
-	tell := func(problems []lyceum.RowProblem) {
+	report := func(problems []lyceum.RowProblem) {
 		for _, p := range problems {
 			m.result.Problems++
 			m.Problem(fmt.Sprintf("%s %s: %s %s", what, id(&rows[p.Index]), p.Field, p.Message))
@@ -160,7 +160,7 @@ func keep[T any](ctx context.Context, m *mirror, to sink[T], what string, id fun
 	all := len(rows)
 	if !m.LastIDs {
 		above := lastIDs(rows)
-		tell(above)
+		report(above)
 		rows = lyceum.WithoutProblems(rows, above)
 	}
 	saved, problems, err := to.Save(ctx, rows)
@@ -168,7 +168,7 @@ func keep[T any](ctx context.Context, m *mirror, to sink[T], what string, id fun
 		return err
 	}
 	m.result.Saved.Add(saved)
-	tell(problems)
+	report(problems)
 	m.rows += all
 	m.Progress(m.State.Phase, m.rows)
 	return nil
@@ -198,12 +198,12 @@ func pages[L any](
 ) error {
 	total := int32(-1) // the smallest one so far
 	for page := int32(1); ; page++ {
-		asked := url.Values{"page": {strconv.Itoa(int(page))}, "per": {strconv.Itoa(per)}}
+		parameters := url.Values{"page": {strconv.Itoa(int(page))}, "per": {strconv.Itoa(per)}}
 		for name, values := range query {
-			asked[name] = values
+			parameters[name] = values
 		}
 		list := new(L)
-		if err := c.get(ctx, path, asked, list); err != nil {
+		if err := c.get(ctx, path, parameters, list); err != nil {
 			return err
 		}
 		meta, rows, err := visit(list)
@@ -280,8 +280,8 @@ func (m *mirror) listed(ctx context.Context, what, path string, into any) (found
 	if !errors.Is(err, errNotThere) {
 		return err == nil, err
 	}
-	m.telling.Lock()
-	defer m.telling.Unlock()
+	m.reporting.Lock()
+	defer m.reporting.Unlock()
 	m.result.Problems++
 	m.Problem(fmt.Sprintf("%s: %s lists it, but has nothing at %s; it may have been deleted since", what, m.From, path))
 	return false, nil

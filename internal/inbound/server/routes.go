@@ -126,7 +126,7 @@ func (h *handler) respond(x *exchange, r *http.Request) error {
 }
 
 func statusOf(op *operation, body wire.Body) int {
-	if own, ok := body.(wire.Answered); ok {
+	if own, ok := body.(wire.StatusBody); ok {
 		return own.Status()
 	}
 	return cmp.Or(op.Success, http.StatusOK)

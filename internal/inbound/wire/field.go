@@ -58,7 +58,7 @@ func (f Field) Never(message string) {
 		f.Refuse(message)
 		delete(f.in.body.members, f.name)
 	}
-	f.in.body.asked = slices.DeleteFunc(f.in.body.asked, func(name string) bool { return name == f.name })
+	f.in.body.names = slices.DeleteFunc(f.in.body.names, func(name string) bool { return name == f.name })
 }
 
 func (f Field) member() (value json.RawMessage, found bool) {
@@ -127,16 +127,16 @@ func (f Field) Objects(most int) (members []func(name string) Field) {
 
 // membersOf binds the members of an object in the body, which is reported under the given name.
 func (f Field) membersOf(name string, members map[string]json.RawMessage) func(string) Field {
-	asked := &askedMembers{within: name + ".", members: members}
-	f.in.objects = append(f.in.objects, asked)
+	bound := &boundMembers{within: name + ".", members: members}
+	f.in.objects = append(f.in.objects, bound)
 	return func(name string) Field {
-		asked.names = append(asked.names, name)
-		return Field{in: f.in, name: name, inBody: true, of: members, within: asked.within}
+		bound.names = append(bound.names, name)
+		return Field{in: f.in, name: name, inBody: true, of: members, within: bound.within}
 	}
 }
 
-// askedMembers holds the members of an object in the body, and the names that were asked for.
-type askedMembers struct {
+// boundMembers holds the members of an object in the body, and the names that were asked for.
+type boundMembers struct {
 	within  string
 	members map[string]json.RawMessage
 	names   []string

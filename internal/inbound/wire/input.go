@@ -27,14 +27,14 @@ type Input struct {
 	problems []lyceum.FieldError
 	request  *http.Request
 	body     *body           // nil until a member is asked for
-	objects  []*askedMembers // the objects in the body that were bound
+	objects  []*boundMembers // the objects in the body that were bound
 }
 
 // body is the body of a request.
 type body struct {
 	text    []byte
 	members map[string]json.RawMessage
-	asked   []string // names, in order
+	names   []string // that were asked for, in order
 	failure error    // of the body as a whole; reported instead of the problems
 }
 
@@ -70,11 +70,11 @@ func (in *Input) Query(name string) Field { return Field{in: in, name: name} }
 // member is asked for.
 func (in *Input) Body(name string) Field {
 	if in.body == nil {
-		in.body = &body{asked: make([]string, 0, 8)}
+		in.body = &body{names: make([]string, 0, 8)}
 		in.body.failure = in.readObject()
 	}
-	if !slices.Contains(in.body.asked, name) {
-		in.body.asked = append(in.body.asked, name)
+	if !slices.Contains(in.body.names, name) {
+		in.body.names = append(in.body.names, name)
 	}
 	return Field{in: in, name: name, inBody: true}
 }
@@ -162,7 +162,7 @@ func (in *Input) refuseOthers() {
 	if in.body == nil {
 		return
 	}
-	others := otherMembers("", in.body.members, in.body.asked)
+	others := otherMembers("", in.body.members, in.body.names)
 	for _, o := range in.objects {
 		others = append(others, otherMembers(o.within, o.members, o.names)...)
 	}
@@ -170,12 +170,12 @@ func (in *Input) refuseOthers() {
 }
 
 // otherMembers returns an error for each member of an object that was not asked for.
-func otherMembers(within string, members map[string]json.RawMessage, asked []string) (others []lyceum.FieldError) {
+func otherMembers(within string, members map[string]json.RawMessage, names []string) (others []lyceum.FieldError) {
 	for _, name := range slices.Sorted(maps.Keys(members)) {
-		if !slices.Contains(asked, name) {
+		if !slices.Contains(names, name) {
 			others = append(others, lyceum.FieldError{
 				Field:   within + nameForMessage(name, aMember),
-				Message: "is not accepted here; accepted: " + strings.Join(asked, ", "),
+				Message: "is not accepted here; accepted: " + strings.Join(names, ", "),
 			})
 		}
 	}
@@ -263,10 +263,10 @@ const maxKey = 255
 
 // Once returns the request's Idempotency-Key, if it has one, and a hash of what it requests
 // (draft-ietf-httpapi-idempotency-key-header-07). It must be called after the body was read.
-func (in *Input) Once() (key lyceum.Opt[string], asked lyceum.KeyHash) {
+func (in *Input) Once() (key lyceum.Opt[string], hash lyceum.KeyHash) {
 	keys := in.request.Header["Idempotency-Key"]
 	if len(keys) == 0 {
-		return key, asked
+		return key, hash
 	}
 	text := strings.Trim(keys[0], `"`) // the draft uses a string of structured fields
 	message := lyceum.CheckText(text, 1, maxKey)
@@ -275,7 +275,7 @@ func (in *Input) Once() (key lyceum.Opt[string], asked lyceum.KeyHash) {
 	}
 	if message != "" {
 		in.Refuse("Idempotency-Key", message)
-		return key, asked
+		return key, hash
 	}
 	var said []byte
 	if in.body != nil {

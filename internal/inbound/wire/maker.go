@@ -14,15 +14,15 @@ type Rule[P, T any] = func(context.Context, lyceum.By, P) (T, error)
 // PageRule returns one page of the items that match a filter.
 type PageRule[F, T any] = func(context.Context, lyceum.By, F, lyceum.Page) (lyceum.Listing[T], error)
 
-// Asked is a filter and the requested page.
-type Asked[F any] struct {
+// PageRequest is a filter and the requested page.
+type PageRequest[F any] struct {
 	Filter F
 	Page   lyceum.Page
 }
 
 // Paged turns a PageRule into a Rule, with the filter and the page as one parameter.
-func Paged[F, T any](rule PageRule[F, T]) Rule[Asked[F], lyceum.Listing[T]] {
-	return func(ctx context.Context, by lyceum.By, q Asked[F]) (lyceum.Listing[T], error) {
+func Paged[F, T any](rule PageRule[F, T]) Rule[PageRequest[F], lyceum.Listing[T]] {
+	return func(ctx context.Context, by lyceum.By, q PageRequest[F]) (lyceum.Listing[T], error) {
 		return rule(ctx, by, q.Filter, q.Page)
 	}
 }
@@ -85,8 +85,8 @@ func Caching(operations ...Operation) []Operation {
 	return operations
 }
 
-// Answer is a rule whose result is rendered as a body.
-func Answer[P, T any, A Body](rule Rule[P, T], body func(T) A) Rule[P, A] {
+// Rendered is a rule whose result is rendered as a body.
+func Rendered[P, T any, A Body](rule Rule[P, T], body func(T) A) Rule[P, A] {
 	return func(ctx context.Context, by lyceum.By, q P) (A, error) {
 		t, err := rule(ctx, by, q)
 		if err != nil {
@@ -191,11 +191,11 @@ const mostPage = 100
 func Many[F, T, W any](
 	id, path string, per int32, bind func(*Input) F, rule PageRule[F, T], name string, render func(T) W,
 ) Operation {
-	asked := func(in *Input) Asked[F] {
+	bindRequest := func(in *Input) PageRequest[F] {
 		page := BindPage(in, per)
-		return Asked[F]{bind(in), page}
+		return PageRequest[F]{bind(in), page}
 	}
-	return New(id, Get, path, Serve(asked, Answer(Paged(rule), Page(name, render))))
+	return New(id, Get, path, Serve(bindRequest, Rendered(Paged(rule), Page(name, render))))
 }
 
 // BindPage binds page and per_page; usual is the page size without per_page, in rows.

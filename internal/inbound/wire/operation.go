@@ -126,8 +126,8 @@ func New(id string, verb Verb, path string, serve Endpoint) Operation {
 	return op
 }
 
-// Answered is a body with its own status, other than Operation.Success.
-type Answered interface {
+// StatusBody is a body with its own status, other than Operation.Success.
+type StatusBody interface {
 	Body
 	Status() int
 }

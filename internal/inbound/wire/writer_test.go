@@ -241,25 +241,25 @@ func TestSendThroughAServer(t *testing.T) {
 					}
 				}))
 				defer server.Close()
-				ask := func(method string) (*http.Response, []byte) {
+				send := func(method string) (*http.Response, []byte) {
 					r, err := http.NewRequestWithContext(t.Context(), method, server.URL, nil)
 					if err != nil {
 						t.Fatal(err)
 					}
 					r.Header.Set("Accept-Encoding", accepts)
-					answer, err := server.Client().Do(r)
+					response, err := server.Client().Do(r)
 					if err != nil {
 						t.Fatal(err)
 					}
-					defer answer.Body.Close()
-					text, err := io.ReadAll(answer.Body)
+					defer response.Body.Close()
+					text, err := io.ReadAll(response.Body)
 					if err != nil {
 						t.Fatal(err)
 					}
-					return answer, text
+					return response, text
 				}
-				got, text := ask(http.MethodGet)
-				head, nothing := ask(http.MethodHead)
+				got, text := send(http.MethodGet)
+				head, nothing := send(http.MethodHead)
 				if len(nothing) > 0 || got.ContentLength != int64(len(text)) || len(text) == 0 {
 					t.Errorf("HEAD brings %d bytes, GET %d of %d", len(nothing), len(text), got.ContentLength)
 				}
@@ -331,7 +331,7 @@ func TestClientThatWentAwayIsNoError(t *testing.T) {
 	}
 }
 
-func TestAnswersAtOnceDoNotMix(t *testing.T) {
+func TestConcurrentResponsesDoNotMix(t *testing.T) {
 	for worker := range 8 {
 		t.Run(strconv.Itoa(worker), func(t *testing.T) {
 			t.Parallel()

@@ -54,7 +54,7 @@ func (o *office) send(_ context.Context, m templates.Message) error {
 	return o.down
 }
 
-func (o *office) answer(err error) {
+func (o *office) setError(err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.down = err
@@ -183,7 +183,7 @@ func TestAPausedCourierDoesNotSend(t *testing.T) {
 func TestCourierTriesAgain(t *testing.T) {
 	o := newOffice(t)
 	school := o.ids[0]
-	o.answer(errors.New("down"))
+	o.setError(errors.New("down"))
 	c, stop := o.run(t)
 	o.queue(t, school, "ana@example.com")
 	if !storetest.Await(func() bool { return c.Failed() == 1 }) {
@@ -193,13 +193,13 @@ func TestCourierTriesAgain(t *testing.T) {
 	if o.count(t, school, lyceum.EmailWaiting) != 1 {
 		t.Error("it does not wait")
 	}
-	o.answer(nil)
+	o.setError(nil)
 	o.clock.Pass(10 * time.Second)
 	c, stop = o.run(t)
 	if m := <-o.sent; m.To != "ana@example.com" {
 		t.Error(m)
 	}
-	o.answer(lyceum.Errorf(lyceum.Invalid, "no such mailbox"))
+	o.setError(lyceum.Errorf(lyceum.Invalid, "no such mailbox"))
 	o.queue(t, school, "nobody@example.com")
 	if !storetest.Await(func() bool { return o.count(t, school, lyceum.EmailFailed) == 1 }) {
 		t.Fatal("not: it is given up")

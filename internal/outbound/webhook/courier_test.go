@@ -115,9 +115,9 @@ func (p *post) rounds(t *testing.T) {
 type receiver struct {
 	*httptest.Server
 
-	mu     sync.Mutex
-	came   []letter
-	answer func(http.ResponseWriter, *http.Request)
+	mu      sync.Mutex
+	came    []letter
+	respond func(http.ResponseWriter, *http.Request)
 }
 
 type letter struct {
@@ -126,16 +126,16 @@ type letter struct {
 	id     string // webhook-id
 }
 
-func newReceiver(t *testing.T, answer func(http.ResponseWriter, *http.Request)) *receiver {
+func newReceiver(t *testing.T, respond func(http.ResponseWriter, *http.Request)) *receiver {
 	t.Helper()
-	r := &receiver{answer: answer}
+	r := &receiver{respond: respond}
 	r.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		body, _ := io.ReadAll(q.Body)
 		r.mu.Lock()
 		r.came = append(r.came, letter{q.Header, body, q.Header.Get("Webhook-Id")})
 		r.mu.Unlock()
-		if answer != nil {
-			answer(w, q)
+		if respond != nil {
+			respond(w, q)
 		}
 	}))
 	t.Cleanup(r.Close)
@@ -178,7 +178,7 @@ func (p *post) webhook(t *testing.T, id lyceum.WebhookID) lyceum.Webhook {
 }
 
 // states returns the deliveries of a webhook, oldest first, as "state status".
-func (p *post) states(t *testing.T, id lyceum.WebhookID) (told []string, ids []lyceum.WebhookEventID) {
+func (p *post) states(t *testing.T, id lyceum.WebhookID) (states []string, ids []lyceum.WebhookEventID) {
 	t.Helper()
 	listing, err := p.events.Deliveries(t.Context(), p.by(), lyceum.WebhookEventFilter{Webhook: id}, lyceum.Page{Number: 1, Size: 100})
 	if err != nil {
@@ -186,10 +186,10 @@ func (p *post) states(t *testing.T, id lyceum.WebhookID) (told []string, ids []l
 	}
 	slices.Reverse(listing.Rows)
 	for _, d := range listing.Rows {
-		told = append(told, fmt.Sprint(d.State, " ", d.ResponseStatus.Value))
+		states = append(states, fmt.Sprint(d.State, " ", d.ResponseStatus.Value))
 		ids = append(ids, d.ID)
 	}
-	return told, ids
+	return states, ids
 }
 
 func onBothEngines(t *testing.T, test func(*testing.T, lyceum.Store)) {
@@ -251,8 +251,8 @@ func TestEventsArriveSigned(t *testing.T) {
 		if w := p.webhook(t, two.ID); w.State != lyceum.WebhookVerified || w.EventsCount != 1 {
 			t.Errorf("%+v", w)
 		}
-		told, ids := p.states(t, two.ID)
-		if diff := cmp.Diff([]string{"delivered 200"}, told); diff != "" {
+		states, ids := p.states(t, two.ID)
+		if diff := cmp.Diff([]string{"delivered 200"}, states); diff != "" {
 			t.Error(diff)
 		}
 		d, err := p.events.Show(t.Context(), p.by(), ids[0])
@@ -262,9 +262,9 @@ func TestEventsArriveSigned(t *testing.T) {
 	})
 }
 
-// TestR17_WhatReceiversAsk checks that a receiver's response is stored, and that the next
+// TestR17_WhatReceiversRequest checks that a receiver's response is stored, and that the next
 // attempt is made when the receiver asks for it.
-func TestR17_WhatReceiversAsk(t *testing.T) {
+func TestR17_WhatReceiversRequest(t *testing.T) {
 	t.Parallel()
 	p := newPost(t, openStore(t))
 	to := newReceiver(t, func(w http.ResponseWriter, _ *http.Request) {
@@ -480,7 +480,7 @@ func TestR17_AClaimThatEndedIsTakenUpAgain(t *testing.T) {
 	}
 	close(release)
 	p.courier.work.Wait()
-	if told, _ := p.states(t, w.ID); len(to.letters()) != 1 || !slices.Equal(told, []string{"delivered 200"}) {
-		t.Error(told)
+	if states, _ := p.states(t, w.ID); len(to.letters()) != 1 || !slices.Equal(states, []string{"delivered 200"}) {
+		t.Error(states)
 	}
 }

@@ -90,8 +90,8 @@ func (in *inside) visits(t *testing.T) int64 {
 }
 
 // names is a DNS server (RFC 1035) that responds to queries for IPv4 addresses with the results
-// of answer; n counts them from 1.
-func names(t *testing.T, answer func(n int) []string) *net.Resolver {
+// of resolve; n counts them from 1.
+func names(t *testing.T, resolve func(n int) []string) *net.Resolver {
 	t.Helper()
 	server, err := net.ListenPacket("udp", "127.0.0.1:0")
 	if err != nil {
@@ -99,26 +99,26 @@ func names(t *testing.T, answer func(n int) []string) *net.Resolver {
 	}
 	t.Cleanup(func() { server.Close() })
 	go func() {
-		asked := 0
-		question := make([]byte, 1500)
+		queries := 0
+		query := make([]byte, 1500)
 		for {
-			n, from, err := server.ReadFrom(question)
+			n, from, err := server.ReadFrom(query)
 			if err != nil {
 				return
 			}
 			end := 12
-			for end < n && question[end] != 0 {
-				end += int(question[end]) + 1
+			for end < n && query[end] != 0 {
+				end += int(query[end]) + 1
 			}
 			if end += 5; end > n {
 				continue
 			}
 			var found []string
-			if binary.BigEndian.Uint16(question[end-4:]) == 1 { // A
-				asked++
-				found = answer(asked)
+			if binary.BigEndian.Uint16(query[end-4:]) == 1 { // A
+				queries++
+				found = resolve(queries)
 			}
-			server.WriteTo(reply(question[:end], found), from)
+			server.WriteTo(reply(query[:end], found), from)
 		}
 	}()
 	return &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
@@ -126,8 +126,8 @@ func names(t *testing.T, answer func(n int) []string) *net.Resolver {
 	}}
 }
 
-func reply(question []byte, addresses []string) []byte {
-	message := append([]byte{question[0], question[1], 0x81, 0x80, 0, 1, 0, byte(len(addresses)), 0, 0, 0, 0}, question[12:]...)
+func reply(query []byte, addresses []string) []byte {
+	message := append([]byte{query[0], query[1], 0x81, 0x80, 0, 1, 0, byte(len(addresses)), 0, 0, 0, 0}, query[12:]...)
 	for _, address := range addresses {
 		message = append(message, 0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4) // the name queried, A, IN, TTL 0
 		message = append(message, netip.MustParseAddr(address).AsSlice()...)

@@ -68,7 +68,7 @@ type listening struct {
 const (
 	listenWait  = 25 // seconds that the server is asked to wait
 	listenPause = 2 * time.Second
-	maxAnswer   = 64 << 20
+	maxResponse = 64 << 20
 )
 
 // Run forwards the events after an entry until ctx ends. It returns only errors that a retry
@@ -79,7 +79,7 @@ func (l *Listener) Run(ctx context.Context, after int64) error {
 		if len(l.Types) > 0 {
 			q.Set("types", strings.Join(l.Types, ","))
 		}
-		answer, err := l.patiently(ctx, "/lyceum/v1/events", q)
+		response, err := l.patiently(ctx, "/lyceum/v1/events", q)
 		if err != nil && lyceum.Public(err).Code == events.UnknownNumber {
 			if after, err = l.Now(ctx); err == nil && ctx.Err() == nil {
 				l.Back(after)
@@ -89,7 +89,7 @@ func (l *Listener) Run(ctx context.Context, after int64) error {
 		if err != nil || ctx.Err() != nil {
 			return err
 		}
-		for _, e := range answer.Events {
+		for _, e := range response.Events {
 			heard := Heard{At: e.At, Type: e.Type, Resent: e.Resent}
 			var envelope struct {
 				ID          int32 `json:"id"`
@@ -111,14 +111,14 @@ func (l *Listener) Run(ctx context.Context, after int64) error {
 			}
 			l.Show(heard)
 		}
-		after = *answer.Next
+		after = *response.Next
 	}
 }
 
 // Now returns the number of the school's last entry.
 func (l *Listener) Now(ctx context.Context) (int64, error) {
-	answer, err := l.patiently(ctx, "/lyceum/v1/changes", url.Values{"limit": {"1"}})
-	return answer.Last, err
+	response, err := l.patiently(ctx, "/lyceum/v1/changes", url.Values{"limit": {"1"}})
+	return response.Last, err
 }
 
 // Since returns the number of the last entry before the given time. Entries are sorted by time,
@@ -129,34 +129,34 @@ func (l *Listener) Since(ctx context.Context, at time.Time) (int64, error) {
 		if err != nil || ctx.Err() != nil {
 			return true
 		}
-		var answer listening
-		answer, err = l.patiently(ctx, "/lyceum/v1/changes", url.Values{"limit": {"1"}, "after": {strconv.Itoa(n)}})
-		return len(answer.Changes) == 0 || !answer.Changes[0].At.Before(at)
+		var response listening
+		response, err = l.patiently(ctx, "/lyceum/v1/changes", url.Values{"limit": {"1"}, "after": {strconv.Itoa(n)}})
+		return len(response.Changes) == 0 || !response.Changes[0].At.Before(at)
 	})
 	return int64(n), err
 }
 
 // Clock returns the time of a sandbox's clock. Other servers have no such clock.
 func (l *Listener) Clock(ctx context.Context) (now time.Time, there bool, err error) {
-	answer, err := l.patiently(ctx, "/lyceum/v1/clock", nil)
+	response, err := l.patiently(ctx, "/lyceum/v1/clock", nil)
 	switch {
 	case err != nil && lyceum.KindOf(err) != lyceum.NotFound:
 		return now, false, err
-	case answer.Clock == nil:
+	case response.Clock == nil:
 		return now, false, nil
 	}
-	return answer.Clock.Now, true, nil
+	return response.Clock.Now, true, nil
 }
 
 // patiently retries requests while the server is unreachable or overloaded.
 func (l *Listener) patiently(ctx context.Context, path string, q url.Values) (listening, error) {
 	for {
-		answer, err := l.ask(ctx, path, q)
+		response, err := l.get(ctx, path, q)
 		if err == nil || ctx.Err() != nil {
-			return answer, nil //nolint:nilerr // stopping is not an error
+			return response, nil //nolint:nilerr // stopping is not an error
 		}
 		if lyceum.KindOf(err) != lyceum.Unavailable {
-			return answer, err
+			return response, err
 		}
 		l.Retry(err)
 		select {
@@ -166,7 +166,7 @@ func (l *Listener) patiently(ctx context.Context, path string, q url.Values) (li
 	}
 }
 
-func (l *Listener) ask(ctx context.Context, path string, q url.Values) (listening, error) {
+func (l *Listener) get(ctx context.Context, path string, q url.Values) (listening, error) {
 	if l.client == nil {
 		l.client = &http.Client{Timeout: (listenWait + 20) * time.Second, CheckRedirect: stay}
 	}
@@ -175,21 +175,21 @@ func (l *Listener) ask(ctx context.Context, path string, q url.Values) (listenin
 		return listening{}, lyceum.Invalidf("the server's URL is invalid; it must be like http://127.0.0.1:8080")
 	}
 	r.Header.Set("apiKey", l.APIKey)
-	answer, err := l.client.Do(r)
+	response, err := l.client.Do(r)
 	if err != nil {
 		return listening{}, unreached(err)
 	}
-	defer answer.Body.Close()
-	text, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
+	defer response.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(response.Body, maxResponse))
 	if err != nil {
 		return listening{}, &lyceum.Error{Kind: lyceum.Unavailable, Detail: "the server's answer ended early", Err: err}
 	}
 	switch {
-	case answer.StatusCode == http.StatusOK:
-	case answer.StatusCode >= 300 && answer.StatusCode < 400:
-		return listening{}, redirected(answer)
-	case answer.StatusCode >= 500 || answer.StatusCode == http.StatusTooManyRequests:
-		return listening{}, lyceum.Errorf(lyceum.Unavailable, "the server answered %s", answer.Status)
+	case response.StatusCode == http.StatusOK:
+	case response.StatusCode >= 300 && response.StatusCode < 400:
+		return listening{}, redirected(response)
+	case response.StatusCode >= 500 || response.StatusCode == http.StatusTooManyRequests:
+		return listening{}, lyceum.Errorf(lyceum.Unavailable, "the server answered %s", response.Status)
 	default:
 		var refusal struct {
 			Code    string `json:"code"`
@@ -197,12 +197,12 @@ func (l *Listener) ask(ctx context.Context, path string, q url.Values) (listenin
 		}
 		_ = json.Unmarshal(text, &refusal) // a server other than Lyceum's says something else
 		kind := lyceum.Invalid
-		if answer.StatusCode == http.StatusNotFound {
+		if response.StatusCode == http.StatusNotFound {
 			kind = lyceum.NotFound
 		}
 		return listening{}, &lyceum.Error{
 			Kind: kind, Code: refusal.Code,
-			Detail: "the server refused: " + strings.TrimSpace(answer.Status+" "+refusal.Message),
+			Detail: "the server refused: " + strings.TrimSpace(response.Status+" "+refusal.Message),
 		}
 	}
 	var read listening
@@ -218,11 +218,11 @@ func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse
 
 // redirected returns an error that names the target of a redirect, without parts of the URL
 // that may be secret.
-func redirected(answer *http.Response) error {
-	to, err := answer.Location()
+func redirected(response *http.Response) error {
+	to, err := response.Location()
 	if err != nil {
 		return lyceum.Errorf(lyceum.Invalid, "the server redirects (%s) without a location; set --server to its own "+
-			"URL", answer.Status)
+			"URL", response.Status)
 	}
 	shown := url.URL{Scheme: to.Scheme, Host: to.Host, Path: to.Path}
 	return lyceum.Errorf(lyceum.Invalid, "the server redirects to %s, and the API key is not sent there; if that is "+

@@ -56,32 +56,32 @@ func TestListenAfterAReset(t *testing.T) {
 			cancel()
 		}
 	})
-	var told []string
+	var seen []string
 	l := &Listener{
 		Server: server, APIKey: "key",
-		Show: func(h Heard) { told = append(told, h.Type) },
-		Back: func(last int64) { told = append(told, "back to "+strconv.Itoa(int(last))) },
+		Show: func(h Heard) { seen = append(seen, h.Type) },
+		Back: func(last int64) { seen = append(seen, "back to "+strconv.Itoa(int(last))) },
 	}
 	if err := l.Run(ctx, 9); err != nil {
 		t.Fatal(err)
 	}
-	if want := []string{"back to 4", "Sale.created"}; !slices.Equal(told, want) {
-		t.Errorf("%v, want %v", told, want)
+	if want := []string{"back to 4", "Sale.created"}; !slices.Equal(seen, want) {
+		t.Errorf("%v, want %v", seen, want)
 	}
 }
 
 // TestListenRefusesAnotherServersAnswer checks that a response from another kind of server is
 // an error; otherwise it would seem that no events ever happen.
-func TestListenRefusesAnotherServersAnswer(t *testing.T) {
+func TestListenRefusesAnotherServersResponse(t *testing.T) {
 	t.Parallel()
-	for _, answer := range []string{`{}`, `null`, `[]`, `<html>`, `{"status":"ok"}`} {
-		server := receive(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(answer)) })
+	for _, response := range []string{`{}`, `null`, `[]`, `<html>`, `{"status":"ok"}`} {
+		server := receive(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(response)) })
 		l := &Listener{Server: server + "/", APIKey: "key", Retry: func(err error) { t.Errorf("asked again after %v", err) }}
 		_, now := l.Now(t.Context())
 		for path, err := range map[string]error{"changes": now, "events": l.Run(t.Context(), 7)} {
 			want := "the answer of " + server + "/lyceum/v1/" + path + " is not from Lyceum; set --server to the address of a Lyceum server"
 			if lyceum.KindOf(err) != lyceum.Invalid || lyceum.Public(err).Detail != want {
-				t.Errorf("%s: %v", answer, err)
+				t.Errorf("%s: %v", response, err)
 			}
 		}
 	}

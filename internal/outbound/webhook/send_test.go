@@ -105,7 +105,7 @@ func TestMessageArrives(t *testing.T) {
 	}
 }
 
-func TestR17_Answers(t *testing.T) {
+func TestR17_Responses(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	for _, tc := range []struct {
 		status     int
@@ -239,8 +239,8 @@ func TestR17_BadReceivers(t *testing.T) {
 	}
 }
 
-// TestR17_EndlessAnswerIsNotRead offers a response of 10 GB.
-func TestR17_EndlessAnswerIsNotRead(t *testing.T) {
+// TestR17_EndlessResponseIsNotRead offers a response of 10 GB.
+func TestR17_EndlessResponseIsNotRead(t *testing.T) {
 	const size, bound = 10 << 30, 64 << 20 // the system's buffers are smaller than the bound
 	for _, secure := range []bool{false, true} {
 		written := make(chan int64, 1)
@@ -321,10 +321,10 @@ func TestR17_SecondConnection(t *testing.T) {
 }
 
 func TestConnectionsAreKept(t *testing.T) {
-	for _, answer := range []int{0, 4096} {
+	for _, size := range []int{0, 4096} {
 		var opened atomic.Int64
 		server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-			w.Write(bytes.Repeat([]byte("a"), answer))
+			w.Write(bytes.Repeat([]byte("a"), size))
 		}))
 		server.Config.ConnState = func(_ net.Conn, state http.ConnState) {
 			if state == http.StateNew {
@@ -334,12 +334,12 @@ func TestConnectionsAreKept(t *testing.T) {
 		server.Start()
 		s := New(Options{Loopback: true})
 		for range 20 {
-			if out := s.Send(t.Context(), message(server.URL)); !out.Delivered || len(out.ResponseBody) != answer {
+			if out := s.Send(t.Context(), message(server.URL)); !out.Delivered || len(out.ResponseBody) != size {
 				t.Fatalf("the outcome is %+v", out)
 			}
 		}
 		if n := opened.Load(); n != 1 {
-			t.Errorf("%d connections for 20 messages with answers of %d bytes", n, answer)
+			t.Errorf("%d connections for 20 messages with answers of %d bytes", n, size)
 		}
 		opened.Store(0)
 		var all sync.WaitGroup
@@ -417,7 +417,7 @@ func TestHeaderThatCannotBeSent(t *testing.T) {
 	}
 }
 
-func TestAnswerIsBounded(t *testing.T) {
+func TestResponseIsBounded(t *testing.T) {
 	url := receive(t, func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/lines":
@@ -454,7 +454,7 @@ func TestAnswerIsBounded(t *testing.T) {
 	}
 }
 
-func TestAnswerIsReadable(t *testing.T) {
+func TestResponseIsReadable(t *testing.T) {
 	gzip := "\x1f\x8b\x08\x00"
 	for name, tc := range map[string]struct{ sent, kept string }{
 		"nothing":                  {"", ""},

@@ -50,7 +50,7 @@ func TestR36_RefusedTargets(t *testing.T) {
 	}
 }
 
-func TestRefusedIsToldFromUnreachable(t *testing.T) {
+func TestRefusedDiffersFromUnreachable(t *testing.T) {
 	t.Parallel()
 	const closed = "http://127.0.0.1:1/" // a port assigned by the system could belong to another test
 	for name, tc := range map[string]struct {
