@@ -368,10 +368,10 @@ func (s *service) leaving() people.Doors {
 func (s *service) doors(o handlerOptions) people.Doors {
 	letters := &oauth.Notices{Emails: s.emails, Site: o.site}
 	d := s.leaving()
-	d.Hash, d.Tell, d.Forget, d.Offer = s.accounts.HashForProgram, letters.Tell, s.accounts.Forget, s.accounts.OfferEmail
+	d.Hash, d.Tell, d.Forget, d.Offer = s.accounts.HashForProgram, letters.NotifyChange, s.accounts.Forget, s.accounts.OfferEmail
 	d.Backups = backupsIn(s.folder)
 	if s.emails.Sends() {
-		d.Ask = letters.Ask
+		d.Ask = letters.SendConfirmation
 	}
 	return d
 }

@@ -79,7 +79,7 @@ func TestBackThenSomethingElse(t *testing.T) {
 			deed := func(form url.Values) (entries int, to string) {
 				t.Helper()
 				before := p.journal()
-				w := p.ask(p.owner, "POST", tc.path, form)
+				w := p.send(p.owner, "POST", tc.path, form)
 				if w.Code != 200 && w.Code != 303 {
 					t.Fatalf("status %d: %s", w.Code, plain(w.Body.String()))
 				}

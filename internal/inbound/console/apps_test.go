@@ -42,7 +42,7 @@ func TestRegisterRefuses(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			form := p.form(appsPath+"/new", "name", tc.appName, "redirect_url", tc.redirect, "version", tc.version, "require_pkce", "on")
-			w := p.ask(p.owner, "POST", appsPath, form)
+			w := p.send(p.owner, "POST", appsPath, form)
 			want(t, w, http.StatusUnprocessableEntity, "<title>Error: ", `role="alert"`)
 			body := w.Body.String()
 			for _, field := range tc.wrong {
@@ -69,12 +69,12 @@ func TestRegisterRefuses(t *testing.T) {
 			}
 		})
 	}
-	want(t, p.ask(p.owner, "GET", appsPath, nil), 200, "No apps yet")
+	want(t, p.send(p.owner, "GET", appsPath, nil), 200, "No apps yet")
 	// After a correction, the same form is accepted: a rejected submission does not count.
 	form := p.form(appsPath+"/new", "name", "", "redirect_url", good, "version", "1")
-	want(t, p.ask(p.owner, "POST", appsPath, form), 422)
+	want(t, p.send(p.owner, "POST", appsPath, form), 422)
 	form.Set("name", "Ledger")
-	want(t, p.ask(p.owner, "POST", appsPath, form), 200, "Copy the client secret now")
+	want(t, p.send(p.owner, "POST", appsPath, form), 200, "Copy the client secret now")
 }
 
 // readable returns a text as a page shows it: with U+FFFD for what it cannot show.
@@ -86,7 +86,7 @@ func TestChangeRefusesWhatCannotBeKept(t *testing.T) {
 	p := open(t, site)
 	path, _, _ := p.register("Ledger", good, "1")
 	for _, name := range []string{"a\x00b", "a\xffb"} {
-		w := p.ask(p.owner, "POST", path, p.form(path, "name", name, "redirect_url", good))
+		w := p.send(p.owner, "POST", path, p.form(path, "name", name, "redirect_url", good))
 		want(t, w, 422, "Name must be UTF-8 text without NUL characters", `value="`+readable(name)+`"`)
 	}
 	if app, err := p.apps.Get(t.Context(), p.by(), 1); err != nil || app.Name != "Ledger" {
@@ -97,7 +97,7 @@ func TestChangeRefusesWhatCannotBeKept(t *testing.T) {
 func TestSecretIsShownOnce(t *testing.T) {
 	p := open(t, site)
 	form := p.form(appsPath+"/new", "name", "Ledger", "redirect_url", " "+good+" ", "version", "2", "require_pkce", "on", "rotate_refresh_tokens", "on")
-	w := p.ask(p.owner, "POST", appsPath, form)
+	w := p.send(p.owner, "POST", appsPath, form)
 	want(t, w, 200, "Copy the client secret now", "shown only this once", "http://api.example.com/v2/current_user/oauth2/token")
 	id, text := client.FindString(w.Body.String()), secret.FindString(w.Body.String())
 	if w.Header().Get("Location") != "" || w.Header().Get("Set-Cookie") != "" || w.Header().Get("Cache-Control") != "no-store" {
@@ -107,15 +107,15 @@ func TestSecretIsShownOnce(t *testing.T) {
 		t.Error("the credentials do not work as shown")
 	}
 	// A reload submits the same form again: nothing is created and no secret is shown.
-	again := p.ask(p.owner, "POST", appsPath, form)
+	again := p.send(p.owner, "POST", appsPath, form)
 	leads(t, again, appsPath+"/1?done=registered")
 	for _, path := range []string{appsPath, appsPath + "/1", appsPath + "/1?done=registered", appsPath + "/1/delete", "/admin"} {
-		if body := p.ask(p.owner, "GET", path, nil).Body.String(); strings.Contains(body, "lyceum_secret") {
+		if body := p.send(p.owner, "GET", path, nil).Body.String(); strings.Contains(body, "lyceum_secret") {
 			t.Errorf("%s shows the secret again", path)
 		}
 	}
-	want(t, p.ask(p.owner, "GET", appsPath+"/1?done=registered", nil), 200, "already registered")
-	w = p.ask(p.owner, "GET", appsPath+"/1", nil)
+	want(t, p.send(p.owner, "GET", appsPath+"/1?done=registered", nil), 200, "already registered")
+	w = p.send(p.owner, "GET", appsPath+"/1", nil)
 	want(t, w, 200, id, good, "Version 2", "Never", `name="require_pkce" value="on" checked`, `name="rotate_refresh_tokens" value="on" checked`)
 	if apps, _ := p.apps.List(t.Context(), p.by()); len(apps) != 1 {
 		t.Errorf("there are %d apps, want 1", len(apps))
@@ -125,7 +125,7 @@ func TestSecretIsShownOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want(t, p.ask(other, "POST", appsPath, form), 200, "Copy the client secret now")
+	want(t, p.send(other, "POST", appsPath, form), 200, "Copy the client secret now")
 }
 
 func TestB10NamesAreText(t *testing.T) {
@@ -134,7 +134,7 @@ func TestB10NamesAreText(t *testing.T) {
 	path, _, _ := p.register(name, good, "1")
 	escaped := "&lt;script&gt;alert(&#34;1&#34;)&lt;/script&gt;&amp;amp;"
 	for _, at := range []string{appsPath, path, path + "/delete"} {
-		want(t, p.ask(p.owner, "GET", at, nil), 200, "<bdi>"+escaped)
+		want(t, p.send(p.owner, "GET", at, nil), 200, "<bdi>"+escaped)
 	}
 }
 
@@ -149,7 +149,7 @@ func TestRotateSecret(t *testing.T) {
 			p := open(t, site)
 			path, id, first := p.register("Ledger", good, "1")
 			form := p.form(path, "keep", tc.keep)
-			w := p.ask(p.owner, "POST", path+"/rotate", form)
+			w := p.send(p.owner, "POST", path+"/rotate", form)
 			want(t, w, 200, "Copy the client secret now")
 			second := secret.FindString(w.Body.String())
 			if second == first || !p.holds(lyceum.V1, id, second) {
@@ -158,7 +158,7 @@ func TestRotateSecret(t *testing.T) {
 			if got := p.holds(lyceum.V1, id, first); got != (tc.good > 0) {
 				t.Errorf("right after, the old secret works: %t", got)
 			}
-			leads(t, p.ask(p.owner, "POST", path+"/rotate", form), path+"?done=rotated")
+			leads(t, p.send(p.owner, "POST", path+"/rotate", form), path+"?done=rotated")
 			if !p.holds(lyceum.V1, id, second) {
 				t.Error("a reload has changed the secret")
 			}
@@ -168,7 +168,7 @@ func TestRotateSecret(t *testing.T) {
 			}
 			until := p.clock.Now().Add(tc.good).Format("2 Jan 2006, 15:04") + " UTC"
 			want(t, w, 200, "keeps working until "+until)
-			want(t, p.ask(p.owner, "GET", path, nil), 200, "An older secret keeps working until "+until)
+			want(t, p.send(p.owner, "GET", path, nil), 200, "An older secret keeps working until "+until)
 			p.clock.Pass(tc.good - time.Second)
 			if !p.holds(lyceum.V1, id, first) {
 				t.Error("the old secret stopped too early")
@@ -185,7 +185,7 @@ func TestRotateRefuses(t *testing.T) {
 	p := open(t, site)
 	path, id, text := p.register("Ledger", good, "1")
 	for _, keep := range []string{"", "2h", "-1", "31d", "9223372036854775807"} {
-		want(t, p.ask(p.owner, "POST", path+"/rotate", p.form(path, "keep", keep)), 422, `id="keep-error"`, "Ledger")
+		want(t, p.send(p.owner, "POST", path+"/rotate", p.form(path, "keep", keep)), 422, `id="keep-error"`, "Ledger")
 	}
 	if !p.holds(lyceum.V1, id, text) {
 		t.Error("a refused rotation has changed the secret")
@@ -195,15 +195,15 @@ func TestRotateRefuses(t *testing.T) {
 func TestDisableAndEnable(t *testing.T) {
 	p := open(t, site)
 	path, id, text := p.register("Ledger", good, "1")
-	leads(t, p.ask(p.owner, "POST", path+"/disable", url.Values{}), path+"?done=disabled")
-	want(t, p.ask(p.owner, "GET", path+"?done=disabled", nil), 200, "The app is disabled", "Enable")
-	want(t, p.ask(p.owner, "GET", appsPath, nil), 200, "Disabled")
-	want(t, p.ask(p.owner, "GET", "/admin", nil), 200, "1 OAuth app is disabled")
+	leads(t, p.send(p.owner, "POST", path+"/disable", url.Values{}), path+"?done=disabled")
+	want(t, p.send(p.owner, "GET", path+"?done=disabled", nil), 200, "The app is disabled", "Enable")
+	want(t, p.send(p.owner, "GET", appsPath, nil), 200, "Disabled")
+	want(t, p.send(p.owner, "GET", "/admin", nil), 200, "1 OAuth app is disabled")
 	if p.holds(lyceum.V1, id, text) {
 		t.Error("the app works while it is switched off")
 	}
-	leads(t, p.ask(p.owner, "POST", path+"/disable", url.Values{}), path+"?done=disabled")
-	leads(t, p.ask(p.owner, "POST", path+"/enable", url.Values{}), path+"?done=enabled")
+	leads(t, p.send(p.owner, "POST", path+"/disable", url.Values{}), path+"?done=disabled")
+	leads(t, p.send(p.owner, "POST", path+"/enable", url.Values{}), path+"?done=enabled")
 	if !p.holds(lyceum.V1, id, text) {
 		t.Error("the app does not work after it is switched on")
 	}
@@ -212,19 +212,19 @@ func TestDisableAndEnable(t *testing.T) {
 func TestDelete(t *testing.T) {
 	p := open(t, site)
 	path, id, text := p.register("Ledger", good, "1")
-	want(t, p.ask(p.owner, "GET", path+"/delete", nil), 200, "Permanently delete Ledger?", `action="`+path+`/delete"`)
+	want(t, p.send(p.owner, "GET", path+"/delete", nil), 200, "Permanently delete Ledger?", `action="`+path+`/delete"`)
 	if !p.holds(lyceum.V1, id, text) {
 		t.Error("the question alone has deleted the app")
 	}
-	leads(t, p.ask(p.owner, "POST", path+"/delete", url.Values{}), appsPath+"?done=deleted")
-	want(t, p.ask(p.owner, "GET", appsPath+"?done=deleted", nil), 200, "The app is deleted", "No apps yet")
+	leads(t, p.send(p.owner, "POST", path+"/delete", url.Values{}), appsPath+"?done=deleted")
+	want(t, p.send(p.owner, "GET", appsPath+"?done=deleted", nil), 200, "The app is deleted", "No apps yet")
 	if p.holds(lyceum.V1, id, text) {
 		t.Error("the app works after it is deleted")
 	}
-	want(t, p.ask(p.owner, "GET", path, nil), 404)
-	want(t, p.ask(p.owner, "POST", path, nil), 409, "This app was deleted on")
+	want(t, p.send(p.owner, "GET", path, nil), 404)
+	want(t, p.send(p.owner, "POST", path, nil), 409, "This app was deleted on")
 	for _, method := range []string{"GET", "POST"} {
-		want(t, p.ask(p.owner, method, path+"/delete", nil), 404)
+		want(t, p.send(p.owner, method, path+"/delete", nil), 404)
 	}
 }
 
@@ -232,7 +232,7 @@ func TestChange(t *testing.T) {
 	p := open(t, site)
 	path, id, text := p.register("Ledger", good, "1")
 	form := url.Values{"name": {"Books"}, "redirect_url": {"https://books.example.com/back?a=b"}, "version": {"2"}, "rotate_refresh_tokens": {"on"}}
-	leads(t, p.ask(p.owner, "POST", path, form), path+"?done=changed")
+	leads(t, p.send(p.owner, "POST", path, form), path+"?done=changed")
 	app, err := p.apps.Get(t.Context(), p.by(), 1)
 	if err != nil {
 		t.Fatal(err)
@@ -243,8 +243,8 @@ func TestChange(t *testing.T) {
 	if !p.holds(lyceum.V1, id, text) {
 		t.Error("a change has changed the secret")
 	}
-	want(t, p.ask(p.owner, "GET", path+"?done=changed", nil), 200, "The changes are saved.", "Books")
-	w := p.ask(p.owner, "POST", path, url.Values{"name": {""}, "redirect_url": {"http://x.example.com"}})
+	want(t, p.send(p.owner, "GET", path+"?done=changed", nil), 200, "The changes are saved.", "Books")
+	w := p.send(p.owner, "POST", path, url.Values{"name": {""}, "redirect_url": {"http://x.example.com"}})
 	want(t, w, 422, `id="name-error"`, `id="redirect_url-error"`, `value="http://x.example.com"`, "<h1><bdi>Books</bdi></h1>")
 	if app, _ = p.apps.Get(t.Context(), p.by(), 1); app.Name != "Books" {
 		t.Errorf("a refused change has changed the name to %q", app.Name)
@@ -260,5 +260,5 @@ func TestLastUseIsShown(t *testing.T) {
 	if err := p.store.Bookkeep(t.Context(), lyceum.Bookkeeping{GrantUses: grants, AppUses: apps}); err != nil {
 		t.Fatal(err)
 	}
-	want(t, p.ask(p.owner, "GET", path, nil), 200, `<time datetime="2026-03-14T10:26:53Z">`)
+	want(t, p.send(p.owner, "GET", path, nil), 200, `<time datetime="2026-03-14T10:26:53Z">`)
 }

@@ -72,7 +72,7 @@ func TestAuditLog(t *testing.T) {
 		{"until=2026-03-14", []string{"Sale created"}, []string{"Enrollment changed"}},
 		{"from=2027-01-01", []string{"No changes match this filter"}, nil},
 	} {
-		w := p.ask(p.owner, "GET", auditLog+"?"+tc.query, nil)
+		w := p.send(p.owner, "GET", auditLog+"?"+tc.query, nil)
 		want(t, w, 200, tc.has...)
 		page := plain(regexp.MustCompile(`(?s)<select.*?</select>`).ReplaceAllString(w.Body.String(), ""))
 		for _, text := range tc.not {
@@ -82,9 +82,9 @@ func TestAuditLog(t *testing.T) {
 		}
 	}
 
-	leads(t, p.ask(p.owner, "GET", auditLog+"?kind=money&find=2", nil), auditLog+"?id=2&kind=money")
-	leads(t, p.ask(p.owner, "GET", auditLog+"?find=Learner@", nil), auditLog+"?actor=user%3A2")
-	want(t, p.ask(p.owner, "GET", auditLog+"?find=example.com", nil), 200, "Person: which one?", "learner@example.com")
+	leads(t, p.send(p.owner, "GET", auditLog+"?kind=money&find=2", nil), auditLog+"?id=2&kind=money")
+	leads(t, p.send(p.owner, "GET", auditLog+"?find=Learner@", nil), auditLog+"?actor=user%3A2")
+	want(t, p.send(p.owner, "GET", auditLog+"?find=example.com", nil), 200, "Person: which one?", "learner@example.com")
 	for query, sentence := range map[string]string{
 		"find=nobody": "Find matches nobody", "kind=x": "Kind of change must be sign_ins, settings, keys, staff, money or people",
 		"id=0": "Number must be a whole number from 1", "from=x": "From must be a day", "from=2026-03-02&until=2026-03-01": "must not be before",
@@ -92,7 +92,7 @@ func TestAuditLog(t *testing.T) {
 		"actor=" + strings.Repeat("x", 65): "By must be one of the choices", "actor=%00": "By must be one of the choices",
 		"find=" + strings.Repeat("x", 10_000): "Find matches nobody",
 	} {
-		want(t, p.ask(p.owner, "GET", auditLog+"?"+query, nil), 422, sentence)
+		want(t, p.send(p.owner, "GET", auditLog+"?"+query, nil), 422, sentence)
 	}
 }
 
@@ -115,14 +115,14 @@ func TestAuditLogPages(t *testing.T) {
 	var sizes, back []int
 	address := auditLog + "?kind=money"
 	for address != "" {
-		w := p.ask(p.owner, "GET", address, nil)
+		w := p.send(p.owner, "GET", address, nil)
 		sizes = append(sizes, strings.Count(w.Body.String(), "Sale created"))
 		if next := link(w.Body.String(), "Older"); next != "" {
 			address = next
 			continue
 		}
 		for up := link(w.Body.String(), "Newer"); up != ""; up = link(w.Body.String(), "Newer") {
-			w = p.ask(p.owner, "GET", up, nil)
+			w = p.send(p.owner, "GET", up, nil)
 			back = append(back, strings.Count(w.Body.String(), "Sale created"))
 		}
 		break
@@ -131,19 +131,19 @@ func TestAuditLogPages(t *testing.T) {
 		t.Errorf("pages have %v changes, and %v on the way back", sizes, back)
 	}
 
-	w := p.ask(p.owner, "GET", auditLog+".csv?kind=money", nil)
+	w := p.send(p.owner, "GET", auditLog+".csv?kind=money", nil)
 	rows, err := csv.NewReader(w.Body).ReadAll()
 	if err != nil || len(rows) != 61 || rows[1][2] != "sale.created" || rows[1][6] != "Import of a file" {
 		t.Fatalf("%d lines, %v: %v", len(rows), err, rows[:min(len(rows), 2)])
 	}
-	leads(t, p.ask(p.owner, "GET", auditLog+".csv?"+url.Values{"kind": {"x"}}.Encode(), nil), auditLog+"?kind=x")
+	leads(t, p.send(p.owner, "GET", auditLog+".csv?"+url.Values{"kind": {"x"}}.Encode(), nil), auditLog+"?kind=x")
 }
 
 // A name that a spreadsheet would run is text in the file.
 func TestAuditLogFormula(t *testing.T) {
 	p := open(t, site)
 	p.newKey(lyceum.By{School: 1, Actor: "user:1"}, "=cmd()")
-	w := p.ask(p.owner, "GET", auditLog+".csv?kind=keys", nil)
+	w := p.send(p.owner, "GET", auditLog+".csv?kind=keys", nil)
 	if rows, err := csv.NewReader(w.Body).ReadAll(); err != nil || len(rows) != 2 || rows[1][5] != "'=cmd()" {
 		t.Errorf("%v, %v", rows, err)
 	}
@@ -153,7 +153,7 @@ func TestAuditLogFormula(t *testing.T) {
 func TestAuditLogWords(t *testing.T) {
 	p := open(t, site)
 	p.note("test", lyceum.EntryTypes()...)
-	w := p.ask(p.owner, "GET", auditLog+".csv", nil)
+	w := p.send(p.owner, "GET", auditLog+".csv", nil)
 	rows, err := csv.NewReader(w.Body).ReadAll()
 	if err != nil || len(rows) < len(lyceum.EntryTypes()) {
 		t.Fatalf("%d lines, %v", len(rows), err)

@@ -56,35 +56,35 @@ func (p *place) upload(file string, pairs ...string) *httptest.ResponseRecorder 
 func TestBulkChange(t *testing.T) {
 	p := open(t, site)
 	p.bundled()
-	want(t, p.ask(p.owner, "GET", bulkPath, nil), 200, "Show what would happen", "CSV with a column email or user_id")
+	want(t, p.send(p.owner, "GET", bulkPath, nil), 200, "Show what would happen", "CSV with a column email or user_id")
 	p.sell(1, 12)
 	file := "\ufeffName;Email\nAda;ADA@example.com\nGrace;grace@example.com\nNobody;nobody@example.com\n;\nAda again;ada@example.com\n"
 	before := p.state()
 	leads(t, p.upload(file, "action", "enroll", "who", "file", "product_type", "course", "product", "Pottery"), bulkPath+"/1")
 	p.untouched(before)
-	want(t, p.ask(p.owner, "GET", bulkPath+"/1", nil), 200, "Enroll: Pottery", "Not started", "What would happen", "Nothing has been changed yet.",
+	want(t, p.send(p.owner, "GET", bulkPath+"/1", nil), 200, "Enroll: Pottery", "Not started", "What would happen", "Nothing has been changed yet.",
 		"ada@example.com", "Will be done", "the user has access already", "Will fail", "no user of this school has this email address", "names nobody", "the same user is in line 2", "Line", "Will gain access", "1 person")
-	want(t, p.ask(p.owner, "GET", bulkPath+"/1?result=failed", nil), 200, "2 people", "nobody@example.com")
-	want(t, p.ask(p.owner, "GET", bulkPath, nil), 200, "Recent bulk changes", "Enroll: Pottery", "Not started")
-	if got := lineCells.FindAllStringSubmatch(p.ask(p.owner, "GET", bulkPath+"/1", nil).Body.String(), -1); len(got) != 5 || got[0][1] != "2" || got[4][1] != "6" {
+	want(t, p.send(p.owner, "GET", bulkPath+"/1?result=failed", nil), 200, "2 people", "nobody@example.com")
+	want(t, p.send(p.owner, "GET", bulkPath, nil), 200, "Recent bulk changes", "Enroll: Pottery", "Not started")
+	if got := lineCells.FindAllStringSubmatch(p.send(p.owner, "GET", bulkPath+"/1", nil).Body.String(), -1); len(got) != 5 || got[0][1] != "2" || got[4][1] != "6" {
 		t.Errorf("lines %v", got)
 	}
-	leads(t, p.ask(p.owner, "POST", bulkPath+"/1/start", url.Values{}), bulkPath+"/1")
-	leads(t, p.ask(p.owner, "POST", bulkPath+"/1/start", url.Values{}), bulkPath+"/1")
-	want(t, p.ask(p.owner, "GET", bulkPath+"/1", nil), 200, "Running", "0 of 5", "Stop")
+	leads(t, p.send(p.owner, "POST", bulkPath+"/1/start", url.Values{}), bulkPath+"/1")
+	leads(t, p.send(p.owner, "POST", bulkPath+"/1/start", url.Values{}), bulkPath+"/1")
+	want(t, p.send(p.owner, "GET", bulkPath+"/1", nil), 200, "Running", "0 of 5", "Stop")
 	p.work()
-	want(t, p.ask(p.owner, "GET", bulkPath+"/1", nil), 200, "Finished", "What happened", "5 of 5", "Done", "Nothing to do", "Failed")
-	want(t, p.ask(p.owner, "GET", accessPath(11), nil), 200, "Given by hand", "Has access")
-	leads(t, p.ask(p.owner, "POST", bulkPath+"/1/cancel", url.Values{}), bulkPath+"/1")
+	want(t, p.send(p.owner, "GET", bulkPath+"/1", nil), 200, "Finished", "What happened", "5 of 5", "Done", "Nothing to do", "Failed")
+	want(t, p.send(p.owner, "GET", accessPath(11), nil), 200, "Given by hand", "Has access")
+	leads(t, p.send(p.owner, "POST", bulkPath+"/1/cancel", url.Values{}), bulkPath+"/1")
 
-	leads(t, p.ask(p.owner, "POST", bulkPath, url.Values{"action": {"add_tags"}, "tags": {"vip, spring"}, "who": {"list"}, "list": {"11\n12\n"}}), bulkPath+"/2")
-	want(t, p.ask(p.owner, "GET", bulkPath+"/2", nil), 200, "Add tags: vip, spring", "grace@example.com")
-	leads(t, p.ask(p.owner, "POST", bulkPath+"/2/start", url.Values{}), bulkPath+"/2")
+	leads(t, p.send(p.owner, "POST", bulkPath, url.Values{"action": {"add_tags"}, "tags": {"vip, spring"}, "who": {"list"}, "list": {"11\n12\n"}}), bulkPath+"/2")
+	want(t, p.send(p.owner, "GET", bulkPath+"/2", nil), 200, "Add tags: vip, spring", "grace@example.com")
+	leads(t, p.send(p.owner, "POST", bulkPath+"/2/start", url.Values{}), bulkPath+"/2")
 	p.work()
-	leads(t, p.ask(p.owner, "POST", bulkPath, url.Values{"action": {"unenroll"}, "product_type": {"course"}, "product": {"1"}, "who": {"filter"}, "with_tag": {"vip"}, "with_product_type": {"course"}, "with_product": {"Pottery"}}), bulkPath+"/3")
-	want(t, p.ask(p.owner, "GET", bulkPath+"/3", nil), 200, "End access: Pottery", "2 people")
-	leads(t, p.ask(p.owner, "POST", bulkPath+"/3/cancel", url.Values{}), bulkPath+"/3?done=discarded")
-	want(t, p.ask(p.owner, "GET", bulkPath+"/3?result=unchanged", nil), 200, "Cancelled", "Nobody here")
+	leads(t, p.send(p.owner, "POST", bulkPath, url.Values{"action": {"unenroll"}, "product_type": {"course"}, "product": {"1"}, "who": {"filter"}, "with_tag": {"vip"}, "with_product_type": {"course"}, "with_product": {"Pottery"}}), bulkPath+"/3")
+	want(t, p.send(p.owner, "GET", bulkPath+"/3", nil), 200, "End access: Pottery", "2 people")
+	leads(t, p.send(p.owner, "POST", bulkPath+"/3/cancel", url.Values{}), bulkPath+"/3?done=discarded")
+	want(t, p.send(p.owner, "GET", bulkPath+"/3?result=unchanged", nil), 200, "Cancelled", "Nobody here")
 	if n := p.actors()["user:1"]; n == 0 {
 		t.Error("the journal does not say who did it")
 	}
@@ -96,27 +96,27 @@ func TestBulkChangeThatEndsSalesOrFails(t *testing.T) {
 	p := open(t, site)
 	p.bundled()
 	sale, _ := p.sell(2, 12)
-	leads(t, p.ask(p.owner, "POST", bulkPath, url.Values{"action": {"unenroll"}, "product_type": {"course"}, "product": {"1"}, "who": {"list"}, "list": {"12"}}), bulkPath+"/1")
+	leads(t, p.send(p.owner, "POST", bulkPath, url.Values{"action": {"unenroll"}, "product_type": {"course"}, "product": {"1"}, "who": {"list"}, "list": {"12"}}), bulkPath+"/1")
 	ends := fmt.Sprintf(`ends <a href="%s">sale %d</a>`, salePath(sale), sale)
-	if page := p.ask(p.owner, "GET", bulkPath+"/1", nil).Body.String(); !strings.Contains(page, ends) {
+	if page := p.send(p.owner, "GET", bulkPath+"/1", nil).Body.String(); !strings.Contains(page, ends) {
 		t.Errorf("%s is not on the page: %s", ends, plain(page))
 	}
-	want(t, p.ask(p.owner, "GET", bulkPath+"/1", nil), 200, "Will lose access to something", "Subscriptions and payment plans that will end", "ends access to Pottery")
-	leads(t, p.ask(p.owner, "POST", bulkPath+"/1/start", url.Values{}), bulkPath+"/1")
+	want(t, p.send(p.owner, "GET", bulkPath+"/1", nil), 200, "Will lose access to something", "Subscriptions and payment plans that will end", "ends access to Pottery")
+	leads(t, p.send(p.owner, "POST", bulkPath+"/1/start", url.Values{}), bulkPath+"/1")
 	p.work()
-	want(t, p.ask(p.owner, "GET", bulkPath+"/1", nil), 200, "Subscriptions and payment plans that ended", "stops charging for what ended", fmt.Sprintf("ended sale %d", sale))
+	want(t, p.send(p.owner, "GET", bulkPath+"/1", nil), 200, "Subscriptions and payment plans that ended", "stops charging for what ended", fmt.Sprintf("ended sale %d", sale))
 
-	leads(t, p.ask(p.owner, "POST", bulkPath, url.Values{"action": {"give_access"}, "product_type": {"course"}, "product": {"1"}, "who": {"list"}, "list": {"11"}}), bulkPath+"/2")
+	leads(t, p.send(p.owner, "POST", bulkPath, url.Values{"action": {"give_access"}, "product_type": {"course"}, "product": {"1"}, "who": {"list"}, "list": {"11"}}), bulkPath+"/2")
 	p.write(func(tx lyceum.Tx) error {
 		_, err := tx.Entitlements.Save(tx, lyceum.Entitlement{ID: lyceum.MaxID, User: 11, Product: lyceum.CourseID(2).Product(), StartsAt: p.clock.Now()})
 		return err
 	})
-	leads(t, p.ask(p.owner, "POST", bulkPath+"/2/start", url.Values{}), bulkPath+"/2")
+	leads(t, p.send(p.owner, "POST", bulkPath+"/2/start", url.Values{}), bulkPath+"/2")
 	if _, err := p.bulk.Continue(t.Context(), 1); err == nil {
 		t.Error("nobody hears of it")
 	}
-	want(t, p.ask(p.owner, "GET", bulkPath+"/2", nil), 200, "Failed", "It stopped early: ada@example.com: no entitlement_id is left")
-	leads(t, p.ask(p.owner, "POST", bulkPath+"/2/cancel", url.Values{}), bulkPath+"/2")
+	want(t, p.send(p.owner, "GET", bulkPath+"/2", nil), 200, "Failed", "It stopped early: ada@example.com: no entitlement_id is left")
+	leads(t, p.send(p.owner, "POST", bulkPath+"/2/cancel", url.Values{}), bulkPath+"/2")
 }
 
 func TestBulkChangeRefused(t *testing.T) {
@@ -165,7 +165,7 @@ func TestBulkChangeRefused(t *testing.T) {
 		if strings.Count(path, "/") > 1 {
 			method = "POST"
 		}
-		want(t, p.ask(p.owner, method, bulkPath+path, nil), 404)
+		want(t, p.send(p.owner, method, bulkPath+path, nil), 404)
 	}
 	p.untouched(before)
 }
@@ -179,10 +179,10 @@ func TestBulkChangeByPages(t *testing.T) {
 		fmt.Fprintf(&list, "nobody%d@example.com\n", n)
 	}
 	leads(t, p.upload(list.String(), "action", "enroll", "who", "file", "product_type", "course", "product", "1"), bulkPath+"/1")
-	want(t, p.ask(p.owner, "GET", bulkPath+"/1", nil), 200, "Being prepared", "50 of 250", "Checking what would happen")
+	want(t, p.send(p.owner, "GET", bulkPath+"/1", nil), 200, "Being prepared", "50 of 250", "Checking what would happen")
 	p.work()
-	want(t, p.ask(p.owner, "GET", bulkPath+"/1", nil), 200, "Not started", "250 people, page 1 of 3", "nobody99@example.com")
-	want(t, p.ask(p.owner, "GET", bulkPath+"/1?page=3&result=failed", nil), 200, "page 3 of 3", "nobody249@example.com")
+	want(t, p.send(p.owner, "GET", bulkPath+"/1", nil), 200, "Not started", "250 people, page 1 of 3", "nobody99@example.com")
+	want(t, p.send(p.owner, "GET", bulkPath+"/1?page=3&result=failed", nil), 200, "page 3 of 3", "nobody249@example.com")
 }
 
 // TestPeopleOfAFile checks which users a file names, including files that other programs wrote.
@@ -205,7 +205,7 @@ func TestPeopleOfAFile(t *testing.T) {
 	} {
 		path := fmt.Sprintf("%s/%d", bulkPath, i+1)
 		leads(t, p.upload(row.file, "action", "enroll", "who", "file", "product_type", "course", "product", "1"), path)
-		page := p.ask(p.owner, "GET", path, nil).Body.String()
+		page := p.send(p.owner, "GET", path, nil).Body.String()
 		var got []string
 		for _, cell := range rowHeads.FindAllStringSubmatch(page, -1) {
 			got = append(got, plain(cell[1]))

@@ -195,14 +195,14 @@ func reportOf(f *form) string {
 }
 
 // exportName returns the file name of a list.
-func exportName(asked *salesAsked) string {
+func exportName(query *salesQuery) string {
 	name := "sales"
-	for _, day := range []lyceum.Opt[lyceum.Day]{asked.From, asked.Until} {
+	for _, day := range []lyceum.Opt[lyceum.Day]{query.From, query.Until} {
 		if day.Present {
 			name += "-" + day.Value.String()
 		}
 	}
-	if f := asked.Filter; f.UserID.Present {
+	if f := query.Filter; f.UserID.Present {
 		name += "-buyer-" + strconv.Itoa(int(f.UserID.Value))
 	}
 	return name + ".csv"

@@ -27,7 +27,7 @@ func (p *place) hold() (sale lyceum.SaleID) {
 		p.t.Fatal(err)
 	}
 	ada := accessPath(11)
-	leads(p.t, p.ask(p.owner, "POST", ada, p.give(11, "product_type", "product_collection", "product", "1", "ends_on", "2026-04-30")), ada+"?done=given")
+	leads(p.t, p.send(p.owner, "POST", ada, p.give(11, "product_type", "product_collection", "product", "1", "ends_on", "2026-04-30")), ada+"?done=given")
 	leads(p.t, p.agree(p.owner, ada+"/course/2/end", nil), ada+"?done=access-ended")
 	leads(p.t, p.upload("ada@example.com\ngrace@example.com\nnobody@example.com\n", "action", "enroll", "who", "file", "product_type", "course", "product", "1"), bulkPath+"/1")
 	return sale
@@ -135,7 +135,7 @@ func TestBulkProgressInABrowser(t *testing.T) {
 	w.until("document.querySelector('#bulk-progress').textContent.includes('50 of 60')")
 	p.work()
 	w.until("document.querySelector('#bulk-progress').textContent.includes('60 of 60')")
-	leads(t, p.ask(p.owner, "POST", bulkPath+"/1/start", nil), bulkPath+"/1")
+	leads(t, p.send(p.owner, "POST", bulkPath+"/1/start", nil), bulkPath+"/1")
 	w.open(bulkPath + "/1")
 	w.tabTo(`form[action$="/cancel"] button`)
 	p.work()

@@ -14,10 +14,10 @@ func TestOvertakenInABrowser(t *testing.T) {
 	p.register("Ledger", "https://app.example.com/cb", "1")
 	const receipt = "/admin/settings/emails/receipt"
 	w.eachAppearance(func() {
-		leads(t, p.ask(p.owner, "POST", appsPath+"/1", url.Values{"name": {"Ledger"}, "redirect_url": {"https://app.example.com/cb"}}), appsPath+"/1?done=changed")
+		leads(t, p.send(p.owner, "POST", appsPath+"/1", url.Values{"name": {"Ledger"}, "redirect_url": {"https://app.example.com/cb"}}), appsPath+"/1?done=changed")
 		w.open(appsPath + "/1")
 		w.do(chromedp.SetValue("#name", "Books"))
-		leads(t, p.ask(p.owner, "POST", appsPath+"/1", url.Values{"name": {"Ledger"}, "redirect_url": {"https://new.example.com/cb"}}), appsPath+"/1?done=changed")
+		leads(t, p.send(p.owner, "POST", appsPath+"/1", url.Values{"name": {"Ledger"}, "redirect_url": {"https://new.example.com/cb"}}), appsPath+"/1?done=changed")
 		w.press("section form.stack button.primary")
 		w.until("document.activeElement.matches('.error') && document.activeElement.innerText.includes('Redirect URL: https://new.example.com/cb')")
 		w.sound("422")
@@ -26,7 +26,7 @@ func TestOvertakenInABrowser(t *testing.T) {
 
 		w.open(receipt)
 		w.do(chromedp.SetValue("#body", "Mine"))
-		leads(t, p.ask(p.owner, "POST", receipt, url.Values{"do": {"save"}, "subject": {"Receipt"}, "body": {"Theirs,\nin two lines"}}), receipt+"?done=changed")
+		leads(t, p.send(p.owner, "POST", receipt, url.Values{"do": {"save"}, "subject": {"Receipt"}, "body": {"Theirs,\nin two lines"}}), receipt+"?done=changed")
 		w.press("button[value=save]")
 		w.until("document.querySelector('.error pre').textContent.startsWith('Theirs')")
 		w.sound("422")

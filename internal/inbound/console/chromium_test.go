@@ -141,11 +141,11 @@ func (w *window) fill(p *place) {
 	w.t.Helper()
 	p.register("Ledger for Schools", "https://ledger.example.com/oauth/callback", "2")
 	p.register(strings.Repeat("Aschenputtel", 8), "https://app.example.com/"+strings.Repeat("a-very-long-path/", 20), "1")
-	p.ask(p.owner, "POST", appsPath+"/2/disable", nil)
+	p.send(p.owner, "POST", appsPath+"/2/disable", nil)
 	for _, name := range []string{"Monthly report", "Bookkeeping"} {
-		p.ask(p.owner, "POST", keysPath, p.form(keysPath+"/new", "name", name, "permissions", "read,write"))
+		p.send(p.owner, "POST", keysPath, p.form(keysPath+"/new", "name", name, "permissions", "read,write"))
 	}
-	p.ask(p.owner, "POST", keysPath+"/2/revoke", nil)
+	p.send(p.owner, "POST", keysPath+"/2/revoke", nil)
 }
 
 var everyPage = []string{
@@ -437,7 +437,7 @@ func TestPictures(t *testing.T) {
 	for i, app := range []string{"Alumni Map", "Course Planner"} {
 		p.register(app, "https://"+strings.ToLower(strings.ReplaceAll(app, " ", "-"))+".example.com/callback", []string{"1", "2"}[i])
 	}
-	p.ask(p.owner, "POST", appsPath+"/2/disable", nil)
+	p.send(p.owner, "POST", appsPath+"/2/disable", nil)
 	p.clock.Pass(26 * time.Hour)
 	session, _, err := p.admitted(t.Context(), 1, "owner@example.com")
 	if err != nil {
@@ -450,7 +450,7 @@ func TestPictures(t *testing.T) {
 		if name == "Monthly report" {
 			permissions = "read"
 		}
-		shown := p.ask(p.owner, "POST", keysPath, p.form(keysPath+"/new", "name", name, "permissions", permissions))
+		shown := p.send(p.owner, "POST", keysPath, p.form(keysPath+"/new", "name", name, "permissions", permissions))
 		p.clock.Pass(11 * time.Minute)
 		if _, err := p.keys.Check(t.Context(), key.FindString(shown.Body.String())); err != nil {
 			t.Fatal(err)
@@ -459,7 +459,7 @@ func TestPictures(t *testing.T) {
 	if err := p.store.Bookkeep(t.Context(), lyceum.Bookkeeping{KeyUses: p.keys.Uses()}); err != nil {
 		t.Fatal(err)
 	}
-	p.ask(p.owner, "POST", keysPath+"/3/revoke", nil)
+	p.send(p.owner, "POST", keysPath+"/3/revoke", nil)
 
 	w.open("/admin")
 	picture("overview", desk, light, dark)

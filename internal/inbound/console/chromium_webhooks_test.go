@@ -14,20 +14,20 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/events"
 )
 
-// tell creates three webhooks: a verified one with two pages of deliveries, the first of which
-// took three attempts; one that has failed; and a pending one with a long address. A fourth is
-// a record of another server.
-func (w *window) tell(p *place) {
+// fillDeliveries creates three webhooks: a verified one with two pages of deliveries, the
+// first of which took three attempts; one that has failed; and a pending one with a long
+// address. A fourth is a record of another server.
+func (w *window) fillDeliveries(p *place) {
 	w.t.Helper()
 	p.market()
 	p.hook("url", "https://ledger.example.com/hooks/lyceum?token=8f1c2a")
 	p.hook("url", "https://mail.example.com/in", "schedule", "standard")
 	form := p.form(hooksPath+"/new", "url", "https://crm.example.com/"+strings.Repeat("a-very-long-path/", 30), "which", "some", "schedule", "standard", "as_array", "on")
 	form["events"] = []string{"User.created", "User.updated", "UserTag.created", "Transaction.refunded"}
-	want(w.t, p.ask(p.owner, "POST", hooksPath, form), 200)
+	want(w.t, p.send(p.owner, "POST", hooksPath, form), 200)
 	p.clock.Pass(time.Minute)
 	p.sell(1, 11)
-	for _, o := range []events.Outcome{unanswered, refusedBy, taken} {
+	for _, o := range []events.Outcome{noResponse, refusedBy, taken} {
 		p.happen(o)
 		p.clock.Pass(3 * time.Hour)
 	}
@@ -38,7 +38,7 @@ func (w *window) tell(p *place) {
 	p.happen(taken)
 	p.session()
 	webtest.Cookie(w.t, w.tab, w.at, "lyceum", p.owner)
-	p.ask(p.owner, "POST", hookPath(2)+"/test", p.form(hookPath(2), "event", "Sale.created"))
+	p.send(p.owner, "POST", hookPath(2)+"/test", p.form(hookPath(2), "event", "Sale.created"))
 	for range 10 {
 		p.happen(refusedBy)
 		p.clock.Pass(30 * time.Hour)
@@ -47,7 +47,7 @@ func (w *window) tell(p *place) {
 	webtest.Cookie(w.t, w.tab, w.at, "lyceum", p.owner)
 	p.sell(1, 12)
 	p.happen(taken)
-	p.ask(p.owner, "POST", hookPath(1)+"/test", p.form(hookPath(1), "event", "Transaction.created"))
+	p.send(p.owner, "POST", hookPath(1)+"/test", p.form(hookPath(1), "event", "Transaction.created"))
 	p.record(40)
 	if states := p.hooks(); states[0].State != lyceum.WebhookVerified || states[1].State != lyceum.WebhookFailed || states[2].State != lyceum.WebhookPending {
 		w.t.Fatalf("the webhooks are %+v", states)
@@ -58,7 +58,7 @@ func TestWebhookPagesInABrowser(t *testing.T) {
 	w, p := show(t)
 	w.open(hooksPath) // while it is empty
 	w.sound()
-	w.tell(p)
+	w.fillDeliveries(p)
 	w.tour([]string{
 		hooksPath, hooksPath + "/new", hookPath(1), hookPath(1) + "?page=2", hookPath(1) + "?state=failed", hookPath(2), hookPath(3), hookPath(3) + "/edit", hookPath(40),
 		hookPath(1) + "/rotate", hookPath(3) + "/delete", hookPath(1) + "/resend", deliveryPath(1, 1), deliveryPath(40, 900),
@@ -163,7 +163,7 @@ func TestWebhookByKeyboard(t *testing.T) {
 // pages.
 func TestWebhookPictures(t *testing.T) {
 	w, p := show(t, web.Site{BaseURL: "http://api.northwind.example", AuthURL: "http://northwind.example"})
-	w.tell(p)
+	w.fillDeliveries(p)
 	w.pictures(map[string]string{"webhooks": hooksPath, "webhook": hookPath(2), "webhook-edit": hookPath(3) + "/edit", "delivery": deliveryPath(1, 1)})
 	webtest.Look(t, w.tab, webtest.Desktop, 844, false)
 	w.open(hookPath(2))

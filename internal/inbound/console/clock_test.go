@@ -29,16 +29,16 @@ func TestClockOfASandbox(t *testing.T) {
 		{"month", "2026-04-15T09:26:53Z", "done=clock"},
 		{"renewal", "2026-04-15T09:26:53Z", "done=clock-idle"},
 	} {
-		w := p.ask(p.owner, http.MethodPost, "/admin/clock", p.form("/admin", "by", step.by))
+		w := p.send(p.owner, http.MethodPost, "/admin/clock", p.form("/admin", "by", step.by))
 		if w.Code != http.StatusSeeOther || !strings.HasSuffix(w.Header().Get("Location"), step.notice) {
 			t.Fatalf("%s: %d to %s", step.by, w.Code, w.Header().Get("Location"))
 		}
-		page := p.ask(p.owner, http.MethodGet, "/admin", nil).Body.String()
+		page := p.send(p.owner, http.MethodGet, "/admin", nil).Body.String()
 		if !strings.Contains(page, `<time datetime="`+step.want+`">`) {
 			t.Errorf("after %s the page does not show %s", step.by, step.want)
 		}
 	}
-	if w := p.ask(p.owner, http.MethodPost, "/admin/clock", p.form("/admin", "by", "year")); w.Code != http.StatusNotFound {
+	if w := p.send(p.owner, http.MethodPost, "/admin/clock", p.form("/admin", "by", "year")); w.Code != http.StatusNotFound {
 		t.Errorf("by a year: %d", w.Code)
 	}
 }
@@ -111,10 +111,10 @@ func TestClockInABrowser(t *testing.T) {
 func TestNoClockToMove(t *testing.T) {
 	t.Parallel()
 	p := open(t, site)
-	if w := p.ask(p.owner, http.MethodPost, "/admin/clock", p.form("/admin", "by", "day")); w.Code != http.StatusNotFound {
+	if w := p.send(p.owner, http.MethodPost, "/admin/clock", p.form("/admin", "by", "day")); w.Code != http.StatusNotFound {
 		t.Errorf("status %d", w.Code)
 	}
-	if page := p.ask(p.owner, http.MethodGet, "/admin", nil).Body.String(); strings.Contains(page, "/admin/clock") {
+	if page := p.send(p.owner, http.MethodGet, "/admin", nil).Body.String(); strings.Contains(page, "/admin/clock") {
 		t.Error("the page shows a clock")
 	}
 }

@@ -52,7 +52,7 @@ func (p *place) moderate(id lyceum.CommentID, verb string) *httptest.ResponseRec
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	return p.ask(p.owner, "POST", fmt.Sprintf("%s/%d/%s", commentsPath, id, verb), url.Values{"read": {c.Digest()}})
+	return p.send(p.owner, "POST", fmt.Sprintf("%s/%d/%s", commentsPath, id, verb), url.Values{"read": {c.Digest()}})
 }
 
 // Nobody can approve a comment in a version that they have not read.
@@ -69,7 +69,7 @@ func TestCommentChangedMeanwhile(t *testing.T) {
 		}
 		return url.Values{"read": {found[1]}}
 	}
-	listed := form(p.ask(p.owner, "GET", commentsPath, nil))
+	listed := form(p.send(p.owner, "GET", commentsPath, nil))
 	change := func(body string, files ...lyceum.CommentAttachment) {
 		p.write(func(tx lyceum.Tx) error {
 			c, err := tx.Comments.Get(tx, 2)
@@ -82,46 +82,46 @@ func TestCommentChangedMeanwhile(t *testing.T) {
 	}
 	change("Buy now")
 	before := p.state()
-	want(t, p.ask(p.owner, "POST", path, url.Values{}), http.StatusConflict, "Nothing has been changed yet.") // not read
-	w := p.ask(p.owner, "POST", path, listed)
+	want(t, p.send(p.owner, "POST", path, url.Values{}), http.StatusConflict, "Nothing has been changed yet.") // not read
+	w := p.send(p.owner, "POST", path, listed)
 	want(t, w, http.StatusConflict, "Nothing has been changed yet.", "Approve the comment of Ada Lovelace?", "Buy now", "Learners will then see it.")
 	p.untouched(before)
 	change("Buy now", lyceum.CommentAttachment{URL: "https://example.com/a.png", Kind: "image"})
-	want(t, p.ask(p.owner, "POST", path, form(w)), http.StatusConflict, "Nothing has been changed yet.")
-	w = p.ask(p.owner, "POST", path, listed)
-	leads(t, p.ask(p.owner, "POST", path, form(w)), commentsPath+"?done=comment-approved&status=awaiting_review")
+	want(t, p.send(p.owner, "POST", path, form(w)), http.StatusConflict, "Nothing has been changed yet.")
+	w = p.send(p.owner, "POST", path, listed)
+	leads(t, p.send(p.owner, "POST", path, form(w)), commentsPath+"?done=comment-approved&status=awaiting_review")
 }
 
 // An owner reviews what learners wrote.
 func TestModeratingComments(t *testing.T) {
 	p := open(t, site)
-	want(t, p.ask(p.owner, "GET", commentsPath, nil), 200, "No comments are waiting for you.", "New comments are visible at once.")
+	want(t, p.send(p.owner, "GET", commentsPath, nil), 200, "No comments are waiting for you.", "New comments are visible at once.")
 	p.talk()
-	want(t, p.ask(p.owner, "GET", commentsPath, nil), 200, "2 comments", "Ada Lovelace", "Clay, Pottery", "<b>Bold</b>", "…", "Approve", "Deny…")
-	want(t, p.ask(p.owner, "GET", commentsPath+"?status=approved", nil), 200, "1 comment", "Thanks", "Remove…", `aria-current="page">Approved</a>`)
-	want(t, p.ask(p.owner, "GET", commentsPath+"?status=denied", nil), 200, "No comment has this status.")
-	want(t, p.ask(p.owner, "GET", commentsPath+"?page=9", nil), 200, "There is no page 9")
+	want(t, p.send(p.owner, "GET", commentsPath, nil), 200, "2 comments", "Ada Lovelace", "Clay, Pottery", "<b>Bold</b>", "…", "Approve", "Deny…")
+	want(t, p.send(p.owner, "GET", commentsPath+"?status=approved", nil), 200, "1 comment", "Thanks", "Remove…", `aria-current="page">Approved</a>`)
+	want(t, p.send(p.owner, "GET", commentsPath+"?status=denied", nil), 200, "No comment has this status.")
+	want(t, p.send(p.owner, "GET", commentsPath+"?page=9", nil), 200, "There is no page 9")
 
 	leads(t, p.moderate(1, "approve"), commentsPath+"?done=comment-approved&status=awaiting_review")
-	want(t, p.ask(p.owner, "GET", commentsPath+"?done=comment-approved&status=awaiting_review", nil), 200, "The comment is approved.", "1 comment")
-	want(t, p.ask(p.owner, "GET", commentsPath+"/2/deny", nil), 200, "Deny the comment of Ada Lovelace?", "<b>Bold</b>", "cannot be approved again")
+	want(t, p.send(p.owner, "GET", commentsPath+"?done=comment-approved&status=awaiting_review", nil), 200, "The comment is approved.", "1 comment")
+	want(t, p.send(p.owner, "GET", commentsPath+"/2/deny", nil), 200, "Deny the comment of Ada Lovelace?", "<b>Bold</b>", "cannot be approved again")
 	leads(t, p.moderate(2, "deny"), commentsPath+"?done=comment-denied&status=awaiting_review")
 	leads(t, p.moderate(3, "remove"), commentsPath+"?done=comment-removed&status=approved")
 
 	before := p.state()
 	want(t, p.moderate(2, "approve"), http.StatusUnprocessableEntity, "comment 2 has another status now")
-	want(t, p.ask(p.owner, "GET", commentsPath+"/2/remove", nil), 200, "Nothing can be changed")
+	want(t, p.send(p.owner, "GET", commentsPath+"/2/remove", nil), 200, "Nothing can be changed")
 	for _, path := range []string{"/99", "/0", "/x"} {
-		want(t, p.ask(p.owner, "GET", commentsPath+path+"/deny", nil), 404)
-		want(t, p.ask(p.owner, "POST", commentsPath+path+"/approve", url.Values{}), 404)
+		want(t, p.send(p.owner, "GET", commentsPath+path+"/deny", nil), 404)
+		want(t, p.send(p.owner, "POST", commentsPath+path+"/approve", url.Values{}), 404)
 	}
-	want(t, p.ask(p.owner, "GET", commentsPath+"?status=lost", nil), 422, "Status must be awaiting_review, approved, removed or denied")
-	want(t, p.ask(p.owner, "POST", commentsPath+"/review", url.Values{"review": {"maybe"}}), 422, "Review must be on or off")
-	want(t, p.ask(p.learner, "POST", commentsPath+"/3/approve", url.Values{}), 403)
+	want(t, p.send(p.owner, "GET", commentsPath+"?status=lost", nil), 422, "Status must be awaiting_review, approved, removed or denied")
+	want(t, p.send(p.owner, "POST", commentsPath+"/review", url.Values{"review": {"maybe"}}), 422, "Review must be on or off")
+	want(t, p.send(p.learner, "POST", commentsPath+"/3/approve", url.Values{}), 403)
 	p.untouched(before)
 
-	leads(t, p.ask(p.owner, "POST", commentsPath+"/review", url.Values{"review": {"on"}}), commentsPath+"?done=review-on")
-	want(t, p.ask(p.owner, "GET", commentsPath, nil), 200, "wait until you approve them")
+	leads(t, p.send(p.owner, "POST", commentsPath+"/review", url.Values{"review": {"on"}}), commentsPath+"?done=review-on")
+	want(t, p.send(p.owner, "GET", commentsPath, nil), 200, "wait until you approve them")
 }
 
 func TestCommentsInABrowser(t *testing.T) {

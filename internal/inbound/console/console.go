@@ -297,7 +297,7 @@ func (c *console) route(path string, actions map[string]action) http.HandlerFunc
 		if !access.May(v.Role, method+" "+path) {
 			return c.closed(w, r, v)
 		}
-		if asked, err := c.askIdentity(w, r, v, method+" "+path); asked || err != nil {
+		if redirected, err := c.confirmIdentity(w, r, v, method+" "+path); redirected || err != nil {
 			return err
 		}
 		if _, err := url.ParseQuery(r.URL.RawQuery); err != nil {

@@ -75,18 +75,18 @@ func TestWhoIsLetIn(t *testing.T) {
 		{"owner, key 99", p.owner, "POST", keysPath + "/99/revoke", 404, ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			w := p.ask(tc.session, tc.method, tc.path, nil)
+			w := p.send(tc.session, tc.method, tc.path, nil)
 			if got := w.Header().Get("Location"); w.Code != tc.status || got != tc.to {
 				t.Errorf("status %d to %q, want %d to %q", w.Code, got, tc.status, tc.to)
 			}
 		})
 	}
-	want(t, p.ask(p.learner, "GET", "/admin", nil), 403, "learner@example.com", "Sign out", `method="post" action="/secure/1/identity/sign_out"`)
-	want(t, p.ask(p.owner, "GET", "/admin", nil), 200, `method="post" action="/secure/1/identity/sign_out"`)
-	if got := p.ask(p.owner, "GET", path+"/disable", nil).Header().Get("Allow"); got != "POST" {
+	want(t, p.send(p.learner, "GET", "/admin", nil), 403, "learner@example.com", "Sign out", `method="post" action="/secure/1/identity/sign_out"`)
+	want(t, p.send(p.owner, "GET", "/admin", nil), 200, `method="post" action="/secure/1/identity/sign_out"`)
+	if got := p.send(p.owner, "GET", path+"/disable", nil).Header().Get("Allow"); got != "POST" {
 		t.Errorf("Allow is %q, want POST", got)
 	}
-	want(t, p.ask(p.owner, "GET", path, nil), 200, "Active")
+	want(t, p.send(p.owner, "GET", path, nil), 200, "Active")
 }
 
 // every calls do for each path and method of the console, with ids of an app, a key, a sale, a
@@ -94,11 +94,11 @@ func TestWhoIsLetIn(t *testing.T) {
 func (p *place) every(do func(method, path string)) {
 	p.t.Helper()
 	p.register("Ledger", "https://app.example.com/cb", "1")
-	p.ask(p.owner, "POST", keysPath, p.form(keysPath+"/new", "name", "Nightly", "permissions", "read"))
+	p.send(p.owner, "POST", keysPath, p.form(keysPath+"/new", "name", "Nightly", "permissions", "read"))
 	p.market()
 	p.sell(1, 11)
 	path, _ := p.hook()
-	p.ask(p.owner, "POST", path+"/test", p.form(path, "event", "Sale.created"))
+	p.send(p.owner, "POST", path+"/test", p.form(path, "event", "Sale.created"))
 	seen := 0
 	for path, methods := range console.Routes() {
 		for _, method := range methods {
@@ -160,10 +160,10 @@ func TestOwnersOnly(t *testing.T) {
 		if before.entries == 0 {
 			before = p.state()
 		}
-		if got := next(t, p.ask("", method, path, nil)); method == "GET" && got != path || !strings.HasPrefix(got, "/admin") {
+		if got := next(t, p.send("", method, path, nil)); method == "GET" && got != path || !strings.HasPrefix(got, "/admin") {
 			t.Errorf("%s %s leads to %q", method, path, got)
 		}
-		want(t, p.ask(p.learner, method, path, url.Values{"email": {"owner@example.com"}, "name": {"x"}, "permissions": {"read"}}), 403, "The console is for the school’s owners and staff")
+		want(t, p.send(p.learner, method, path, url.Values{"email": {"owner@example.com"}, "name": {"x"}, "permissions": {"read"}}), 403, "The console is for the school’s owners and staff")
 	})
 	p.untouched(before)
 }
@@ -182,7 +182,7 @@ func TestF9AnotherSchoolsOwner(t *testing.T) {
 		if before.entries == 0 {
 			before = p.state()
 		}
-		w := p.ask(foreign, method, path, url.Values{"email": {"learner@example.com"}, "keep": {"0"}, "name": {"x"}, "redirect_url": {"https://x.example.com/"}})
+		w := p.send(foreign, method, path, url.Values{"email": {"learner@example.com"}, "keep": {"0"}, "name": {"x"}, "redirect_url": {"https://x.example.com/"}})
 		if strings.Contains(path, "/1") {
 			want(t, w, 404, "Page not found")
 		}
@@ -193,12 +193,12 @@ func TestF9AnotherSchoolsOwner(t *testing.T) {
 		}
 	})
 	p.untouched(before)
-	want(t, p.ask(foreign, "POST", people, url.Values{"email": {"learner@example.com"}}), 422, "belongs to nobody in this school")
-	want(t, p.ask(p.owner, "GET", appsPath+"/1", nil), 200, "Ledger", "Active")
-	want(t, p.ask(p.owner, "GET", keysPath, nil), 200, "Nightly", "Revoke…")
+	want(t, p.send(foreign, "POST", people, url.Values{"email": {"learner@example.com"}}), 422, "belongs to nobody in this school")
+	want(t, p.send(p.owner, "GET", appsPath+"/1", nil), 200, "Ledger", "Active")
+	want(t, p.send(p.owner, "GET", keysPath, nil), 200, "Nightly", "Revoke…")
 }
 
-// B1, B2, B13: no page can be framed, loads anything foreign or is cached. The function ask
+// B1, B2, B13: no page can be framed, loads anything foreign or is cached. The function send
 // checks the headers in every response of the other tests; this test covers all pages,
 // including those that are rejected.
 func TestB1B2B13EveryPage(t *testing.T) {
@@ -206,22 +206,22 @@ func TestB1B2B13EveryPage(t *testing.T) {
 	pages := 0
 	p.every(func(method, path string) {
 		for _, session := range []string{"", "x", p.learner, p.owner} {
-			checkHeaders(t, method+" "+path, p.ask(session, "GET", path, nil))
-			checkHeaders(t, method+" "+path, p.ask(session, "PUT", path, nil))
+			checkHeaders(t, method+" "+path, p.send(session, "GET", path, nil))
+			checkHeaders(t, method+" "+path, p.send(session, "PUT", path, nil))
 			pages++
 		}
 	})
 	if pages < 80 {
 		t.Errorf("only %d pages were looked at", pages)
 	}
-	checkHeaders(t, "another site", p.ask(p.owner, "POST", appsPath, nil, "Sec-Fetch-Site", "cross-site"))
+	checkHeaders(t, "another site", p.send(p.owner, "POST", appsPath, nil, "Sec-Fetch-Site", "cross-site"))
 }
 
 func TestSignedOutForAWhile(t *testing.T) {
 	p := open(t, site)
 	p.clock.Pass(access.SessionIdle)
-	leads(t, p.ask(p.owner, "GET", keysPath, nil), signIn+url.QueryEscape(keysPath))
-	w := p.ask(p.owner, "GET", keysPath, nil, "HX-Request", "true")
+	leads(t, p.send(p.owner, "GET", keysPath, nil), signIn+url.QueryEscape(keysPath))
+	w := p.send(p.owner, "GET", keysPath, nil, "HX-Request", "true")
 	if got := w.Header().Get("Hx-Redirect"); w.Code != 200 || got != signIn+url.QueryEscape(keysPath) {
 		t.Errorf("htmx is led to %q", got)
 	}
@@ -230,7 +230,7 @@ func TestSignedOutForAWhile(t *testing.T) {
 func TestFirstRoom(t *testing.T) {
 	p := open(t, site)
 	p.register("Ledger", "https://app.example.com/cb", "1")
-	w := p.ask(p.owner, "GET", "/admin", nil)
+	w := p.send(p.owner, "GET", "/admin", nil)
 	want(t, w, 200, "Northwind Academy", "School 1", "owner@example.com", "Four steps to get started",
 		"http://api.example.com", "http://school.example.com/secure/1/identity/oauth_provider/authorize",
 		"http://api.example.com/v1/current_user/oauth2/token", "http://api.example.com/v2/current_user/oauth2/token", `href="/docs"`,
@@ -255,22 +255,22 @@ func TestB6FormsOfOtherSites(t *testing.T) {
 			{"Origin", "null"},
 		} {
 			form := url.Values{"name": {"Evil"}, "redirect_url": {"https://evil.example.com/"}, "version": {"1"}, "keep": {"0"}, "permissions": {"read"}, "email": {"owner@example.com"}}
-			want(t, p.ask(p.owner, "POST", to, form, header...), 403, "another site")
+			want(t, p.send(p.owner, "POST", to, form, header...), 403, "another site")
 		}
 	})
 	p.untouched(before)
 	path := appsPath + "/1"
-	want(t, p.ask(p.owner, "GET", path, nil), 200, "Ledger", "Active")
-	w := p.ask(p.owner, "POST", path+"/disable", url.Values{}, "Sec-Fetch-Site", "same-origin")
+	want(t, p.send(p.owner, "GET", path, nil), 200, "Ledger", "Active")
+	w := p.send(p.owner, "POST", path+"/disable", url.Values{}, "Sec-Fetch-Site", "same-origin")
 	leads(t, w, path+"?done=disabled")
-	w = p.ask(p.owner, "POST", path+"/enable", url.Values{}, "Origin", "http://example.com") // the recorder's host
+	w = p.send(p.owner, "POST", path+"/enable", url.Values{}, "Origin", "http://example.com") // the recorder's host
 	leads(t, w, path+"?done=enabled")
 }
 
 func TestLargeAndBrokenForms(t *testing.T) {
 	p := open(t, site)
-	want(t, p.ask(p.owner, "POST", appsPath, url.Values{"name": {strings.Repeat("x", 70<<10)}}), 413, "The form is larger than 64 kilobytes", `href="`+appsPath+`/new?done=too-large"`)
-	r := p.ask(p.owner, "POST", keysPath, nil, "Content-Type", "application/x-www-form-urlencoded")
+	want(t, p.send(p.owner, "POST", appsPath, url.Values{"name": {strings.Repeat("x", 70<<10)}}), 413, "The form is larger than 64 kilobytes", `href="`+appsPath+`/new?done=too-large"`)
+	r := p.send(p.owner, "POST", keysPath, nil, "Content-Type", "application/x-www-form-urlencoded")
 	want(t, r, 422, "Name must be 1 to 100 characters long")
 }
 
@@ -280,7 +280,7 @@ func TestBrokenQueries(t *testing.T) {
 	p := open(t, site)
 	p.every(func(method, path string) {
 		for _, query := range []string{"from=%zz", "%=1", "state=a%f", "user_id=1;from=2026-01-01"} {
-			want(t, p.ask(p.owner, method, path+"?"+query, url.Values{}), 422, "a percent sign must be followed by two hexadecimal digits")
+			want(t, p.send(p.owner, method, path+"?"+query, url.Values{}), 422, "a percent sign must be followed by two hexadecimal digits")
 		}
 	})
 }
@@ -290,7 +290,7 @@ func TestStoreThatIsGone(t *testing.T) {
 	if err := p.store.Close(); err != nil {
 		t.Fatal(err)
 	}
-	w := p.ask(p.owner, "GET", "/admin", nil)
+	w := p.send(p.owner, "GET", "/admin", nil)
 	if w.Code != 500 && w.Code != 503 {
 		t.Errorf("status %d", w.Code)
 	}
@@ -304,22 +304,22 @@ func TestNoSecretIsKept(t *testing.T) {
 	p := open(t, site)
 	var secrets []string
 	_, id, appSecret := p.register("Ledger", "https://app.example.com/cb", "1")
-	w := p.ask(p.owner, "POST", appsPath+"/1/rotate", p.form(appsPath+"/1", "keep", "1h"))
+	w := p.send(p.owner, "POST", appsPath+"/1/rotate", p.form(appsPath+"/1", "keep", "1h"))
 	secrets = append(secrets, appSecret, secret.FindString(w.Body.String()))
-	w = p.ask(p.owner, "POST", keysPath, p.form(keysPath+"/new", "name", "Report", "permissions", "read"))
+	w = p.send(p.owner, "POST", keysPath, p.form(keysPath+"/new", "name", "Report", "permissions", "read"))
 	secrets = append(secrets, key.FindString(w.Body.String()))
 	hook, signing := p.hook()
-	w = p.ask(p.owner, "POST", hook+"/rotate", p.form(hook+"/rotate"))
+	w = p.send(p.owner, "POST", hook+"/rotate", p.form(hook+"/rotate"))
 	secrets = append(secrets, signing, signs.FindString(w.Body.String()))
 	form := p.form(people, "email", "learner@example.com")
-	w = p.ask(p.owner, "POST", people, form)
+	w = p.send(p.owner, "POST", people, form)
 	secrets = append(secrets, link.FindString(w.Body.String()), p.owner)
-	leads(t, p.ask(p.owner, "POST", people, form), people+"?done=linked")
+	leads(t, p.send(p.owner, "POST", people, form), people+"?done=linked")
 
 	var after bytes.Buffer
 	for path, methods := range console.Routes() {
 		if slices.Contains(methods, "GET") {
-			w := p.ask(p.owner, "GET", addresses.Replace(path), nil)
+			w := p.send(p.owner, "GET", addresses.Replace(path), nil)
 			after.Write(w.Body.Bytes())
 			fmt.Fprintln(&after, w.Header())
 		}
@@ -327,7 +327,7 @@ func TestNoSecretIsKept(t *testing.T) {
 	if err := p.store.Close(); err != nil { // and with it the write-ahead log
 		t.Fatal(err)
 	}
-	p.ask(p.owner, "POST", keysPath, url.Values{"name": {"x"}}) // so that something is logged
+	p.send(p.owner, "POST", keysPath, url.Values{"name": {"x"}}) // so that something is logged
 	if p.log.Len() == 0 {
 		t.Error("nothing is in the log")
 	}
@@ -358,7 +358,7 @@ func TestNoSecretIsKept(t *testing.T) {
 func TestTheJournalNamesTheOwner(t *testing.T) {
 	p := open(t, site)
 	p.register("Ledger", "https://app.example.com/cb", "1")
-	p.ask(p.owner, "POST", keysPath, p.form(keysPath+"/new", "name", "Report", "permissions", "read"))
+	p.send(p.owner, "POST", keysPath, p.form(keysPath+"/new", "name", "Report", "permissions", "read"))
 	if actors := p.actors(); actors["user:1"] < 2 {
 		t.Errorf("the journal has %v, want entries of user:1", actors)
 	}
@@ -380,14 +380,14 @@ func TestDaysOfTheSchool(t *testing.T) {
 	for _, tc := range []struct{ query, sales string }{ // clocks there jumped from midnight to one
 		{"from=2018-11-04&until=2018-11-04", "3 2"}, {"until=2018-11-03", "1"}, {"from=2018-11-05", "4"},
 	} {
-		if got := salesOn(p.ask(p.owner, "GET", transactions+"?"+tc.query, nil)); got != tc.sales {
+		if got := salesOn(p.send(p.owner, "GET", transactions+"?"+tc.query, nil)); got != tc.sales {
 			t.Errorf("%s has the sales %s, want %s", tc.query, got, tc.sales)
 		}
 	}
-	want(t, p.ask(p.owner, "GET", transactions, nil), http.StatusOK, "Times are in America/Sao_Paulo.",
+	want(t, p.send(p.owner, "GET", transactions, nil), http.StatusOK, "Times are in America/Sao_Paulo.",
 		`<time datetime="2018-11-04T02:59:59Z">`, "3 Nov 2018 23:59", "4 Nov 2018 01:00")
-	want(t, p.ask(p.owner, "GET", "/admin/sales/2", nil), http.StatusOK, "4 Nov 2018, 01:00 UTC-02")
-	want(t, p.ask(p.owner, "GET", "/admin", nil), http.StatusOK, "Time zone", "America/Sao_Paulo")
+	want(t, p.send(p.owner, "GET", "/admin/sales/2", nil), http.StatusOK, "4 Nov 2018, 01:00 UTC-02")
+	want(t, p.send(p.owner, "GET", "/admin", nil), http.StatusOK, "Time zone", "America/Sao_Paulo")
 }
 
 func TestTimesAreUTC(t *testing.T) {
@@ -399,5 +399,5 @@ func TestTimesAreUTC(t *testing.T) {
 	}
 	p.owner = session
 	path, _, _ := p.register("Ledger", "https://app.example.com/cb", "1")
-	want(t, p.ask(p.owner, "GET", path, nil), http.StatusOK, `<time datetime="2026-03-15T02:30:00Z">`, "15 Mar 2026, 02:30 UTC")
+	want(t, p.send(p.owner, "GET", path, nil), http.StatusOK, `<time datetime="2026-03-15T02:30:00Z">`, "15 Mar 2026, 02:30 UTC")
 }

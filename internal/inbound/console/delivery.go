@@ -36,8 +36,8 @@ type deliveryPage struct {
 type try struct {
 	lyceum.Attempt
 
-	Answer string // the status code with its text
-	Class  string
+	StatusText string // the status code with its text
+	Class      string
 }
 
 func deliveryPath(hook lyceum.WebhookID, id lyceum.WebhookEventID) string {
@@ -132,9 +132,9 @@ func pretty(body []byte) string {
 }
 
 func tryOf(a lyceum.Attempt) try {
-	t := try{Attempt: a, Answer: "No response", Class: "badge-bad"}
+	t := try{Attempt: a, StatusText: "No response", Class: "badge-bad"}
 	if a.Status.Present {
-		t.Answer = strings.TrimSpace(strconv.Itoa(int(a.Status.Value)) + " " + http.StatusText(int(a.Status.Value)))
+		t.StatusText = strings.TrimSpace(strconv.Itoa(int(a.Status.Value)) + " " + http.StatusText(int(a.Status.Value)))
 		if a.Status.Value >= 200 && a.Status.Value <= 299 {
 			t.Class = "badge-on"
 		}

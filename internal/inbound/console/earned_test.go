@@ -39,37 +39,37 @@ func (p *place) earnings() {
 
 func TestEarned(t *testing.T) {
 	p := open(t, site)
-	want(t, p.ask(p.owner, "GET", "/admin", nil), 200, "Four steps to get started", "Bring in your sales", "Connect a program", "Set up something to sell", "Invite your staff")
+	want(t, p.send(p.owner, "GET", "/admin", nil), 200, "Four steps to get started", "Bring in your sales", "Connect a program", "Set up something to sell", "Invite your staff")
 	p.earnings()
-	w := p.ask(p.owner, "GET", "/admin", nil)
+	w := p.send(p.owner, "GET", "/admin", nil)
 	want(t, w, 200, "Last 30 days in EUR", `href="/admin?currency=USD"`, byCourse, "Best courses", "Pottery", "Best affiliates", "Affiliate 7", "Newest sales", "Ada Lovelace", "Show the figures", "refunded</title>",
 		`href="/admin/transactions?course_id=1&amp;from=`, `href="/admin/transactions?affiliate_id=7&amp;from=`, "All transactions", "100% less than yesterday ($4.36).", " from 1 sale, ", " from 2 sales, ")
-	want(t, p.ask(p.owner, "GET", "/admin?currency=USD", nil), 200, "Last 30 days in USD")
-	want(t, p.ask(p.owner, "GET", "/admin?currency=XXX", nil), 200, "Last 30 days in EUR")
+	want(t, p.send(p.owner, "GET", "/admin?currency=USD", nil), 200, "Last 30 days in USD")
+	want(t, p.send(p.owner, "GET", "/admin?currency=XXX", nil), 200, "Last 30 days in EUR")
 
-	w = p.ask(p.owner, "GET", strings.ReplaceAll(byCourse, "&amp;", "&"), nil)
+	w = p.send(p.owner, "GET", strings.ReplaceAll(byCourse, "&amp;", "&"), nil)
 	want(t, w, 200, "By Course", "Pottery", "Export CSV", "1\u00a0Feb\u00a02026 to 28\u00a0Feb\u00a02026", `/admin/reports/sales.csv?by=course&amp;from=2026-03-01&amp;until=2026-03-31`)
-	want(t, p.ask(p.owner, "GET", "/admin/reports/sales?by=&from=&until=2026-04-10", nil), 200, "1\u00a0Apr\u00a02026 to 10\u00a0Apr\u00a02026")
-	want(t, p.ask(p.owner, "GET", "/admin/reports/sales?by=hour", nil), 422, "By must be day or week or month")
-	want(t, p.ask(p.owner, "GET", "/admin/reports/sales?from=2026-04-02&until=2026-04-01", nil), 422, "Until must not be before from, which is 2026-04-02")
-	w = p.ask(p.owner, "GET", "/admin/reports/sales?by=course&from=2026-03-01&until=2026-03-31&affiliate_id=7&is_chargeback=false", nil)
+	want(t, p.send(p.owner, "GET", "/admin/reports/sales?by=&from=&until=2026-04-10", nil), 200, "1\u00a0Apr\u00a02026 to 10\u00a0Apr\u00a02026")
+	want(t, p.send(p.owner, "GET", "/admin/reports/sales?by=hour", nil), 422, "By must be day or week or month")
+	want(t, p.send(p.owner, "GET", "/admin/reports/sales?from=2026-04-02&until=2026-04-01", nil), 422, "Until must not be before from, which is 2026-04-02")
+	w = p.send(p.owner, "GET", "/admin/reports/sales?by=course&from=2026-03-01&until=2026-03-31&affiliate_id=7&is_chargeback=false", nil)
 	want(t, w, 200, "Affiliate: 7", `href="/admin/reports/sales?by=course&amp;from=2026-03-01&amp;is_chargeback=false&amp;until=2026-03-31"`,
 		"Chargeback: no", `<input type="hidden" name="affiliate_id" value="7">`, `href="/admin/transactions?affiliate_id=7&amp;course_id=1&amp;from=2026-03-01&amp;is_chargeback=false&amp;until=2026-03-31"`,
 		`/admin/reports/sales.csv?affiliate_id=7&amp;`, "revenue from", "Compared with $0.00 for the period before.")
-	want(t, p.ask(p.owner, "GET", "/admin/reports/sales?by=coupon&from=2026-03-01&until=2026-03-31&affiliate_id=8", nil), 200, "Affiliate: 8", "$0.00 revenue from 0 sales")
-	want(t, p.ask(p.owner, "GET", "/admin/reports/sales?by=coupon&from=2026-03-01&until=2026-03-31", nil), 200, "No coupon")
-	want(t, p.ask(p.owner, "GET", "/admin/reports/sales?by=week&from=2026-03-02&until=2026-03-08", nil), 200, `href="/admin/transactions?from=2026-03-02&amp;until=2026-03-08"`)
-	want(t, p.ask(p.owner, "GET", "/admin/reports/sales?affiliate_id=x", nil), 422, "Affiliate must be")
-	w = p.ask(p.owner, "GET", "/admin/reports/sales.csv?by=course&from=2026-03-01&until=2026-03-31", nil)
+	want(t, p.send(p.owner, "GET", "/admin/reports/sales?by=coupon&from=2026-03-01&until=2026-03-31&affiliate_id=8", nil), 200, "Affiliate: 8", "$0.00 revenue from 0 sales")
+	want(t, p.send(p.owner, "GET", "/admin/reports/sales?by=coupon&from=2026-03-01&until=2026-03-31", nil), 200, "No coupon")
+	want(t, p.send(p.owner, "GET", "/admin/reports/sales?by=week&from=2026-03-02&until=2026-03-08", nil), 200, `href="/admin/transactions?from=2026-03-02&amp;until=2026-03-08"`)
+	want(t, p.send(p.owner, "GET", "/admin/reports/sales?affiliate_id=x", nil), 422, "Affiliate must be")
+	w = p.send(p.owner, "GET", "/admin/reports/sales.csv?by=course&from=2026-03-01&until=2026-03-31", nil)
 	if w.Code != http.StatusOK || !strings.HasPrefix(w.Body.String(), "from,until,type,id,name,currency,sales_count,") || !strings.Contains(w.Body.String(), ",1,Pottery,EUR,") ||
 		w.Header().Get("Content-Disposition") != `attachment; filename="sales-2026-03-01-2026-03-31.csv"` {
 		t.Errorf("%d %v\n%s", w.Code, w.Header(), w.Body)
 	}
-	leads(t, p.ask(p.owner, "GET", "/admin/reports/sales.csv?by=hour", nil), "/admin/reports/sales?by=hour")
+	leads(t, p.send(p.owner, "GET", "/admin/reports/sales.csv?by=hour", nil), "/admin/reports/sales?by=hour")
 
 	p.clock.Pass(40 * 24 * time.Hour)
 	p.session()
-	want(t, p.ask(p.owner, "GET", "/admin", nil), 200, "The newest sale is from April 2026", `href="/admin/reports/sales?by=course&amp;from=2026-04-01&amp;until=2026-04-30"`)
+	want(t, p.send(p.owner, "GET", "/admin", nil), 200, "The newest sale is from April 2026", `href="/admin/reports/sales?by=course&amp;from=2026-04-01&amp;until=2026-04-30"`)
 }
 
 func TestEarnedInABrowser(t *testing.T) {

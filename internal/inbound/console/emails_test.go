@@ -39,11 +39,11 @@ func TestEmails(t *testing.T) {
 	})
 	const path = emailsPath + "/account_changed"
 	post := func(do, subject, body string) *httptest.ResponseRecorder {
-		return p.ask(p.owner, "POST", path, url.Values{"do": {do}, "subject": {subject}, "body": {body}})
+		return p.send(p.owner, "POST", path, url.Values{"do": {do}, "subject": {subject}, "body": {body}})
 	}
-	want(t, p.ask(p.owner, "GET", emailsPath, nil), 200, "Account changed by the school", "Standard")
-	want(t, p.ask(p.owner, "GET", path, nil), 200, "Your account at {{ school.name }}", "{{ changed }}", "Send to the owner")
-	want(t, p.ask(p.owner, "GET", emailsPath+"/welcome", nil), 404)
+	want(t, p.send(p.owner, "GET", emailsPath, nil), 200, "Account changed by the school", "Standard")
+	want(t, p.send(p.owner, "GET", path, nil), 200, "Your account at {{ school.name }}", "{{ changed }}", "Send to the owner")
+	want(t, p.send(p.owner, "GET", emailsPath+"/welcome", nil), 404)
 
 	want(t, post("preview", "About {{ school.name }}", "1 <b>\r\n{{ changed }}"), 200, "<h2 id=\"preview\">Preview</h2>", "About My school", "1 &lt;b&gt;\npassword</pre>")
 	want(t, post("preview", "{{ nothing }}", "{% if %}"), 422, "2 fields need correction", "Subject is not a valid template: line 1: undefined variable", "Text is not a valid template", "{% if %}</textarea>")
@@ -54,13 +54,13 @@ func TestEmails(t *testing.T) {
 	}
 	down = errors.New("gone")
 	want(t, post("test", "About", "{{ changed }}"), 503)
-	want(t, p.ask(p.owner, "GET", emailsPath, nil), 200, "Standard")
+	want(t, p.send(p.owner, "GET", emailsPath, nil), 200, "Standard")
 
 	leads(t, post("save", "About", "Mine: {{ changed }}"), path+"?done=changed")
-	want(t, p.ask(p.owner, "GET", path+"?done=changed", nil), 200, "The changes are saved.", "Mine: {{ changed }}", "Go back to the standard text")
-	want(t, p.ask(p.owner, "GET", emailsPath, nil), 200, "Your own")
+	want(t, p.send(p.owner, "GET", path+"?done=changed", nil), 200, "The changes are saved.", "Mine: {{ changed }}", "Go back to the standard text")
+	want(t, p.send(p.owner, "GET", emailsPath, nil), 200, "Your own")
 	leads(t, post("standard", "", ""), path+"?done=email-standard")
-	want(t, p.ask(p.owner, "GET", path+"?done=email-standard", nil), 200, "The email has the standard text again.", "Your account at {{ school.name }}")
+	want(t, p.send(p.owner, "GET", path+"?done=email-standard", nil), 200, "The email has the standard text again.", "Your account at {{ school.name }}")
 }
 
 // An owner turns on an email that is off by default, and turns it off again. Emails about
@@ -69,16 +69,16 @@ func TestEmailSwitches(t *testing.T) {
 	p := open(t, site)
 	const path = emailsPath + "/receipt"
 	post := func(path, do string) *httptest.ResponseRecorder {
-		return p.ask(p.owner, "POST", path, url.Values{"do": {do}})
+		return p.send(p.owner, "POST", path, url.Values{"do": {do}})
 	}
-	want(t, p.ask(p.owner, "GET", emailsPath, nil), 200, "Receipt", "Payment failed", "Access ended", "Order not finished", ">Always<", ">Off<")
-	want(t, p.ask(p.owner, "GET", path, nil), 200, "This email is not sent.", "{{ payment.total }}", "$23.79")
+	want(t, p.send(p.owner, "GET", emailsPath, nil), 200, "Receipt", "Payment failed", "Access ended", "Order not finished", ">Always<", ">Off<")
+	want(t, p.send(p.owner, "GET", path, nil), 200, "This email is not sent.", "{{ payment.total }}", "$23.79")
 	leads(t, post(path, "on"), path+"?done=changed")
-	want(t, p.ask(p.owner, "GET", path+"?done=changed", nil), 200, "The changes are saved.", "This email is sent.")
-	want(t, p.ask(p.owner, "GET", emailsPath, nil), 200, ">On<", "Standard")
+	want(t, p.send(p.owner, "GET", path+"?done=changed", nil), 200, "The changes are saved.", "This email is sent.")
+	want(t, p.send(p.owner, "GET", emailsPath, nil), 200, ">On<", "Standard")
 	leads(t, post(path, "off"), path+"?done=changed")
-	want(t, p.ask(p.owner, "GET", path, nil), 200, "This email is not sent.")
-	if page := p.ask(p.owner, "GET", emailsPath+"/set_password", nil); strings.Contains(page.Body.String(), "Sending") {
+	want(t, p.send(p.owner, "GET", path, nil), 200, "This email is not sent.")
+	if page := p.send(p.owner, "GET", emailsPath+"/set_password", nil); strings.Contains(page.Body.String(), "Sending") {
 		t.Error("an email that is always sent has a switch")
 	}
 	want(t, post(emailsPath+"/set_password", "off"), 422, "must be true: the email set_password is about an account, and always sent", "Your password at {{ school.name }}")
@@ -87,29 +87,29 @@ func TestEmailSwitches(t *testing.T) {
 func TestTemplateSecrets(t *testing.T) {
 	p := open(t, site)
 	keep := func(name, secret string) *httptest.ResponseRecorder {
-		return p.ask(p.owner, "POST", emailsPath+"/secrets", url.Values{"name": {name}, "secret": {secret}})
+		return p.send(p.owner, "POST", emailsPath+"/secrets", url.Values{"name": {name}, "secret": {secret}})
 	}
-	want(t, p.ask(p.owner, "GET", emailsPath, nil), 200, "This server has no mail server")
+	want(t, p.send(p.owner, "GET", emailsPath, nil), 200, "This server has no mail server")
 	want(t, keep("Chat", ""), 422, "Name must be 1 to 40 lower-case letters")
 	want(t, keep("chat", ""), 422, "Secret must have 1 to 512 bytes")
 	leads(t, keep("chat", "unspeakable"), emailsPath+"?done=secret-added")
 	leads(t, keep("chat", "unspeakable too"), emailsPath+"?done=secret-changed")
-	page := p.ask(p.owner, "GET", emailsPath+"?done=secret-changed", nil)
+	page := p.send(p.owner, "GET", emailsPath+"?done=secret-changed", nil)
 	want(t, page, 200, "The secret is replaced.", "secrets.chat")
 	if strings.Contains(page.Body.String()+p.log.String(), "unspeakable") {
 		t.Error("the secret is shown")
 	}
 	const email = emailsPath + "/email_changed"
-	leads(t, p.ask(p.owner, "POST", email, url.Values{"do": {"save"}, "subject": {"s"}, "body": {"{{ 'x' | hmac_sha256: secrets.chat }}"}}), email+"?done=changed")
-	want(t, p.ask(p.owner, "POST", emailsPath+"/secrets/1/delete", url.Values{}), 409, "signs with this secret; change the email first")
-	leads(t, p.ask(p.owner, "POST", email, url.Values{"do": {"standard"}}), email+"?done=email-standard")
-	leads(t, p.ask(p.owner, "POST", emailsPath+"/secrets/1/delete", url.Values{}), emailsPath+"?done=secret-deleted")
-	want(t, p.ask(p.owner, "POST", emailsPath+"/secrets/01/delete", url.Values{}), 404)
+	leads(t, p.send(p.owner, "POST", email, url.Values{"do": {"save"}, "subject": {"s"}, "body": {"{{ 'x' | hmac_sha256: secrets.chat }}"}}), email+"?done=changed")
+	want(t, p.send(p.owner, "POST", emailsPath+"/secrets/1/delete", url.Values{}), 409, "signs with this secret; change the email first")
+	leads(t, p.send(p.owner, "POST", email, url.Values{"do": {"standard"}}), email+"?done=email-standard")
+	leads(t, p.send(p.owner, "POST", emailsPath+"/secrets/1/delete", url.Values{}), emailsPath+"?done=secret-deleted")
+	want(t, p.send(p.owner, "POST", emailsPath+"/secrets/01/delete", url.Values{}), 404)
 }
 
 func TestEmailPagesInABrowser(t *testing.T) {
 	w, p := show(t)
-	p.ask(p.owner, "POST", emailsPath+"/secrets", url.Values{"name": {"chat"}, "secret": {"s"}})
+	p.send(p.owner, "POST", emailsPath+"/secrets", url.Values{"name": {"chat"}, "secret": {"s"}})
 	p.session()
 	webtest.Cookie(t, w.tab, w.at, "lyceum", p.owner)
 	w.tour([]string{emailsPath, emailsPath + "/receipt"})

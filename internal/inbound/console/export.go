@@ -34,13 +34,13 @@ const exportNames = "transaction_id,sale_id,created_at,buyer_name,buyer_email,pr
 func (c *console) exportSales(w http.ResponseWriter, r *http.Request, v *visit) error {
 	f := &form{Values: map[string]string{}}
 	f.keep(r.URL.Query().Get, filterFields...)
-	asked, wrong := readFilter(f, v.zone)
+	query, wrong := readFilter(f, v.zone)
 	if len(wrong) > 0 || f.named() { // the page shows what is wrong, or asks which one is meant
 		http.Redirect(w, r, listAddress(r.URL.Query()), http.StatusSeeOther)
 		return nil
 	}
 	var ids []lyceum.TransactionID
-	err := c.Sales.Each(r.Context(), v.by(), asked.Filter, lyceum.NewestFirst, func(t *lyceum.Transaction) error {
+	err := c.Sales.Each(r.Context(), v.by(), query.Filter, lyceum.NewestFirst, func(t *lyceum.Transaction) error {
 		ids = append(ids, t.ID)
 		return nil
 	})
@@ -54,7 +54,7 @@ func (c *console) exportSales(w http.ResponseWriter, r *http.Request, v *visit) 
 	}
 	header := w.Header()
 	header.Set("Content-Type", "text/csv; charset=utf-8")
-	header.Set("Content-Disposition", `attachment; filename="`+exportName(&asked)+`"`)
+	header.Set("Content-Disposition", `attachment; filename="`+exportName(&query)+`"`)
 	// The file may take longer than a page. It ends when the client disconnects or stops
 	// reading.
 	ctx := context.WithoutCancel(r.Context())

@@ -47,15 +47,15 @@ func (p *place) busyMonth() {
 func TestChips(t *testing.T) {
 	p := open(t, site)
 	p.busyMonth()
-	w := p.ask(p.owner, "GET", transactions+"?user_id=11", nil)
+	w := p.send(p.owner, "GET", transactions+"?user_id=11", nil)
 	want(t, w, 200, `<a class="chip" href="/admin/transactions?from=2026-03-01&amp;until=2026-03-31&amp;user_id=11">This month</a>`,
 		`<a class="chip" href="/admin/transactions?from=2026-02-01&amp;until=2026-02-28&amp;user_id=11">Last month</a>`,
 		`<summary class="chip chip-on" id="chip-buyer"><span><bdi>Buyer: Ada Lovelace</bdi></span></summary>`, `<a class="plain" href="/admin/transactions">Remove`)
-	w = p.ask(p.owner, "GET", transactions+"?from=2026-02-01&until=2026-02-28&course_id=1&is_chargeback=false", nil)
+	w = p.send(p.owner, "GET", transactions+"?from=2026-02-01&until=2026-02-28&course_id=1&is_chargeback=false", nil)
 	want(t, w, 200, "1 transaction", `<a class="chip" href="/admin/transactions?course_id=1&amp;is_chargeback=false" aria-current="true">Last month</a>`,
 		`<summary class="chip" id="chip-days"><span>Days</span></summary>`, `id="chip-product"><span><bdi>Course: Pottery</bdi>`, `id="chip-state"><span><bdi>Chargeback: no</bdi>`)
-	want(t, p.ask(p.owner, "GET", transactions+"?from=2026-03-02", nil), 200, `<summary class="chip chip-on" id="chip-days"><span><bdi>From: 2026-03-02</bdi>`)
-	w = p.ask(p.owner, "GET", transactions+"?from=March&course_id=2", nil)
+	want(t, p.send(p.owner, "GET", transactions+"?from=2026-03-02", nil), 200, `<summary class="chip chip-on" id="chip-days"><span><bdi>From: 2026-03-02</bdi>`)
+	w = p.send(p.owner, "GET", transactions+"?from=March&course_id=2", nil)
 	want(t, w, 422, `<details class="chip-group" name="filter" open>`, `id="chip-product"><span><bdi>Course: Glass</bdi>`)
 	if strings.Contains(w.Body.String(), "Export CSV") {
 		t.Error("what cannot be shown can be exported")
@@ -82,12 +82,12 @@ func TestTotalsAndExport(t *testing.T) {
 		{"is_chargeback=true", []string{"$19.99 gross, $34.99 chargebacks with their fees, −$15.00 net (1 paid)"}, "4"},
 		{"affiliate_id=7", []string{"€5.00 gross, €0.50 fees, €4.50 net", `href="/admin/reports/sales?affiliate_id=7&amp;by=month"`}, "3"},
 	} {
-		w := p.ask(p.owner, "GET", transactions+"?"+tc.query, nil)
+		w := p.send(p.owner, "GET", transactions+"?"+tc.query, nil)
 		want(t, w, 200, tc.totals...)
 		if got := salesOn(w); got != tc.ids {
 			t.Errorf("%s shows %s, want %s", tc.query, got, tc.ids)
 		}
-		w = p.ask(p.owner, "GET", export+"?"+tc.query, nil)
+		w = p.send(p.owner, "GET", export+"?"+tc.query, nil)
 		want(t, w, 200)
 		lines, err := csv.NewReader(w.Body).ReadAll()
 		if err != nil {
@@ -101,7 +101,7 @@ func TestTotalsAndExport(t *testing.T) {
 			t.Errorf("%s exports %s, want %s", tc.query, got, tc.ids)
 		}
 	}
-	w := p.ask(p.owner, "GET", export+"?from=2026-03-01&until=2026-03-31", nil)
+	w := p.send(p.owner, "GET", export+"?from=2026-03-01&until=2026-03-31", nil)
 	want(t, w, 200, "transaction_id,sale_id,created_at,buyer_name,buyer_email,product,pricing_plan,state,paid,currency,price,tax,refunded",
 		`3,3,2026-03-01T00:00:00Z,Ada Lovelace,ada@example.com,Pottery,Pottery club,Paid,true,EUR,5.00,0.00,0.00,,,"Clay, Weekly",0.50,,0.00,0.00,ch_77,5.45,`,
 		`2,2,2026-03-01T00:00:00Z,"'=1+1",grace@example.com,Pottery,Pottery in full,Partly refunded,true,USD,19.99,1.00,4.76,2026-03-31T23:59:59Z,`)
@@ -118,11 +118,11 @@ func TestExportRefuses(t *testing.T) {
 		"user_id=ada&page=2": "user_id=ada", "from=March": "from=March", "is_chargeback=maybe": "is_chargeback=maybe",
 		"from=2026-03-02&until=2026-03-01": "from=2026-03-02&until=2026-03-01",
 	} {
-		leads(t, p.ask(p.owner, "GET", export+"?"+query, nil), transactions+"?"+to)
+		leads(t, p.send(p.owner, "GET", export+"?"+query, nil), transactions+"?"+to)
 	}
 	for role, exports := range map[lyceum.StaffRole]bool{lyceum.BookkeeperRole: true, lyceum.ManagerRole: true, lyceum.SupportRole: false} {
 		session, _ := p.hire("the-"+string(role)+"@example.com", role)
-		w := p.ask(session, "GET", transactions, nil)
+		w := p.send(session, "GET", transactions, nil)
 		want(t, w, 200, "5 transactions")
 		if got := strings.Contains(w.Body.String(), "Export CSV"); got != exports {
 			t.Errorf("%s is offered the file: %t", role, got)
@@ -130,11 +130,11 @@ func TestExportRefuses(t *testing.T) {
 		if got := strings.Contains(w.Body.String(), " gross"); got != exports {
 			t.Errorf("%s sees totals: %t", role, got)
 		}
-		want(t, p.ask(session, "GET", export, nil), map[bool]int{true: 200, false: 403}[exports])
+		want(t, p.send(session, "GET", export, nil), map[bool]int{true: 200, false: 403}[exports])
 	}
 	p.addSchool("Another")
 	theirs := p.signIn(2, "other@example.com", lyceum.Owner)
-	if w := p.ask(theirs, "GET", export, nil); strings.Count(w.Body.String(), "\n") != 1 {
+	if w := p.send(theirs, "GET", export, nil); strings.Count(w.Body.String(), "\n") != 1 {
 		t.Errorf("another school's file has %s", w.Body)
 	}
 }

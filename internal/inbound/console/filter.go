@@ -17,8 +17,8 @@ var filterFields = slices.Clip(append(wire.SalesFilterNames(), "from", "until"))
 // yesNo are the values of a yes/no field of the filter, with their labels.
 var yesNo = map[string]string{"true": "yes", "false": "no"}
 
-// salesAsked is the parsed filter of a list of transactions.
-type salesAsked struct {
+// salesQuery is the parsed filter of a list of transactions.
+type salesQuery struct {
 	Filter      lyceum.TransactionFilter
 	From, Until lyceum.Opt[lyceum.Day] // the days of Filter.Created
 	Page        lyceum.Page
@@ -32,7 +32,7 @@ type reading struct {
 }
 
 // readFilter parses the filter of a list of transactions.
-func readFilter(f *form, zone *time.Location) (salesAsked, []lyceum.FieldError) {
+func readFilter(f *form, zone *time.Location) (salesQuery, []lyceum.FieldError) {
 	r := &reading{form: f, zone: zone}
 	given := url.Values{}
 	for _, name := range wire.SalesFilterNames() {
@@ -44,13 +44,13 @@ func readFilter(f *form, zone *time.Location) (salesAsked, []lyceum.FieldError) 
 	if err != nil {
 		r.wrong = append(r.wrong, lyceum.Public(err).Fields...)
 	}
-	asked := salesAsked{Filter: filter, Page: lyceum.Page{Number: 1, Size: pageSize}}
-	asked.From, asked.Until = r.span()
-	asked.Filter.Created = lyceum.Days(asked.From, asked.Until, r.zone)
+	query := salesQuery{Filter: filter, Page: lyceum.Page{Number: 1, Size: pageSize}}
+	query.From, query.Until = r.span()
+	query.Filter.Created = lyceum.Days(query.From, query.Until, r.zone)
 	if number := id[int32](r, "page"); number.Present {
-		asked.Page.Number = number.Value
+		query.Page.Number = number.Value
 	}
-	return asked, r.wrong
+	return query, r.wrong
 }
 
 // days parses the period from one day to another, both included.

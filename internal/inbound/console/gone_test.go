@@ -30,23 +30,23 @@ func TestChangeOfWhatIsDeleted(t *testing.T) {
 			[]string{"Webhook 1 was deleted on", `value="https://b.example.com/"`, `value="Sale.created" checked`, `value="standard" checked`},
 		},
 	} {
-		tc.form.Set("shown", fingerprint(t, p.ask(p.owner, "GET", tc.page, nil)))
-		p.ask(manager, "POST", map[string]string{appsPath: appsPath + "/1", hooksPath: hook}[tc.created]+"/delete", url.Values{"form": {"abc"}})
+		tc.form.Set("shown", fingerprint(t, p.send(p.owner, "GET", tc.page, nil)))
+		p.send(manager, "POST", map[string]string{appsPath: appsPath + "/1", hooksPath: hook}[tc.created]+"/delete", url.Values{"form": {"abc"}})
 		before := p.journal()
 		said := append(tc.kept, " by manager@example.com, so nothing was saved. What you typed is below:", `action="`+tc.created+`"`)
-		w := p.ask(p.owner, "POST", tc.page, tc.form)
+		w := p.send(p.owner, "POST", tc.page, tc.form)
 		want(t, w, 409, said...)
-		want(t, p.ask(manager, "POST", tc.page, tc.form), 409, " by you, so nothing was saved.")
+		want(t, p.send(manager, "POST", tc.page, tc.form), 409, " by you, so nothing was saved.")
 		if p.journal() != before {
 			t.Error("something was saved")
 		}
 		tc.form.Set("version", "2")
 		tc.form.Set("form", once.FindStringSubmatch(w.Body.String())[1])
-		want(t, p.ask(p.owner, "POST", tc.created, tc.form), 200, "2")
+		want(t, p.send(p.owner, "POST", tc.created, tc.form), 200, "2")
 		if p.journal() == before {
 			t.Error("the new one was not made")
 		}
 	}
-	want(t, p.ask(p.owner, "POST", appsPath+"/9", url.Values{}), 404)
-	want(t, p.ask(p.owner, "POST", hooksPath+"/9/edit", url.Values{}), 404)
+	want(t, p.send(p.owner, "POST", appsPath+"/9", url.Values{}), 404)
+	want(t, p.send(p.owner, "POST", hooksPath+"/9/edit", url.Values{}), 404)
 }

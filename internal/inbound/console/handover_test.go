@@ -26,9 +26,9 @@ func TestHandingOverAPersonsData(t *testing.T) {
 		_, err := tx.SetTags(11, []string{"vip"})
 		return err
 	})
-	want(t, p.ask(p.owner, "POST", people, p.form(people, "email", "ada@example.com")), 200)
-	want(t, p.ask(p.owner, "GET", people+"/11", nil), 200, "Download their data")
-	w := p.ask(p.owner, "POST", people+"/11/data", url.Values{})
+	want(t, p.send(p.owner, "POST", people, p.form(people, "email", "ada@example.com")), 200)
+	want(t, p.send(p.owner, "GET", people+"/11", nil), 200, "Download their data")
+	w := p.send(p.owner, "POST", people+"/11/data", url.Values{})
 	if w.Code != 200 || w.Header().Get("Content-Disposition") != `attachment; filename="person-11.zip"` {
 		t.Fatal(w.Code, w.Header())
 	}
@@ -75,8 +75,8 @@ func TestHandingOverAPersonsData(t *testing.T) {
 	if last["type"] != string(lyceum.DataHandedOver) || last["actor"] != "user:1" {
 		t.Errorf("the journal ends with %v", last)
 	}
-	want(t, p.ask(p.owner, "POST", people+"/99/data", url.Values{}), 404)
+	want(t, p.send(p.owner, "POST", people+"/99/data", url.Values{}), 404)
 	p.stale = true
 	p.clock.Pass(access.FreshFor)
-	leads(t, p.ask(p.owner, "POST", people+"/11/data", url.Values{}), "/secure/1/identity/confirm?next=%2Fadmin%2Fpeople%2F11%3Fdone%3Dunconfirmed")
+	leads(t, p.send(p.owner, "POST", people+"/11/data", url.Values{}), "/secure/1/identity/confirm?next=%2Fadmin%2Fpeople%2F11%3Fdone%3Dunconfirmed")
 }

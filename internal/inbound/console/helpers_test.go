@@ -151,9 +151,9 @@ func (p *place) signIn(school lyceum.SchoolID, email string, role lyceum.Role) s
 	return session
 }
 
-// ask sends a request with a session, and checks what must be true of every response of the
+// send sends a request with a session, and checks what must be true of every response of the
 // console.
-func (p *place) ask(session, method, path string, form url.Values, headers ...string) *httptest.ResponseRecorder {
+func (p *place) send(session, method, path string, form url.Values, headers ...string) *httptest.ResponseRecorder {
 	p.t.Helper()
 	r := httptest.NewRequest(method, path, strings.NewReader(form.Encode()))
 	if form != nil {
@@ -280,7 +280,7 @@ func (p *place) form(path string, pairs ...string) url.Values {
 	for i := 0; i+1 < len(pairs); i += 2 {
 		values.Set(pairs[i], pairs[i+1])
 	}
-	if found := once.FindStringSubmatch(p.ask(p.owner, "GET", path, nil).Body.String()); found != nil {
+	if found := once.FindStringSubmatch(p.send(p.owner, "GET", path, nil).Body.String()); found != nil {
 		values.Set("form", found[1])
 	}
 	return values
@@ -289,7 +289,7 @@ func (p *place) form(path string, pairs ...string) url.Values {
 // register registers an app through the console and returns its path, client id and secret.
 func (p *place) register(name, redirect, version string) (path, clientID, clientSecret string) {
 	p.t.Helper()
-	w := p.ask(p.owner, "POST", appsPath, p.form(appsPath+"/new", "name", name, "redirect_url", redirect, "version", version))
+	w := p.send(p.owner, "POST", appsPath, p.form(appsPath+"/new", "name", name, "redirect_url", redirect, "version", version))
 	want(p.t, w, http.StatusOK, "Copy the client secret now")
 	body := w.Body.String()
 	return appsPath + regexp.MustCompile(appsPath + `(/\d+)`).FindStringSubmatch(body)[1], client.FindString(body), secret.FindString(body)

@@ -10,10 +10,10 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/access"
 )
 
-// askIdentity redirects a visitor who has not confirmed their identity recently to a page where
+// confirmIdentity redirects a visitor who has not confirmed their identity recently to a page where
 // they do, if door is an action that a stolen session must not be able to do. It reports
 // whether it redirected.
-func (c *console) askIdentity(w http.ResponseWriter, r *http.Request, v *visit, door string) (bool, error) {
+func (c *console) confirmIdentity(w http.ResponseWriter, r *http.Request, v *visit, door string) (bool, error) {
 	if !access.WantsFresh(door) {
 		return false, nil
 	}

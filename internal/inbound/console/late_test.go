@@ -52,7 +52,7 @@ func TestFormWithoutASession(t *testing.T) {
 		{"/admin/comments/1/approve", "%", "/admin/comments?done=signed-out"},
 		{"/admin/nowhere/1", "", "/admin?done=signed-out"},
 	} {
-		if got := next(t, p.ask("", "POST", tc.form, url.Values{}, "Referer", tc.from)); got != tc.next {
+		if got := next(t, p.send("", "POST", tc.form, url.Values{}, "Referer", tc.from)); got != tc.next {
 			t.Errorf("%s from %q leads to %q, want %q", tc.form, tc.from, got, tc.next)
 		}
 	}
@@ -66,8 +66,8 @@ func TestEveryLateFormComesBack(t *testing.T) {
 		if method != "POST" {
 			return
 		}
-		back := next(t, p.ask("", "POST", path, url.Values{}))
-		page := p.ask(p.owner, "GET", back, nil).Body.String()
+		back := next(t, p.send("", "POST", path, url.Values{}))
+		page := p.send(p.owner, "GET", back, nil).Body.String()
 		if !strings.Contains(page, "Nothing has been done yet: you had to sign in first. Please try again.") {
 			t.Errorf("%s leads to %s, which does not say that nothing was done", path, back)
 		}
@@ -94,22 +94,22 @@ var notThere = []string{
 // R58: what a user submits long after the sign-in is not dropped silently.
 func TestR58LateFormSaysSo(t *testing.T) {
 	p := open(t, site)
-	want(t, p.ask(p.owner, "POST", keysPath, p.form(keysPath+"/new", "name", "Nightly", "permissions", "read")), 200)
-	question := keysPath + "/1/revoke"
+	want(t, p.send(p.owner, "POST", keysPath, p.form(keysPath+"/new", "name", "Nightly", "permissions", "read")), 200)
+	confirmPage := keysPath + "/1/revoke"
 	p.stale = true
 	p.clock.Pass(access.FreshFor)
-	want(t, p.ask(p.owner, "GET", keysPath, nil), 200, "Nightly")
-	if got := next(t, p.ask(p.owner, "GET", question, nil)); got != question {
+	want(t, p.send(p.owner, "GET", keysPath, nil), 200, "Nightly")
+	if got := next(t, p.send(p.owner, "GET", confirmPage, nil)); got != confirmPage {
 		t.Errorf("the question leads to %q", got)
 	}
-	back := next(t, p.ask(p.owner, "POST", question, url.Values{}, "Referer", site.AuthURL+keysPath))
+	back := next(t, p.send(p.owner, "POST", confirmPage, url.Values{}, "Referer", site.AuthURL+keysPath))
 	p.stale = false
-	want(t, p.ask(p.owner, "GET", back, nil), 200, "Nothing has been done yet: you had to confirm that it is you first.", "Revoke Nightly")
+	want(t, p.send(p.owner, "GET", back, nil), 200, "Nothing has been done yet: you had to confirm that it is you first.", "Revoke Nightly")
 }
 
 // R58: pages that are mostly read do not ask users to confirm their identity, and pages with
 // forms do so before anything is typed.
-func TestR58PagesThatAsk(t *testing.T) {
+func TestR58PagesThatConfirmIdentity(t *testing.T) {
 	for path, methods := range console.Routes() {
 		for _, method := range methods {
 			if method == "POST" && access.WantsFresh("POST "+path) && strings.Contains(strings.Join(methods, " "), "GET") {

@@ -49,9 +49,9 @@ func (c *console) showOwn(w http.ResponseWriter, r *http.Request, v *visit) erro
 	now := c.Clock().In(v.zone)
 	month := time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, v.zone)
 	last := month
-	if asked := r.URL.Query().Get("month"); asked != "" {
+	if given := r.URL.Query().Get("month"); given != "" {
 		var err error
-		if month, err = time.ParseInLocation(monthLayout, asked, v.zone); err != nil || month.Year() < 1970 {
+		if month, err = time.ParseInLocation(monthLayout, given, v.zone); err != nil || month.Year() < 1970 {
 			return lyceum.Invalidf("The month must be a month such as 2026-03.")
 		}
 	}

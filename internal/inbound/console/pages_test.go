@@ -39,12 +39,12 @@ func TestPagesThatAreNone(t *testing.T) {
 			query := at.Query()
 			query.Set("page", page)
 			at.RawQuery = query.Encode()
-			w := p.ask(p.owner, "GET", at.String(), nil)
+			w := p.send(p.owner, "GET", at.String(), nil)
 			want(t, w, 422, "Page must be a whole number from 1 to 2147483647, or be left empty", tc.shows)
 		}
 	}
-	want(t, p.ask(p.owner, "GET", people+"?q=ada&page=abc", nil), 422, `value="ada"`, `value="abc"`, `id="page-error"`)
-	want(t, p.ask(p.owner, "GET", receiptsPath+"?user_id=x", nil), 422, "The buyer must be a whole number from 1 to 2147483647")
+	want(t, p.send(p.owner, "GET", people+"?q=ada&page=abc", nil), 422, `value="ada"`, `value="abc"`, `id="page-error"`)
+	want(t, p.send(p.owner, "GET", receiptsPath+"?user_id=x", nil), 422, "The buyer must be a whole number from 1 to 2147483647")
 }
 
 // A page that only shows something does not say of a wrong filter that nothing was changed.
@@ -58,11 +58,11 @@ func TestWrongFilterSaysNothingOfChanges(t *testing.T) {
 		commentsPath + "?page=x", receiptsPath + "?page=x", "/admin/attention?page=x", "/admin/sales_to_stop?page=x",
 		"/admin/bulk/1?page=x", hook + "?state=lost", auditLog + "?from=x", requests + "?request_id=%21", "/admin/reports/sales?by=hour",
 	} {
-		w := p.ask(p.owner, "GET", path, nil)
+		w := p.send(p.owner, "GET", path, nil)
 		want(t, w, 422, "1 field needs correction to show what you asked for.")
 		if strings.Contains(w.Body.String(), "Nothing was changed") {
 			t.Errorf("%s speaks of changes", path)
 		}
 	}
-	want(t, p.ask(p.owner, "POST", keysPath, url.Values{"name": {"x"}}), 422, "1 field needs correction. Nothing was changed.")
+	want(t, p.send(p.owner, "POST", keysPath, url.Values{"name": {"x"}}), 422, "1 field needs correction. Nothing was changed.")
 }

@@ -14,7 +14,7 @@ var listedPerson = regexp.MustCompile(`scope="row"><a href="/admin/people/(\d+)"
 // peopleAt returns the users that the list shows, in its order.
 func (p *place) peopleAt(query string) string {
 	p.t.Helper()
-	w := p.ask(p.owner, "GET", people+query, nil)
+	w := p.send(p.owner, "GET", people+query, nil)
 	want(p.t, w, 200)
 	var ids []string
 	for _, found := range listedPerson.FindAllStringSubmatch(w.Body.String(), -1) {
@@ -34,7 +34,7 @@ func TestPeopleAreListedAndFound(t *testing.T) {
 		_, err := tx.Users.Save(tx, crowd...)
 		return err
 	})
-	want(t, p.ask(p.owner, "GET", people, nil), 200, "25 people, page 1 of 2", "Ada Lovelace", "ada@example.com", "14 Mar 2026", "No password yet", "Can sign in", "Owner", "Bought but never began")
+	want(t, p.send(p.owner, "GET", people, nil), 200, "25 people, page 1 of 2", "Ada Lovelace", "ada@example.com", "14 Mar 2026", "No password yet", "Can sign in", "Owner", "Bought but never began")
 	for query, ids := range map[string]string{
 		"":                               "13 12 11 2 1 119 118 117 116 115 114 113 112 111 110 109 108 107 106 105",
 		"?page=2":                        "104 103 102 101 100",
@@ -52,20 +52,20 @@ func TestPeopleAreListedAndFound(t *testing.T) {
 			t.Errorf("%s: %q, want %q", query, got, ids)
 		}
 	}
-	want(t, p.ask(p.owner, "GET", people+"?q=love", nil), 200, "Nobody matches", `href="/admin/search?q=love"`, "Search for love")
-	want(t, p.ask(p.owner, "GET", "/admin/search?q=love", nil), 200, "Ada Lovelace")
-	if page := p.ask(p.owner, "GET", people+"?began=never", nil).Body.String(); strings.Contains(page, "/admin/search?") {
+	want(t, p.send(p.owner, "GET", people+"?q=love", nil), 200, "Nobody matches", `href="/admin/search?q=love"`, "Search for love")
+	want(t, p.send(p.owner, "GET", "/admin/search?q=love", nil), 200, "Ada Lovelace")
+	if page := p.send(p.owner, "GET", people+"?began=never", nil).Body.String(); strings.Contains(page, "/admin/search?") {
 		t.Error("without a text it leads to a search")
 	}
-	want(t, p.ask(p.owner, "GET", people+"?page=3", nil), 200, "There is no page 3", "25 people in total")
+	want(t, p.send(p.owner, "GET", people+"?page=3", nil), 200, "There is no page 3", "25 people in total")
 	for text, says := range map[string]string{
 		"a": "Find must have at least two characters, or be a number", "%": "Find must contain a letter or a digit",
 		strings.Repeat("a", 10_000): "Find must be at most 320 bytes of text", "a\x00b": "must be at most 320 bytes of text",
 	} {
-		want(t, p.ask(p.owner, "GET", people+"?q="+url.QueryEscape(text), nil), 422, says, `id="q-error"`)
+		want(t, p.send(p.owner, "GET", people+"?q="+url.QueryEscape(text), nil), 422, says, `id="q-error"`)
 	}
-	want(t, p.ask(p.owner, "GET", people+"?began=yes", nil), 422, `The parameter began must be "never", or absent.`)
-	want(t, p.ask(p.owner, "GET", people+"?page=x", nil), 422, "Page must be a whole number from 1 to 2147483647")
+	want(t, p.send(p.owner, "GET", people+"?began=yes", nil), 422, `The parameter began must be "never", or absent.`)
+	want(t, p.send(p.owner, "GET", people+"?page=x", nil), 422, "Page must be a whole number from 1 to 2147483647")
 }
 
 func TestWhoBoughtButNeverBegan(t *testing.T) {
@@ -78,14 +78,14 @@ func TestWhoBoughtButNeverBegan(t *testing.T) {
 	p.sell(1, 11)
 	p.sell(5, 12)
 	p.sell(3, 13) // not a course
-	leads(t, p.ask(p.owner, "POST", accessPath(2), p.give(2, "product_type", "course", "product", "1", "ends_on", "")), accessPath(2)+"?done=given")
+	leads(t, p.send(p.owner, "POST", accessPath(2), p.give(2, "product_type", "course", "product", "1", "ends_on", "")), accessPath(2)+"?done=given")
 	if got := p.peopleAt(never); got != "12 11" {
 		t.Errorf("bought: %q, want 12 and 11, not who was given it or bought something else", got)
 	}
 	if got := p.peopleAt(never + "&q=ada"); got != "11" {
 		t.Errorf("of those who begin with ada: %q", got)
 	}
-	want(t, p.ask(p.owner, "GET", people+never, nil), 200, "2 people", "completed none of its lectures and answered none of its quizzes", `aria-current="true"`)
+	want(t, p.send(p.owner, "GET", people+never, nil), 200, "2 people", "completed none of its lectures and answered none of its quizzes", `aria-current="true"`)
 	p.write(func(tx lyceum.Tx) error { // one lecture of very many
 		_, err := tx.LectureSections.Save(tx, lyceum.LectureSection{ID: 1, Course: 1, CreatedAt: p.clock.Now()})
 		if err == nil {
@@ -100,5 +100,5 @@ func TestWhoBoughtButNeverBegan(t *testing.T) {
 		t.Errorf("11 has begun: %q", got)
 	}
 	leads(t, p.agree(p.owner, accessPath(12)+"/course/2/end", url.Values{}), accessPath(12)+"?done=access-ended")
-	want(t, p.ask(p.owner, "GET", people+never, nil), 200, "Nobody matches", "Everybody who bought a course has begun it.")
+	want(t, p.send(p.owner, "GET", people+never, nil), 200, "Nobody matches", "Everybody who bought a course has begun it.")
 }

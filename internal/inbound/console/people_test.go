@@ -17,7 +17,7 @@ func TestPasswordLink(t *testing.T) {
 	for _, email := range []string{"learner@example.com", " Learner@Example.COM ", "author@example.com"} {
 		t.Run(email, func(t *testing.T) {
 			form := p.form(people, "email", email)
-			w := p.ask(p.owner, "POST", people, form)
+			w := p.send(p.owner, "POST", people, form)
 			until := p.clock.Now().Add(48 * time.Hour).Format("2 Jan 2006, 15:04")
 			want(t, w, 200, "Copy the link now", strings.ToLower(strings.TrimSpace(email)), until+" UTC (48 hours from now)",
 				`http://school.example.com/secure/1/identity/set_password/lyceum_link_1_`)
@@ -25,8 +25,8 @@ func TestPasswordLink(t *testing.T) {
 				t.Errorf("the link may stay somewhere: %v", w.Header())
 			}
 			text := link.FindString(w.Body.String())
-			leads(t, p.ask(p.owner, "POST", people, form), people+"?done=linked")
-			want(t, p.ask(p.owner, "GET", people+"?done=linked", nil), 200, "The link was already created")
+			leads(t, p.send(p.owner, "POST", people, form), people+"?done=linked")
+			want(t, p.send(p.owner, "GET", people+"?done=linked", nil), 200, "The link was already created")
 			user, err := p.accounts.SetPassword(t.Context(), 1, text, "another four good words")
 			if err != nil || user.Email != strings.ToLower(strings.TrimSpace(email)) {
 				t.Errorf("the link is of %q: %v", user.Email, err)
@@ -41,7 +41,7 @@ func TestPasswordLink(t *testing.T) {
 func TestPasswordLinkEnds(t *testing.T) {
 	p := open(t, site)
 	newLink := func() string {
-		return link.FindString(p.ask(p.owner, "POST", people, p.form(people, "email", "learner@example.com")).Body.String())
+		return link.FindString(p.send(p.owner, "POST", people, p.form(people, "email", "learner@example.com")).Body.String())
 	}
 	first, second := newLink(), newLink()
 	if _, err := p.accounts.Link(t.Context(), 1, first); err != nil {
@@ -77,17 +77,17 @@ func TestPasswordLinkRefuses(t *testing.T) {
 		{"switched off", "gone@example.com", "belongs to a disabled person"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			w := p.ask(p.owner, "POST", people, p.form(people, "email", tc.email))
+			w := p.send(p.owner, "POST", people, p.form(people, "email", tc.email))
 			want(t, w, http.StatusUnprocessableEntity, "<title>Error: ", `id="email-error"`, `aria-invalid="true"`, tc.says)
 		})
 	}
 	p.untouched(before)
 	// After a correction, the same form is accepted.
 	form := p.form(people, "email", "learnr@example.com")
-	want(t, p.ask(p.owner, "POST", people, form), 422, `value="learnr@example.com"`)
+	want(t, p.send(p.owner, "POST", people, form), 422, `value="learnr@example.com"`)
 	form.Set("email", "learner@example.com")
-	want(t, p.ask(p.owner, "POST", people, form), 200, "Copy the link now")
-	want(t, p.ask(p.owner, "POST", people, url.Values{"email": {"learner@example.com"}}), 200, "Copy the link now") // a form without a name
+	want(t, p.send(p.owner, "POST", people, form), 200, "Copy the link now")
+	want(t, p.send(p.owner, "POST", people, url.Values{"email": {"learner@example.com"}}), 200, "Copy the link now") // a form without a name
 }
 
 // switchOff disables a user of school 1, who then cannot sign in.

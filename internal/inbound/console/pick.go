@@ -40,9 +40,9 @@ type option struct{ Name, Note, Address string }
 
 // picks is the result of looking up the names in a filter.
 type picks struct {
-	Question *picking // for the first name with several matches
-	Address  string   // of the list with the numbers that were found
-	Wrong    []lyceum.FieldError
+	Ambiguous *picking // for the first name with several matches
+	Address   string   // of the list with the numbers that were found
+	Wrong     []lyceum.FieldError
 }
 
 // called returns the name of something, or otherwise if it has none.
@@ -77,7 +77,7 @@ func (c *console) pick(ctx context.Context, v *visit, f *form, query url.Values)
 			query.Set(p.Field, strconv.Itoa(int(options[0].ID)))
 			found = true
 		default:
-			pick.Question = pickingOf(p.Field, text, options, query)
+			pick.Ambiguous = pickingOf(p.Field, text, options, query)
 			return pick, nil
 		}
 	}

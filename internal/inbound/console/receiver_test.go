@@ -46,7 +46,7 @@ func (p *place) hook(pairs ...string) (path, signing string) {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	w := p.ask(p.owner, "POST", hooksPath, p.form(hooksPath+"/new", append(usual, pairs...)...))
+	w := p.send(p.owner, "POST", hooksPath, p.form(hooksPath+"/new", append(usual, pairs...)...))
 	want(p.t, w, 200, "Copy the secret now")
 	after, err := p.events.Webhooks(p.t.Context(), p.by(), struct{}{})
 	if err != nil || len(after) != len(before)+1 {
@@ -103,7 +103,7 @@ var (
 		Status: 500, Took: 1713 * time.Millisecond, RequestHeader: "Webhook-Id: evt_1_1",
 		ResponseHeader: "X-Long: " + strings.Repeat("long ", 80), ResponseBody: `<script>alert("1")</script>` + strings.Repeat("wide", 100),
 	}
-	unanswered = events.Outcome{Problem: "The receiver did not answer in time.", Took: 15 * time.Second, RequestHeader: "Webhook-Id: evt_1_1"}
+	noResponse = events.Outcome{Problem: "The receiver did not answer in time.", Took: 15 * time.Second, RequestHeader: "Webhook-Id: evt_1_1"}
 )
 
 // fail makes every attempt fail until the webhooks have failed.

@@ -45,18 +45,18 @@ func refundPath(id lyceum.TransactionID) string {
 func isForm(name string) bool { return name != "" && len(name) <= maxFormName && lyceum.IsText(name) }
 
 // once returns the visitor as the caller of a change that happens only once, however often they
-// submit the form with the same values (asked). With other values it is a different change.
-func (v *visit) once(form string, asked ...string) lyceum.By {
-	by := v.onlyOnce(form, asked...)
+// submit the form with the same values. With other values it is a different change.
+func (v *visit) once(form string, values ...string) lyceum.By {
+	by := v.onlyOnce(form, values...)
 	by.Once.Key += ":" + hex.EncodeToString(by.Once.Request[:])
 	return by
 }
 
 // onlyOnce is once for money: a form that has made a change is rejected with other values.
-func (v *visit) onlyOnce(form string, asked ...string) lyceum.By {
+func (v *visit) onlyOnce(form string, values ...string) lyceum.By {
 	by := v.by()
 	by.Once = &lyceum.Once{
-		Key: "console:" + form, Request: sha256.Sum256(fmt.Appendf(nil, "%q", asked)),
+		Key: "console:" + form, Request: sha256.Sum256(fmt.Appendf(nil, "%q", values)),
 		Render: func(any) ([]byte, error) { return nil, nil },
 	}
 	return by
@@ -139,11 +139,11 @@ func (c *console) keepRefund(w http.ResponseWriter, r *http.Request, v *visit) e
 	if p.Form == nil {
 		p.sent(r)
 	}
-	asked := []string{"refund", p.Path}
+	values := []string{"refund", p.Path}
 	for _, name := range refundFields {
-		asked = append(asked, p.Form.Values[name])
+		values = append(values, p.Form.Values[name])
 	}
-	by := v.onlyOnce(p.Form.Once, asked...)
+	by := v.onlyOnce(p.Form.Once, values...)
 	promised := err == nil && p.Form.Once == r.PostForm.Get("form") && p.Promise == r.PostForm.Get("promise")
 	if promised {
 		refund, _ := refundOf(r, &p.Transaction) // it was parsed before
@@ -155,7 +155,7 @@ func (c *console) keepRefund(w http.ResponseWriter, r *http.Request, v *visit) e
 	case repeated(err) || promised && err == nil:
 		return done(w, r, p.Sale, "refunded")
 	case err != nil && lyceum.Public(err).Code == "idempotency_key_reused":
-		return c.askAgain(w, r, v, p)
+		return c.showAgain(w, r, v, p)
 	case err != nil:
 		return c.refuseForm(w, r, v, p, p.inDecimals(err))
 	}
@@ -163,8 +163,8 @@ func (c *console) keepRefund(w http.ResponseWriter, r *http.Request, v *visit) e
 	return c.show(w, r, http.StatusOK, "refund.gohtml", v, "Refund", p)
 }
 
-// askAgain shows a form that has already made a different refund, as a new one.
-func (c *console) askAgain(w http.ResponseWriter, r *http.Request, v *visit, p refundPage) error {
+// showAgain shows a form that has already made a different refund, as a new one.
+func (c *console) showAgain(w http.ResponseWriter, r *http.Request, v *visit, p refundPage) error {
 	f := p.Form
 	f.Once = newForm()
 	f.Order, f.Wrong = []string{"amount"}, map[string]string{

@@ -19,39 +19,39 @@ func TestRefund(t *testing.T) {
 	p.market()
 	sale, id := p.sell(1, 11, taxed(100))
 	path := refundPath(id)
-	want(t, p.ask(p.owner, "GET", path, nil), 200, `value="20.99"`, "$20.99 can be refunded", "Ada Lovelace", "In USD.", `inputmode="decimal"`,
+	want(t, p.send(p.owner, "GET", path, nil), 200, `value="20.99"`, "$20.99 can be refunded", "Ada Lovelace", "In USD.", `inputmode="decimal"`,
 		"$20.99 of transaction 1 goes back to Ada Lovelace. $1.00 of it is tax. Nothing remains refundable. This ends the sale.")
 
 	form := p.form(path, "amount", " 5.5 ", "reason", " came late ", "reference", "re_1")
-	w := p.ask(p.owner, "POST", path, form)
+	w := p.send(p.owner, "POST", path, form)
 	want(t, w, 200, "$5.50 of transaction 1 goes back to Ada Lovelace.", "$15.49 remains refundable.", "The learner’s access does not change.", "Lyceum does not move money",
 		`name="form" value="`+form.Get("form")+`"`, `value="5.5"`, `value="came late"`, `value="re_1"`)
 
 	// Nothing happens that the page did not show: not if other values were typed since, and not
 	// if the sale has changed.
-	full := promised(form, p.ask(p.owner, "GET", path, nil))
-	want(t, p.ask(p.owner, "POST", path+"/keep", full), 200, "Nothing has been refunded yet.", "$5.50 of transaction 1 goes back", `value="came late"`)
-	want(t, p.ask(p.owner, "POST", path+"/keep", with(promised(form, w), "end_access", "on")), 200, "Nothing has been refunded yet.", "This ends the sale.", "checked")
+	full := promised(form, p.send(p.owner, "GET", path, nil))
+	want(t, p.send(p.owner, "POST", path+"/keep", full), 200, "Nothing has been refunded yet.", "$5.50 of transaction 1 goes back", `value="came late"`)
+	want(t, p.send(p.owner, "POST", path+"/keep", with(promised(form, w), "end_access", "on")), 200, "Nothing has been refunded yet.", "This ends the sale.", "checked")
 	p.must(p.sales.Refund(t.Context(), p.by(), sales.Refund{Transaction: id, Total: lyceum.Some(lyceum.Minor(1))}))
-	want(t, p.ask(p.owner, "POST", path+"/keep", promised(form, w)), 200, "Nothing has been refunded yet.", "$15.48 remains refundable.")
+	want(t, p.send(p.owner, "POST", path+"/keep", promised(form, w)), 200, "Nothing has been refunded yet.", "$15.48 remains refundable.")
 	if amount, _ := p.refunded(id); amount != 1 {
 		t.Fatalf("%d is refunded, want 1", amount)
 	}
 
-	w = p.ask(p.owner, "POST", path, form)
-	leads(t, p.ask(p.owner, "POST", path+"/keep", promised(form, w)), salePath(sale)+"?done=refunded")
-	want(t, p.ask(p.owner, "GET", salePath(sale)+"?done=refunded", nil), 200, "The refund is recorded", "Active", "came late", "$5.51 of $20.99 refunded so far · Reference re_1", "$15.48 can be refunded")
+	w = p.send(p.owner, "POST", path, form)
+	leads(t, p.send(p.owner, "POST", path+"/keep", promised(form, w)), salePath(sale)+"?done=refunded")
+	want(t, p.send(p.owner, "GET", salePath(sale)+"?done=refunded", nil), 200, "The refund is recorded", "Active", "came late", "$5.51 of $20.99 refunded so far · Reference re_1", "$15.48 can be refunded")
 	if p.actors()["user:1"] == 0 {
 		t.Errorf("the journal has %v, want entries of user:1", p.actors())
 	}
 
 	// Everything that is left is refunded in one step, and the page says that this ends the
 	// sale.
-	w = p.ask(p.owner, "GET", path, nil)
+	w = p.send(p.owner, "GET", path, nil)
 	want(t, w, 200, "$15.48 of transaction 1 goes back to Ada Lovelace.", "Nothing remains refundable. This ends the sale.", "The learner’s access changes: Pottery: access ends at once.")
 	form = url.Values{"amount": {"15.48"}, "form": {once.FindStringSubmatch(w.Body.String())[1]}}
-	leads(t, p.ask(p.owner, "POST", path+"/keep", promised(form, w)), salePath(sale)+"?done=refunded")
-	want(t, p.ask(p.owner, "GET", salePath(sale), nil), 200, "Ended by a refund")
+	leads(t, p.send(p.owner, "POST", path+"/keep", promised(form, w)), salePath(sale)+"?done=refunded")
+	want(t, p.send(p.owner, "GET", salePath(sale), nil), 200, "Ended by a refund")
 	if amount, steps := p.refunded(id); amount != 2099 || steps != 3 {
 		t.Errorf("%d was refunded in %d steps", amount, steps)
 	}
@@ -71,13 +71,13 @@ func promised(form url.Values, w *httptest.ResponseRecorder) url.Values {
 // agree submits a form with the promise of the page before it.
 func (p *place) agree(session, path string, form url.Values) *httptest.ResponseRecorder {
 	p.t.Helper()
-	return p.ask(session, "POST", path, promised(form, p.ask(session, "GET", path, nil)))
+	return p.send(session, "POST", path, promised(form, p.send(session, "GET", path, nil)))
 }
 
 // agreed returns the form of a refund with the promise of its page.
 func (p *place) agreed(path string, form url.Values) url.Values {
 	p.t.Helper()
-	return promised(form, p.ask(p.owner, "POST", path, form))
+	return promised(form, p.send(p.owner, "POST", path, form))
 }
 
 func with(form url.Values, name, value string) url.Values {
@@ -98,20 +98,20 @@ func TestRefundOfABundle(t *testing.T) {
 	first, _ := p.sell(1, 11)
 	second, id := p.sell(8, 11)
 	path := refundPath(id)
-	want(t, p.ask(p.owner, "GET", path, nil), 200, "Also end accessOtherwise, the school’s settings decide.")
+	want(t, p.send(p.owner, "GET", path, nil), 200, "Also end accessOtherwise, the school’s settings decide.")
 	form := p.form(path, "amount", "1.00")
-	want(t, p.ask(p.owner, "POST", path, form), 200, "$49.00 remains refundable. The learner’s access does not change.")
+	want(t, p.send(p.owner, "POST", path, form), 200, "$49.00 remains refundable. The learner’s access does not change.")
 	form.Set("end_access", "on")
-	w := p.ask(p.owner, "POST", path, form)
+	w := p.send(p.owner, "POST", path, form)
 	want(t, w, 200, "$49.00 remains refundable. This ends the sale. The learner’s access changes: Glass: access ends at once. Pottery: access stays, through sale "+fmt.Sprint(first)+".",
 		`name="end_access" value="on" checked`)
 	form = promised(form, w)
-	want(t, p.ask(p.owner, "GET", refundPath(id-1), nil), 200)
+	want(t, p.send(p.owner, "GET", refundPath(id-1), nil), 200)
 	once := p.form(refundPath(id-1), "amount", "19.99")
-	want(t, p.ask(p.owner, "POST", refundPath(id-1), once), 200, "This ends the sale. The learner’s access does not change. Pottery: access stays, through sale "+fmt.Sprint(second)+" of The studio.")
-	leads(t, p.ask(p.owner, "POST", path+"/keep", form), salePath(second)+"?done=refunded")
-	want(t, p.ask(p.owner, "GET", salePath(second), nil), 200, "Ended by a refund", "$49.00 can be refunded")
-	want(t, p.ask(p.owner, "POST", refundPath(id-1), once), 200, "This ends the sale. The learner’s access changes: Pottery: access ends at once.")
+	want(t, p.send(p.owner, "POST", refundPath(id-1), once), 200, "This ends the sale. The learner’s access does not change. Pottery: access stays, through sale "+fmt.Sprint(second)+" of The studio.")
+	leads(t, p.send(p.owner, "POST", path+"/keep", form), salePath(second)+"?done=refunded")
+	want(t, p.send(p.owner, "GET", salePath(second), nil), 200, "Ended by a refund", "$49.00 can be refunded")
+	want(t, p.send(p.owner, "POST", refundPath(id-1), once), 200, "This ends the sale. The learner’s access changes: Pottery: access ends at once.")
 }
 
 // bundle creates a collection of both courses, sold by plan 8.
@@ -140,13 +140,13 @@ func TestRefundOnce(t *testing.T) {
 			var all sync.WaitGroup
 			for range 10 {
 				all.Go(func() {
-					if w := p.ask(p.owner, "POST", path+"/keep", form); w.Code != 303 {
+					if w := p.send(p.owner, "POST", path+"/keep", form); w.Code != 303 {
 						t.Errorf("status %d: %s", w.Code, plain(w.Body.String()))
 					}
 				})
 			}
 			all.Wait()
-			leads(t, p.ask(p.owner, "POST", path+"/keep", form), salePath(sale)+"?done=refunded")
+			leads(t, p.send(p.owner, "POST", path+"/keep", form), salePath(sale)+"?done=refunded")
 			if _, steps := p.refunded(id); steps != 1 {
 				t.Errorf("the form has refunded %d times", steps)
 			}
@@ -158,11 +158,11 @@ func TestRefundOnce(t *testing.T) {
 	_, other := p.sell(1, 12)
 	path := refundPath(id)
 	form := p.agreed(path, p.form(path, "amount", "5.00"))
-	p.ask(p.owner, "POST", path+"/keep", form)
+	p.send(p.owner, "POST", path+"/keep", form)
 	// The same form with a different value asks for confirmation again, under a new name.
 	for _, to := range []string{path, refundPath(other)} {
 		changed := with(form, "amount", "6.00")
-		w := p.ask(p.owner, "POST", to+"/keep", changed)
+		w := p.send(p.owner, "POST", to+"/keep", changed)
 		want(t, w, 422, "already made a different refund", `value="6.00"`)
 		name := once.FindStringSubmatch(w.Body.String())
 		if name == nil || name[1] == form.Get("form") {
@@ -172,7 +172,7 @@ func TestRefundOnce(t *testing.T) {
 	// A form without a name, or with one that is not from the console, asks for confirmation
 	// first.
 	for _, name := range []string{"", strings.Repeat("x", 300)} {
-		want(t, p.ask(p.owner, "POST", path+"/keep", with(form, "form", name)), 200, "$5.00 of transaction 1 goes back")
+		want(t, p.send(p.owner, "POST", path+"/keep", with(form, "form", name)), 200, "$5.00 of transaction 1 goes back")
 	}
 	if amount, steps := p.refunded(id); amount != 500 || steps != 1 {
 		t.Errorf("%d was refunded in %d steps", amount, steps)
@@ -214,7 +214,7 @@ func TestRefundRefuses(t *testing.T) {
 			t.Run(tc.name+to, func(t *testing.T) {
 				path := refundPath(tc.id)
 				form := p.form(path, "amount", tc.amount, "reason", tc.reason, "reference", tc.reference)
-				w := p.ask(p.owner, "POST", path+to, form)
+				w := p.send(p.owner, "POST", path+to, form)
 				want(t, w, 422, "<title>Error: ", tc.says, `id="`+tc.field+`-error"`, `href="#`+tc.field+`"`)
 				if !strings.Contains(w.Body.String(), `name="form" value="`+form.Get("form")+`"`) {
 					t.Error("the form has another name")
@@ -254,7 +254,7 @@ func TestRefundIsNotPossible(t *testing.T) {
 	} {
 		before := p.journal()
 		for _, w := range []struct{ method, to string }{{"GET", ""}, {"POST", ""}, {"POST", "/keep"}} {
-			got := p.ask(p.owner, w.method, refundPath(tc.id)+w.to, url.Values{"form": {"x"}, "amount": {"1.00"}})
+			got := p.send(p.owner, w.method, refundPath(tc.id)+w.to, url.Values{"form": {"x"}, "amount": {"1.00"}})
 			want(t, got, 409, "Nothing was refunded", tc.says, `href="`+salePath(tc.sale)+`"`)
 		}
 		if p.journal() != before {

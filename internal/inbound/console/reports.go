@@ -62,21 +62,21 @@ var groupWords = map[reports.By]string{
 }
 
 func reportAddress(of reports.Span, by reports.By) string {
-	asked := url.Values{"from": {of.From.String()}, "until": {of.Until.String()}, "by": {string(by)}}
-	return reportPath + "?" + asked.Encode()
+	query := url.Values{"from": {of.From.String()}, "until": {of.Until.String()}, "by": {string(by)}}
+	return reportPath + "?" + query.Encode()
 }
 
-// askReport parses the query of a report and makes the report.
-func (c *console) askReport(r *http.Request, v *visit) (reports.Report, error) {
+// queryReport parses the query of a report and makes the report.
+func (c *console) queryReport(r *http.Request, v *visit) (reports.Report, error) {
 	given := url.Values{}
 	for name, values := range r.URL.Query() {
 		if values[0] != "" {
 			given[name] = values
 		}
 	}
-	asked := r.Clone(r.Context())
-	asked.URL.RawQuery = given.Encode()
-	in, err := wire.NewInput(asked)
+	clone := r.Clone(r.Context())
+	clone.URL.RawQuery = given.Encode()
+	in, err := wire.NewInput(clone)
 	if err != nil {
 		return reports.Report{}, err
 	}
@@ -99,7 +99,7 @@ func (c *console) showReport(w http.ResponseWriter, r *http.Request, v *visit) e
 	for _, by := range reports.Groupings() {
 		p.Ways = append(p.Ways, reportWay{string(by), groupWords[by], f.Values["by"] == string(by)})
 	}
-	report, err := c.askReport(r, v)
+	report, err := c.queryReport(r, v)
 	if err != nil {
 		if f.refuse(err) {
 			return c.show(w, r, http.StatusUnprocessableEntity, "report.gohtml", v, "Sales report", p)
@@ -136,7 +136,7 @@ func (c *console) showReport(w http.ResponseWriter, r *http.Request, v *visit) e
 
 // sendReport serves GET /admin/reports/sales.csv.
 func (c *console) sendReport(w http.ResponseWriter, r *http.Request, v *visit) error {
-	report, err := c.askReport(r, v)
+	report, err := c.queryReport(r, v)
 	if err != nil && lyceum.Public(err).Kind == lyceum.Invalid { // the page shows what is wrong
 		http.Redirect(w, r, reportPath+"?"+r.URL.Query().Encode(), http.StatusSeeOther) //nolint:gosec // our own page
 		return nil

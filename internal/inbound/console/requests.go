@@ -18,11 +18,11 @@ const (
 
 // requestPage is the data of the list of failed requests.
 type requestPage struct {
-	Form  *form
-	Rows  []requestRow
-	Asked string // the request id that was searched for; empty for none
-	Total int64
-	Turn  turn
+	Form     *form
+	Rows     []requestRow
+	Searched string // the request id that was searched for; empty for none
+	Total    int64
+	Turn     turn
 }
 
 // requestRow is one failed request.
@@ -38,7 +38,7 @@ func (c *console) listRequests(w http.ResponseWriter, r *http.Request, v *visit)
 	f := newFilter(requestsPath)
 	query := r.URL.Query()
 	f.keep(func(name string) string { return strings.TrimSpace(query.Get(name)) }, "request_id", "page")
-	p := &requestPage{Form: f, Asked: f.Values["request_id"]}
+	p := &requestPage{Form: f, Searched: f.Values["request_id"]}
 	reads := &reading{form: f, zone: v.zone}
 	page := lyceum.Page{Number: 1, Size: requestRows}
 	if number := id[int32](reads, "page"); number.Present {
@@ -61,13 +61,13 @@ func (c *console) listRequests(w http.ResponseWriter, r *http.Request, v *visit)
 }
 
 func (c *console) fillRequests(r *http.Request, v *visit, p *requestPage, page lyceum.Page) error {
-	asked := lyceum.FailedRequestFilter{RequestID: lyceum.Opt[string]{Value: p.Asked, Present: p.Asked != ""}}
-	if asked.RequestID.Present {
-		if _, err := access.ParseRequestID(p.Asked); err != nil {
+	filter := lyceum.FailedRequestFilter{RequestID: lyceum.Opt[string]{Value: p.Searched, Present: p.Searched != ""}}
+	if filter.RequestID.Present {
+		if _, err := access.ParseRequestID(p.Searched); err != nil {
 			return lyceum.InvalidFields(lyceum.FieldError{Field: "request_id", Message: lyceum.Public(err).Detail})
 		}
 	}
-	listing, err := c.Failures.List(r.Context(), v.by(), asked, page)
+	listing, err := c.Failures.List(r.Context(), v.by(), filter, page)
 	if err != nil {
 		return err
 	}

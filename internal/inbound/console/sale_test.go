@@ -19,7 +19,7 @@ func TestSale(t *testing.T) {
 		n.Affiliate, n.AffiliateFees = lyceum.Some(lyceum.AffiliateID(7)), lyceum.Some(lyceum.Minor(50))
 		n.Charge, n.Reference = lyceum.Some(lyceum.USDCents(648)), lyceum.Some("ch_1")
 	})
-	w := p.ask(p.owner, "GET", salePath(sale), nil)
+	w := p.send(p.owner, "GET", salePath(sale), nil)
 	want(t, w, 200, "Sale 1", "Active", "Ada Lovelace", "ada@example.com", "Pottery club", "€5.00 every month",
 		"Since14 Mar 2026, 09:26 UTC", "Next payment 14 Apr 2026, 09:26 UTC", "Billing dayDay 14 of the monthPeriods are counted from 14 Mar 2026, 09:26 UTC", "Lapses without a payment29 Apr 2026, 09:26 UTC", "Pays 14 Mar 2026, 09:26 UTC to 14 Apr 2026, 09:26 UTC", "Affiliate7",
 		"€5.95€5.00 price€0.95 tax$6.48 charged", "€0.50 affiliate", "$4.90", "What it gave Pottery Course Has access",
@@ -30,7 +30,7 @@ func TestSale(t *testing.T) {
 	p.must(p.sales.Refund(t.Context(), p.by(), sales.Refund{Transaction: id, Total: lyceum.Some(lyceum.Minor(100)), Reason: lyceum.Some("came late"), Reference: lyceum.Some("re_1")}))
 	p.clock.Pass(time.Hour)
 	p.must(p.sales.OpenChargeback(t.Context(), p.by(), sales.Chargeback{Transaction: id, Fee: 1500, Reason: lyceum.Some("not known to the buyer")}))
-	w = p.ask(p.owner, "GET", salePath(sale), nil)
+	w = p.send(p.owner, "GET", salePath(sale), nil)
 	want(t, w, 200, "€15.00 chargeback")
 	if strings.Contains(w.Body.String(), refundPath(id)) {
 		t.Error("what is with the bank can be refunded")
@@ -39,7 +39,7 @@ func TestSale(t *testing.T) {
 	p.must(p.sales.CloseChargeback(t.Context(), p.by(), sales.Outcome{Transaction: id, State: lyceum.DisputeWon}))
 	p.clock.Pass(time.Hour)
 	p.must(p.sales.Refund(t.Context(), p.by(), sales.Refund{Transaction: id}))
-	w = p.ask(p.owner, "GET", salePath(sale), nil)
+	w = p.send(p.owner, "GET", salePath(sale), nil)
 	want(t, w, 200, "Ended by a refund", "€5.95€0.95 tax", "Pottery Course Ended Ended 14 Mar 2026, 13:26 UTC",
 		// in chronological order
 		"Charged €5.95 14 Mar 2026, 09:26 UTC · Transaction 1 Reference ch_1"+
@@ -62,7 +62,7 @@ func TestHistoryOfARenewedSale(t *testing.T) {
 	p.must(p.sales.Refund(t.Context(), p.by(), sales.Refund{Transaction: id, Total: lyceum.Some(lyceum.Minor(100))}))
 	p.clock.Pass(time.Hour)
 	p.must(p.sales.Renew(t.Context(), p.by(), sales.Renewal{Sale: sale, Amounts: sales.Amounts{Charge: lyceum.Some(lyceum.USDCents(545))}}))
-	want(t, p.ask(p.owner, "GET", salePath(sale), nil), 200,
+	want(t, p.send(p.owner, "GET", salePath(sale), nil), 200,
 		"Charged €5.00 14 Mar 2026, 09:26 UTC · Transaction 1 Refunded €1.00 14 Mar 2026, 10:26 UTC · Transaction 1 €1.00 of €5.00 refunded so far Charged €5.00 14 Mar 2026, 11:26 UTC · Transaction 2")
 }
 
@@ -85,10 +85,10 @@ func TestImportedSale(t *testing.T) {
 		_, err := tx.Transactions.Save(tx, bought, renewed)
 		return err
 	})
-	want(t, p.ask(p.owner, "GET", salePath(30), nil), 200,
+	want(t, p.send(p.owner, "GET", salePath(30), nil), 200,
 		"Charged $19.99 1 May 2025, 08:00 UTC · Transaction 40 Refunded $10.00 3 May 2025, 08:00 UTC · Transaction 40 Not paid $19.99 1 Jun 2025, 08:00 UTC · Transaction 41",
 		"Partly refunded", "Unpaid", "$9.99 can be refunded")
-	want(t, p.ask(p.owner, "GET", refundPath(41), nil), 409, "Nothing was refunded", "Nothing was charged for this transaction", `href="/admin/sales/30"`)
+	want(t, p.send(p.owner, "GET", refundPath(41), nil), 409, "Nothing was refunded", "Nothing was charged for this transaction", `href="/admin/sales/30"`)
 }
 
 func TestCancel(t *testing.T) {
@@ -117,23 +117,23 @@ func TestCancel(t *testing.T) {
 			sale, _ := p.sell(tc.plan, 11)
 			path := salePath(sale) + "/cancel"
 			before := p.journal()
-			want(t, p.ask(p.owner, "GET", path, nil), 200, "Ada Lovelace?", tc.says)
+			want(t, p.send(p.owner, "GET", path, nil), 200, "Ada Lovelace?", tc.says)
 			for _, name := range []string{"", "a\x00", "a\xff", strings.Repeat("a", 65)} { // a form without a valid name asks for confirmation
-				want(t, p.ask(p.owner, "POST", path, url.Values{"form": {name}}), 200, tc.says)
+				want(t, p.send(p.owner, "POST", path, url.Values{"form": {name}}), 200, tc.says)
 			}
 			if p.journal() != before {
 				t.Fatal("the question alone has done something")
 			}
-			form := promised(p.form(path), p.ask(p.owner, "GET", path, nil))
-			leads(t, p.ask(p.owner, "POST", path, form), salePath(sale)+"?done=canceled")
+			form := promised(p.form(path), p.send(p.owner, "GET", path, nil))
+			leads(t, p.send(p.owner, "POST", path, form), salePath(sale)+"?done=canceled")
 			after := p.journal()
-			leads(t, p.ask(p.owner, "POST", path, form), salePath(sale)+"?done=canceled") // submitted twice
+			leads(t, p.send(p.owner, "POST", path, form), salePath(sale)+"?done=canceled") // submitted twice
 			if p.journal() != after {
 				t.Error("the form did something twice")
 			}
-			want(t, p.ask(p.owner, "GET", salePath(sale)+"?done=canceled", nil), 200, "The sale is cancelled.", "Cancelled", "The sale was cancelled")
-			want(t, p.ask(p.owner, "GET", path, nil), 409, "Nothing was cancelled", "This sale has already ended.")
-			want(t, p.ask(p.owner, "POST", path, url.Values{"form": {"another"}}), 409, "This sale has already ended.")
+			want(t, p.send(p.owner, "GET", salePath(sale)+"?done=canceled", nil), 200, "The sale is cancelled.", "Cancelled", "The sale was cancelled")
+			want(t, p.send(p.owner, "GET", path, nil), 409, "Nothing was cancelled", "This sale has already ended.")
+			want(t, p.send(p.owner, "POST", path, url.Values{"form": {"another"}}), 409, "This sale has already ended.")
 			if p.actors()["user:1"] == 0 {
 				t.Errorf("the journal has %v, want entries of user:1", p.actors())
 			}
@@ -142,8 +142,8 @@ func TestCancel(t *testing.T) {
 	p := open(t, site)
 	p.market()
 	once, _ := p.sell(1, 11)
-	want(t, p.ask(p.owner, "GET", salePath(once)+"/cancel", nil), 409, "This sale was a single payment")
-	want(t, p.ask(p.owner, "POST", salePath(once)+"/cancel", url.Values{"form": {"x"}}), 409, "This sale was a single payment")
+	want(t, p.send(p.owner, "GET", salePath(once)+"/cancel", nil), 409, "This sale was a single payment")
+	want(t, p.send(p.owner, "POST", salePath(once)+"/cancel", url.Values{"form": {"x"}}), 409, "This sale was a single payment")
 }
 
 // Nothing happens that the confirmation page did not show.
@@ -153,16 +153,16 @@ func TestCancelChangedMeanwhile(t *testing.T) {
 	sale, _ := p.sell(2, 11)
 	other, paid := p.sell(1, 11)
 	path := salePath(sale) + "/cancel"
-	w := p.ask(p.owner, "GET", path, nil)
+	w := p.send(p.owner, "GET", path, nil)
 	want(t, w, 200, fmt.Sprintf("access stays, through sale %d", other))
 	form := promised(p.form(path), w)
 	p.must(p.sales.Refund(t.Context(), p.by(), sales.Refund{Transaction: paid}))
 	before := p.state()
-	want(t, p.ask(p.owner, "POST", path, p.form(path)), 200, "Nothing has been cancelled yet.") // without a promise
-	w = p.ask(p.owner, "POST", path, form)
+	want(t, p.send(p.owner, "POST", path, p.form(path)), 200, "Nothing has been cancelled yet.") // without a promise
+	w = p.send(p.owner, "POST", path, form)
 	want(t, w, 200, "Nothing has been cancelled yet.", "Pottery: access ends")
 	p.untouched(before)
-	leads(t, p.ask(p.owner, "POST", path, promised(form, w)), salePath(sale)+"?done=canceled")
+	leads(t, p.send(p.owner, "POST", path, promised(form, w)), salePath(sale)+"?done=canceled")
 }
 
 // TestPlansOnSalePages checks that sale pages show what was bought, what comes next, and that
@@ -185,11 +185,11 @@ func TestPlansOnSalePages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want(t, p.ask(p.owner, "GET", salePath(gold), nil), 200, "Gold monthlyMembership tier Gold", "Then changes toGold yearly")
-	want(t, p.ask(p.owner, "GET", salePath(gold)+"/cancel", nil), 200, "The planned change to Gold yearly is dropped.")
+	want(t, p.send(p.owner, "GET", salePath(gold), nil), 200, "Gold monthlyMembership tier Gold", "Then changes toGold yearly")
+	want(t, p.send(p.owner, "GET", salePath(gold)+"/cancel", nil), 200, "The planned change to Gold yearly is dropped.")
 	paid, _ := p.sell(23, 11)
-	want(t, p.ask(p.owner, "GET", salePath(paid), nil), 200, "Glass in one partCourse Glass", "Paid in full", "Next paymentNone: all payments were made, and access stays")
-	want(t, p.ask(p.owner, "GET", salePath(paid)+"/cancel", nil), 409, "All payments of this sale were made.")
+	want(t, p.send(p.owner, "GET", salePath(paid), nil), 200, "Glass in one partCourse Glass", "Paid in full", "Next paymentNone: all payments were made, and access stays")
+	want(t, p.send(p.owner, "GET", salePath(paid)+"/cancel", nil), 409, "All payments of this sale were made.")
 }
 
 // F9: the sales of another school cannot be accessed.
@@ -201,17 +201,17 @@ func TestF9SaleOfAnotherSchool(t *testing.T) {
 	before := p.journal()
 	form := url.Values{"form": {"x"}, "amount": {"1.00"}}
 	for _, path := range []string{salePath(sale), salePath(sale) + "/cancel", refundPath(id)} {
-		want(t, p.ask(foreign, "GET", path, nil), 404, "Page not found")
-		want(t, p.ask(p.learner, "GET", path, nil), 403, "The console is for the school’s owner")
-		leads(t, p.ask("", "GET", path, nil), signIn+url.QueryEscape(path))
+		want(t, p.send(foreign, "GET", path, nil), 404, "Page not found")
+		want(t, p.send(p.learner, "GET", path, nil), 403, "The console is for the school’s owner")
+		leads(t, p.send("", "GET", path, nil), signIn+url.QueryEscape(path))
 	}
 	for _, path := range []string{salePath(sale) + "/cancel", refundPath(id), refundPath(id) + "/keep"} {
-		want(t, p.ask(foreign, "POST", path, form), 404, "Page not found")
-		want(t, p.ask(p.learner, "POST", path, form), 403)
-		leads(t, p.ask("", "POST", path, form), signIn+url.QueryEscape(strings.TrimSuffix(path, "/keep")+"?done=signed-out"))
-		want(t, p.ask(p.owner, "POST", path, form, "Sec-Fetch-Site", "cross-site"), 403, "another site")
+		want(t, p.send(foreign, "POST", path, form), 404, "Page not found")
+		want(t, p.send(p.learner, "POST", path, form), 403)
+		leads(t, p.send("", "POST", path, form), signIn+url.QueryEscape(strings.TrimSuffix(path, "/keep")+"?done=signed-out"))
+		want(t, p.send(p.owner, "POST", path, form, "Sec-Fetch-Site", "cross-site"), 403, "another site")
 	}
-	want(t, p.ask(foreign, "GET", transactions, nil), 200, "No transactions yet")
+	want(t, p.send(foreign, "GET", transactions, nil), 200, "No transactions yet")
 	if p.journal() != before {
 		t.Error("something was done")
 	}
@@ -232,7 +232,7 @@ func TestF9SaleOfAnotherSchool(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, path := range []string{transactions, salePath(sale), salePath(sale) + "/cancel", refundPath(id)} {
-		w := p.ask(foreign, "GET", path, nil)
+		w := p.send(foreign, "GET", path, nil)
 		want(t, w, 200, "Weaving club", "south@example.com")
 		for _, ours := range []string{"Lovelace", "Pottery", "5.00"} {
 			if strings.Contains(w.Body.String(), ours) {
@@ -241,8 +241,8 @@ func TestF9SaleOfAnotherSchool(t *testing.T) {
 		}
 	}
 	part := with(form, "amount", "0.07")
-	part = promised(part, p.ask(foreign, "POST", refundPath(id), part))
-	leads(t, p.ask(foreign, "POST", refundPath(id)+"/keep", part), salePath(sale)+"?done=refunded")
+	part = promised(part, p.send(foreign, "POST", refundPath(id), part))
+	leads(t, p.send(foreign, "POST", refundPath(id)+"/keep", part), salePath(sale)+"?done=refunded")
 	leads(t, p.agree(foreign, salePath(sale)+"/cancel", with(form, "form", "y")), salePath(sale)+"?done=canceled")
 	if p.journal() != before {
 		t.Error("something was done in our school")
@@ -351,7 +351,7 @@ func TestBillingOfASale(t *testing.T) {
 				tc.do(t, p, id)
 			}
 			p.session()
-			want(t, p.ask(p.owner, "GET", salePath(id), nil), 200, tc.want...)
+			want(t, p.send(p.owner, "GET", salePath(id), nil), 200, tc.want...)
 		})
 	}
 }

@@ -15,7 +15,7 @@ import (
 func TestR58StolenSession(t *testing.T) {
 	p := open(t, site)
 	var before state
-	asked := 0
+	sent := 0
 	p.every(func(method, path string) {
 		if before.entries == 0 {
 			before, p.stale = p.state(), true
@@ -25,39 +25,39 @@ func TestR58StolenSession(t *testing.T) {
 			if addresses.Replace(pattern) != path || !strings.Contains(strings.Join(methods, " "), method) || !access.WantsFresh(method+" "+pattern) {
 				continue
 			}
-			asked++
-			w := p.ask(p.owner, method, path, url.Values{"name": {"x"}, "permissions": {"read"}, "role": {"manager"}})
+			sent++
+			w := p.send(p.owner, method, path, url.Values{"name": {"x"}, "permissions": {"read"}, "role": {"manager"}})
 			if to := w.Header().Get("Location"); w.Code != 303 || !strings.HasPrefix(to, "/secure/1/identity/confirm?next=%2Fadmin%2F") {
 				t.Errorf("%s %s: %d to %q", method, path, w.Code, to)
 			}
 		}
 	})
-	if asked < 20 {
-		t.Errorf("only %d doors were tried", asked)
+	if sent < 20 {
+		t.Errorf("only %d doors were tried", sent)
 	}
 	p.untouched(before)
-	want(t, p.ask(p.owner, "GET", keysPath, nil), 200)
+	want(t, p.send(p.owner, "GET", keysPath, nil), 200)
 	proof := access.Proof{Attempt: access.Attempt{School: 1, Password: password}, Session: p.owner}
 	if err := p.accounts.Confirm(t.Context(), proof); err != nil {
 		t.Fatal(err)
 	}
-	want(t, p.ask(p.owner, "GET", keysPath+"/new", nil), 200)
+	want(t, p.send(p.owner, "GET", keysPath+"/new", nil), 200)
 }
 
 // R59: if the school requires owners to have a second factor, an owner without one has to set
 // it up before anything else.
 func TestR59OwnersSecondFactor(t *testing.T) {
 	p := open(t, site)
-	want(t, p.ask(p.owner, "POST", staffPath+"/second-factor", url.Values{"demanded": {"on"}}), 409, "Set up your own second factor first")
+	want(t, p.send(p.owner, "POST", staffPath+"/second-factor", url.Values{"demanded": {"on"}}), 409, "Set up your own second factor first")
 	p.write(func(tx lyceum.Tx) error {
 		return tx.SecondFactors.Insert(tx, lyceum.SecondFactor{User: 1, Sealed: "x"})
 	})
-	leads(t, p.ask(p.owner, "POST", staffPath+"/second-factor", url.Values{"demanded": {"on"}}), staffPath+"?done=changed")
-	want(t, p.ask(p.owner, "GET", "/admin/transactions", nil), 200)
+	leads(t, p.send(p.owner, "POST", staffPath+"/second-factor", url.Values{"demanded": {"on"}}), staffPath+"?done=changed")
+	want(t, p.send(p.owner, "GET", "/admin/transactions", nil), 200)
 	other, _ := p.hire("partner@example.com", lyceum.OwnerRole)
-	leads(t, p.ask(other, "GET", "/admin/transactions", nil), "/account/second-factor")
+	leads(t, p.send(other, "GET", "/admin/transactions", nil), "/account/second-factor")
 	manager, _ := p.hire("manager@example.com", lyceum.ManagerRole)
-	want(t, p.ask(manager, "GET", "/admin/transactions", nil), 200)
-	want(t, p.ask(manager, "POST", people+"/1/second-factor", nil), 403)
-	want(t, p.ask(p.owner, "GET", people+"/1", nil), 200, "Remove the second factor")
+	want(t, p.send(manager, "GET", "/admin/transactions", nil), 200)
+	want(t, p.send(manager, "POST", people+"/1/second-factor", nil), 403)
+	want(t, p.send(p.owner, "GET", people+"/1", nil), 200, "Remove the second factor")
 }

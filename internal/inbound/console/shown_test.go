@@ -75,13 +75,13 @@ func TestTwoPeopleChangeTheSame(t *testing.T) {
 	} {
 		t.Run(tc.page, func(t *testing.T) {
 			for who, form := range map[string]url.Values{p.owner: tc.first, manager: tc.second} {
-				form.Set("shown", fingerprint(t, p.ask(who, "GET", tc.page, nil)))
+				form.Set("shown", fingerprint(t, p.send(who, "GET", tc.page, nil)))
 			}
 			for range 2 { // a form that is submitted twice finds its own change
-				leads(t, p.ask(p.owner, "POST", tc.page, tc.first), tc.done+"?done=changed")
+				leads(t, p.send(p.owner, "POST", tc.page, tc.first), tc.done+"?done=changed")
 			}
 			before := p.journal()
-			w := p.ask(manager, "POST", tc.page, tc.second)
+			w := p.send(manager, "POST", tc.page, tc.second)
 			want(t, w, 422, append(slices.Clone(tc.now), "Nothing was saved, because this was changed after you opened the page.", tc.kept)...)
 			if p.journal() != before {
 				t.Error("something was saved")
@@ -90,9 +90,9 @@ func TestTwoPeopleChangeTheSame(t *testing.T) {
 			if refused.Get("shown") == tc.second.Get("shown") || strings.Contains(w.Body.String(), "needs correction") {
 				t.Error("the form says what it said before")
 			}
-			leads(t, p.ask(manager, "POST", tc.page, refused), tc.done+"?done=changed")
-			want(t, p.ask(p.owner, "GET", tc.page, nil), 200, tc.kept)
-			leads(t, p.ask(p.owner, "POST", tc.page, with(tc.first, "shown", "")), tc.done+"?done=changed")
+			leads(t, p.send(manager, "POST", tc.page, refused), tc.done+"?done=changed")
+			want(t, p.send(p.owner, "GET", tc.page, nil), 200, tc.kept)
+			leads(t, p.send(p.owner, "POST", tc.page, with(tc.first, "shown", "")), tc.done+"?done=changed")
 		})
 	}
 }
@@ -109,8 +109,8 @@ func TestShownStays(t *testing.T) {
 		"/admin/settings/page-snippet":   {"body": {"x"}, "do": {"preview"}},
 		"/admin/settings/receipts":       {"name": {strings.Repeat("x", 1000)}},
 	} {
-		opened := fingerprint(t, p.ask(p.owner, "GET", page, nil))
-		if got := fingerprint(t, p.ask(p.owner, "POST", page, with(form, "shown", "older"))); got != "older" || opened == "older" {
+		opened := fingerprint(t, p.send(p.owner, "GET", page, nil))
+		if got := fingerprint(t, p.send(p.owner, "POST", page, with(form, "shown", "older"))); got != "older" || opened == "older" {
 			t.Errorf("%s has the fingerprint %q", page, got)
 		}
 	}

@@ -24,7 +24,7 @@ func (p *place) hire(email string, role lyceum.StaffRole) (session string, id ly
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	leads(p.t, p.ask(p.owner, "POST", staffPath, p.form(staffPath, "email", email, "role", string(role))), staffPath+"?done=staff-added")
+	leads(p.t, p.send(p.owner, "POST", staffPath, p.form(staffPath, "email", email, "role", string(role))), staffPath+"?done=staff-added")
 	return session, user.ID
 }
 
@@ -43,26 +43,26 @@ func TestR53EveryRoleAndPage(t *testing.T) {
 			}
 		}
 	}
-	asked := 0
+	sent := 0
 	for door := range doors {
 		method, path, _ := strings.Cut(door, " ")
 		if !strings.HasPrefix(path, "/admin") || path == "/admin/clock" { // only a sandbox has a clock to move
 			continue
 		}
 		for role, session := range sessions {
-			asked++
+			sent++
 			if access.May(role, door) && method == "POST" {
 				continue // tested elsewhere
 			}
-			w := p.ask(session, method, strings.NewReplacer("{id}", "99", "{type}", "course", "{product}", "1", "{delivery}", "1", "{name}", "password", "{$}", "").Replace(path), nil)
+			w := p.send(session, method, strings.NewReplacer("{id}", "99", "{type}", "course", "{product}", "1", "{delivery}", "1", "{name}", "password", "{$}", "").Replace(path), nil)
 			refused := w.Code == 403 || path == "/admin" && w.Code == 303
 			if refused == access.May(role, door) {
 				t.Errorf("%s, %s: status %d, want it open: %t", role, door, w.Code, access.May(role, door))
 			}
 		}
 	}
-	if asked < 400 {
-		t.Errorf("only %d doors were tried", asked)
+	if sent < 400 {
+		t.Errorf("only %d doors were tried", sent)
 	}
 }
 
@@ -72,22 +72,22 @@ func TestInvitationByEmail(t *testing.T) {
 	p.remake(func(o *console.Options) {
 		o.Emails = p.emails(func(context.Context, templates.Message) error { return nil })
 	})
-	want(t, p.ask(p.owner, "GET", staffPath, nil), 200, "Invite by email", "Invite with a link")
-	leads(t, p.ask(p.owner, "POST", staffPath, p.form(staffPath, "email", "new@example.com", "role", "bookkeeper", "by", "email")), staffPath+"?done=staff-invited")
+	want(t, p.send(p.owner, "GET", staffPath, nil), 200, "Invite by email", "Invite with a link")
+	leads(t, p.send(p.owner, "POST", staffPath, p.form(staffPath, "email", "new@example.com", "role", "bookkeeper", "by", "email")), staffPath+"?done=staff-invited")
 	v := p.store.In(t.Context(), 1)
 	sent, err := lyceum.All(v.Emails, v, lyceum.EmailFilter{})
 	if err != nil || len(sent) != 1 || sent[0].Kind != lyceum.InvitationEmail || sent[0].Address != lyceum.Some("new@example.com") || strings.Contains(sent[0].Values, "set_password") {
 		t.Errorf("the emails are %+v, %v", sent, err)
 	}
-	want(t, p.ask(p.owner, "POST", staffPath, p.form(staffPath, "email", "other@example.com", "role", "support")), 200, "One-time link")
+	want(t, p.send(p.owner, "POST", staffPath, p.form(staffPath, "email", "other@example.com", "role", "support")), 200, "One-time link")
 }
 
 // R54: a changed role applies from the next request on, for pages and for keys.
 func TestR54RoleChangedWhileSignedIn(t *testing.T) {
 	p := open(t, site)
 	session, id := p.hire("partner@example.com", lyceum.ManagerRole)
-	want(t, p.ask(session, "GET", keysPath+"/new", nil), 200, "It can do no more than your role allows")
-	w := p.ask(session, "POST", keysPath, p.formOf(session, keysPath+"/new", "name", "Report", "permissions", "read,write"))
+	want(t, p.send(session, "GET", keysPath+"/new", nil), 200, "It can do no more than your role allows")
+	w := p.send(session, "POST", keysPath, p.formOf(session, keysPath+"/new", "name", "Report", "permissions", "read,write"))
 	want(t, w, 200, "Copy the key now")
 	text := key.FindString(w.Body.String())
 	may := func(door string) bool {
@@ -96,20 +96,20 @@ func TestR54RoleChangedWhileSignedIn(t *testing.T) {
 		return err == nil && access.PermitDoor(by, door) == nil
 	}
 	change := fmt.Sprintf("%s/%d", staffPath, id)
-	if !may("POST /lyceum/v1/sales") || p.ask(session, "GET", appsPath, nil).Code != 200 {
+	if !may("POST /lyceum/v1/sales") || p.send(session, "GET", appsPath, nil).Code != 200 {
 		t.Error("a manager may not what the table says")
 	}
-	want(t, p.ask(p.owner, "POST", change, url.Values{"role": {"boss"}}), 422, "must be owner, manager, bookkeeper, author or support")
-	leads(t, p.ask(p.owner, "POST", change, url.Values{"role": {"bookkeeper"}}), staffPath+"?done=staff-changed")
-	want(t, p.ask(session, "GET", appsPath, nil), 403, "Your role here is bookkeeper")
-	want(t, p.ask(session, "GET", "/admin/transactions", nil), 200)
+	want(t, p.send(p.owner, "POST", change, url.Values{"role": {"boss"}}), 422, "must be owner, manager, bookkeeper, author or support")
+	leads(t, p.send(p.owner, "POST", change, url.Values{"role": {"bookkeeper"}}), staffPath+"?done=staff-changed")
+	want(t, p.send(session, "GET", appsPath, nil), 403, "Your role here is bookkeeper")
+	want(t, p.send(session, "GET", "/admin/transactions", nil), 200)
 	if may("POST /lyceum/v1/sales") || !may("GET /v1/transactions") {
 		t.Error("the key does not follow the role")
 	}
-	want(t, p.ask(p.owner, "GET", staffPath, nil), 200, "partner@example.com", `<option value="bookkeeper" selected>`)
-	want(t, p.ask(p.owner, "GET", change+"/remove", nil), 200, "1 API key that they made stops working permanently")
-	leads(t, p.ask(p.owner, "POST", change+"/remove", nil), staffPath+"?done=staff-removed")
-	want(t, p.ask(session, "GET", "/admin", nil), 403, "The console is for the school’s owners and staff")
+	want(t, p.send(p.owner, "GET", staffPath, nil), 200, "partner@example.com", `<option value="bookkeeper" selected>`)
+	want(t, p.send(p.owner, "GET", change+"/remove", nil), 200, "1 API key that they made stops working permanently")
+	leads(t, p.send(p.owner, "POST", change+"/remove", nil), staffPath+"?done=staff-removed")
+	want(t, p.send(session, "GET", "/admin", nil), 403, "The console is for the school’s owners and staff")
 	if may("GET /v1/transactions") {
 		t.Error("the key of somebody who left works")
 	}
@@ -122,7 +122,7 @@ func (p *place) formOf(session, path string, pairs ...string) url.Values {
 	for i := 0; i+1 < len(pairs); i += 2 {
 		form.Set(pairs[i], pairs[i+1])
 	}
-	if found := once.FindStringSubmatch(p.ask(session, "GET", path, nil).Body.String()); found != nil {
+	if found := once.FindStringSubmatch(p.send(session, "GET", path, nil).Body.String()); found != nil {
 		form.Set("form", found[1])
 	}
 	return form
@@ -132,15 +132,15 @@ func (p *place) formOf(session, path string, pairs ...string) url.Values {
 func TestR55LastOwner(t *testing.T) {
 	p := open(t, site)
 	for _, tc := range []struct{ path, role string }{{"/1", "manager"}, {"/1/remove", ""}} {
-		want(t, p.ask(p.owner, "POST", staffPath+tc.path, url.Values{"role": {tc.role}}), 409, "last owner who can sign in")
+		want(t, p.send(p.owner, "POST", staffPath+tc.path, url.Values{"role": {tc.role}}), 409, "last owner who can sign in")
 	}
 	session, id := p.hire("partner@example.com", lyceum.OwnerRole)
-	leads(t, p.ask(session, "POST", staffPath+"/1", url.Values{"role": {"manager"}}), staffPath+"?done=staff-changed")
-	want(t, p.ask(p.owner, "GET", staffPath, nil), 403)
-	want(t, p.ask(session, "POST", fmt.Sprintf("%s/%d/remove", staffPath, id), nil), 409, "last owner who can sign in")
-	leads(t, p.ask(session, "POST", staffPath+"/1", url.Values{"role": {"owner"}}), staffPath+"?done=staff-changed")
-	leads(t, p.ask(session, "POST", fmt.Sprintf("%s/%d/remove", staffPath, id), nil), "/admin?done=own-removed")
-	want(t, p.ask(session, "GET", "/admin?done=own-removed", nil), 403, "owners and staff", "You no longer work for the school")
+	leads(t, p.send(session, "POST", staffPath+"/1", url.Values{"role": {"manager"}}), staffPath+"?done=staff-changed")
+	want(t, p.send(p.owner, "GET", staffPath, nil), 403)
+	want(t, p.send(session, "POST", fmt.Sprintf("%s/%d/remove", staffPath, id), nil), 409, "last owner who can sign in")
+	leads(t, p.send(session, "POST", staffPath+"/1", url.Values{"role": {"owner"}}), staffPath+"?done=staff-changed")
+	leads(t, p.send(session, "POST", fmt.Sprintf("%s/%d/remove", staffPath, id), nil), "/admin?done=own-removed")
+	want(t, p.send(session, "GET", "/admin?done=own-removed", nil), 403, "owners and staff", "You no longer work for the school")
 }
 
 // An owner who takes another role is told so on the first page of that role.
@@ -149,9 +149,9 @@ func TestOwnRole(t *testing.T) {
 	for role, first := range map[string]string{"manager": "/admin", "bookkeeper": "/admin", "author": "/admin/own", "support": people} {
 		session, id := p.hire(role+"@example.com", lyceum.OwnerRole)
 		change := fmt.Sprintf("%s/%d", staffPath, id)
-		leads(t, p.ask(session, "POST", change, url.Values{"role": {"owner"}}), staffPath+"?done=staff-changed")
-		leads(t, p.ask(session, "POST", change, url.Values{"role": {role}}), first+"?done=own-role")
-		want(t, p.ask(session, "GET", first+"?done=own-role", nil), 200, "Your own role is changed.")
+		leads(t, p.send(session, "POST", change, url.Values{"role": {"owner"}}), staffPath+"?done=staff-changed")
+		leads(t, p.send(session, "POST", change, url.Values{"role": {role}}), first+"?done=own-role")
+		want(t, p.send(session, "GET", first+"?done=own-role", nil), 200, "Your own role is changed.")
 	}
 }
 
@@ -161,17 +161,17 @@ func TestR56AccountsOfStaff(t *testing.T) {
 	support, id := p.hire("help@example.com", lyceum.SupportRole)
 	p.hire("partner@example.com", lyceum.ManagerRole)
 	for _, email := range []string{"owner@example.com", "partner@example.com"} {
-		want(t, p.ask(support, "POST", people, url.Values{"email": {email}}), 403, "Only an owner can change their account")
+		want(t, p.send(support, "POST", people, url.Values{"email": {email}}), 403, "Only an owner can change their account")
 	}
 	for _, deed := range []string{"disable", "enable", "sign-out"} {
-		want(t, p.ask(support, "POST", people+"/1/"+deed, nil), 403, "Only an owner can change their account")
+		want(t, p.send(support, "POST", people+"/1/"+deed, nil), 403, "Only an owner can change their account")
 	}
-	w := p.ask(support, "GET", people+"/1", nil)
+	w := p.send(support, "GET", people+"/1", nil)
 	if want(t, w, 200, "Works here as Owner"); strings.Contains(w.Body.String(), "/sign-out") && strings.Contains(w.Body.String(), people+"/1/sign-out") {
 		t.Error("what support may not do to an owner is offered")
 	}
-	leads(t, p.ask(support, "POST", people+"/2/sign-out", nil), people+"/2?done=person-out")
-	want(t, p.ask(p.owner, "POST", fmt.Sprintf("%s/%d/erase", people, id), nil), 422, "works for the school")
+	leads(t, p.send(support, "POST", people+"/2/sign-out", nil), people+"/2?done=person-out")
+	want(t, p.send(p.owner, "POST", fmt.Sprintf("%s/%d/erase", people, id), nil), 422, "works for the school")
 }
 
 func TestInvitations(t *testing.T) {
@@ -182,14 +182,14 @@ func TestInvitations(t *testing.T) {
 		{"a@example.com", "boss", "role", "must be owner, manager, bookkeeper, author or support"},
 		{"owner@example.com", "support", "email", "works here as owner already"},
 	} {
-		w := p.ask(p.owner, "POST", staffPath, p.form(staffPath, "email", tc.email, "role", tc.role))
+		w := p.send(p.owner, "POST", staffPath, p.form(staffPath, "email", tc.email, "role", tc.role))
 		want(t, w, 422, `id="`+tc.field+`-error"`, tc.says)
 	}
 	form := p.form(staffPath, "email", "books@example.com", "role", "bookkeeper")
-	w := p.ask(p.owner, "POST", staffPath, form)
+	w := p.send(p.owner, "POST", staffPath, form)
 	want(t, w, 200, "Copy the link now", "work here as Bookkeeper")
 	text := link.FindString(w.Body.String())
-	leads(t, p.ask(p.owner, "POST", staffPath, form), staffPath+"?done=staff-linked")
+	leads(t, p.send(p.owner, "POST", staffPath, form), staffPath+"?done=staff-linked")
 	if _, err := p.accounts.SetPassword(t.Context(), 1, text, password); err != nil {
 		t.Fatal(err)
 	}
@@ -200,19 +200,19 @@ func TestInvitations(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want(t, p.ask(session, "GET", "/admin/transactions", nil), 200)
-	want(t, p.ask(session, "GET", keysPath, nil), 200, "No keys yet")
-	p.ask(p.owner, "POST", keysPath, p.form(keysPath+"/new", "name", "The school’s", "permissions", "read"))
-	want(t, p.ask(session, "GET", keysPath, nil), 200, "No keys yet")
-	want(t, p.ask(session, "POST", keysPath+"/1/revoke", nil), 404)
+	want(t, p.send(session, "GET", "/admin/transactions", nil), 200)
+	want(t, p.send(session, "GET", keysPath, nil), 200, "No keys yet")
+	p.send(p.owner, "POST", keysPath, p.form(keysPath+"/new", "name", "The school’s", "permissions", "read"))
+	want(t, p.send(session, "GET", keysPath, nil), 200, "No keys yet")
+	want(t, p.send(session, "POST", keysPath+"/1/revoke", nil), 404)
 }
 
 func TestOwnCourses(t *testing.T) {
 	p := open(t, site)
 	p.market()
 	session, id := p.hire("author@example.com", lyceum.AuthorRole)
-	leads(t, p.ask(session, "GET", "/admin", nil), "/admin/own")
-	want(t, p.ask(session, "GET", "/admin/own", nil), 200, "You are not an author yet", `href="/admin/own" aria-current="page"`)
+	leads(t, p.send(session, "GET", "/admin", nil), "/admin/own")
+	want(t, p.send(session, "GET", "/admin/own", nil), 200, "You are not an author yet", `href="/admin/own" aria-current="page"`)
 	p.write(func(tx lyceum.Tx) error {
 		_, err := tx.Authors.Save(tx, lyceum.AuthorProfile{ID: 77, Name: lyceum.Some("Ann"), UserID: lyceum.Some(id)})
 		if err == nil {
@@ -220,11 +220,11 @@ func TestOwnCourses(t *testing.T) {
 		}
 		return err
 	})
-	w := p.ask(session, "GET", "/admin/own?month=2026-02", nil)
+	w := p.send(session, "GET", "/admin/own?month=2026-02", nil)
 	want(t, w, 200, "Hers", "Published", "Statement of February 2026", "/admin/own?month=2026-01", "/admin/own?month=2026-03", "Nothing in this month")
 	if strings.Contains(w.Body.String(), "Pottery") {
 		t.Error("an author sees a course of somebody else")
 	}
-	want(t, p.ask(session, "GET", "/admin/own?month=x", nil), 422, "a month such as 2026-03")
-	want(t, p.ask(session, "GET", "/admin/transactions", nil), 403, "Your role here is author")
+	want(t, p.send(session, "GET", "/admin/own?month=x", nil), 422, "a month such as 2026-03")
+	want(t, p.send(session, "GET", "/admin/transactions", nil), 403, "Your role here is author")
 }

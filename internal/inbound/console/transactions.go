@@ -82,9 +82,9 @@ func (c *console) listTransactions(w http.ResponseWriter, r *http.Request, v *vi
 	if err != nil {
 		return err
 	}
-	asked, wrong := readFilter(f, v.zone)
+	requested, wrong := readFilter(f, v.zone)
 	wrong = append(picked.Wrong, wrong...)
-	p := &listPage{Form: f, Pick: picked.Question}
+	p := &listPage{Form: f, Pick: picked.Ambiguous}
 	if len(wrong) > 0 {
 		f.refuse(lyceum.InvalidFields(wrong...))
 	}
@@ -101,7 +101,7 @@ func (c *console) listTransactions(w http.ResponseWriter, r *http.Request, v *vi
 		http.Redirect(w, r, picked.Address, http.StatusSeeOther)
 		return nil
 	}
-	if err := c.fill(r.Context(), v, p, &asked); err != nil {
+	if err := c.fill(r.Context(), v, p, &requested); err != nil {
 		return err
 	}
 	status := http.StatusOK
@@ -125,12 +125,12 @@ func (c *console) chips(ctx context.Context, v *visit, p *listPage) (err error) 
 }
 
 // fill fills in the rows of a list, and its totals.
-func (c *console) fill(ctx context.Context, v *visit, p *listPage, asked *salesAsked) error {
-	listing, err := c.Sales.List(ctx, v.by(), asked.Filter, lyceum.NewestFirst, asked.Page)
+func (c *console) fill(ctx context.Context, v *visit, p *listPage, query *salesQuery) error {
+	listing, err := c.Sales.List(ctx, v.by(), query.Filter, lyceum.NewestFirst, query.Page)
 	if err != nil {
 		return err
 	}
-	p.Total, p.Turn = listing.Total, newTurn(p.Form, filterFields, pageSize, int64(asked.Page.Number), listing.Total)
+	p.Total, p.Turn = listing.Total, newTurn(p.Form, filterFields, pageSize, int64(query.Page.Number), listing.Total)
 	if p.Rows, err = c.rowsOf(ctx, v.School.ID, listing.All()); err != nil {
 		return err
 	}
@@ -143,7 +143,7 @@ func (c *console) fill(ctx context.Context, v *visit, p *listPage, asked *salesA
 	p.Report = reportOf(p.Form)
 	short, cancel := context.WithTimeout(ctx, totalsTime)
 	defer cancel()
-	figures, err := c.Reports.Totals(short, v.by(), asked.Filter, asked.From, asked.Until)
+	figures, err := c.Reports.Totals(short, v.by(), query.Filter, query.From, query.Until)
 	if p.NoTotals = err != nil && short.Err() != nil && ctx.Err() == nil; p.NoTotals {
 		return nil
 	}

@@ -17,7 +17,7 @@ import (
 
 func TestTransactionsFilter(t *testing.T) {
 	p := open(t, site)
-	want(t, p.ask(p.owner, "GET", transactions, nil), 200, "No transactions yet", "lyceum import transactions")
+	want(t, p.send(p.owner, "GET", transactions, nil), 200, "No transactions yet", "lyceum import transactions")
 	p.market()
 	at := func(text string) {
 		at, _ := time.Parse(time.DateTime, text)
@@ -57,7 +57,7 @@ func TestTransactionsFilter(t *testing.T) {
 		{"user_id=12&course_id=1&from=2026-03-12", "6", "Course: Pottery"},
 	} {
 		t.Run(tc.query, func(t *testing.T) {
-			w := p.ask(p.owner, "GET", transactions+"?"+tc.query, nil)
+			w := p.send(p.owner, "GET", transactions+"?"+tc.query, nil)
 			want(t, w, 200, tc.chosen)
 			if got := salesOn(w); got != tc.sales {
 				t.Errorf("the sales are %s, want %s", got, tc.sales)
@@ -67,9 +67,9 @@ func TestTransactionsFilter(t *testing.T) {
 		})
 	}
 	for _, query := range []string{"user_id=2147483647", "course_id=2&is_fully_refunded=true", "from=2030-01-01"} {
-		want(t, p.ask(p.owner, "GET", transactions+"?"+query, nil), 200, "No transactions match this filter", "Show all")
+		want(t, p.send(p.owner, "GET", transactions+"?"+query, nil), 200, "No transactions match this filter", "Show all")
 	}
-	want(t, p.ask(p.owner, "GET", transactions, nil), 200,
+	want(t, p.send(p.owner, "GET", transactions, nil), 200,
 		"Ada Lovelace", "ada@example.com", "grace@example.com", "Pottery in full", "Kiln & clay", "$19.99", "€5.00", "¥9,000", "BHD 1.600", "$0.00",
 		"Refunded", "Partly refunded", "Chargeback", "Free", "Paid", `<time datetime="2026-03-11T23:59:59Z">`, "11 Mar 2026 23:59", `href="/admin/transactions" aria-current="page"`)
 }
@@ -117,7 +117,7 @@ func TestTransactionsFilterRefuses(t *testing.T) {
 		t.Run(tc.field+" "+tc.value, func(t *testing.T) {
 			query := url.Values{"user_id": {"11"}, "course_id": {"1"}, "from": {"2026-03-01"}, "is_chargeback": {"false"}}
 			query.Set(tc.field, tc.value)
-			w := p.ask(p.owner, "GET", transactions+"?"+query.Encode(), nil)
+			w := p.send(p.owner, "GET", transactions+"?"+query.Encode(), nil)
 			want(t, w, 422, "<title>Error: ", `id="`+tc.field+`-error"`, `href="#`+tc.field+`"`, tc.says)
 			body := html.UnescapeString(w.Body.String())
 			for name, values := range query {
@@ -130,7 +130,7 @@ func TestTransactionsFilterRefuses(t *testing.T) {
 			}
 		})
 	}
-	w := p.ask(p.owner, "GET", transactions+"?user_id=x%40y&from=y&page=z", nil)
+	w := p.send(p.owner, "GET", transactions+"?user_id=x%40y&from=y&page=z", nil)
 	want(t, w, 422, "3 fields need correction")
 }
 
@@ -149,7 +149,7 @@ func TestTransactionsPages(t *testing.T) {
 		}
 		return `href="` + html.EscapeString(transactions+"?"+values.Encode()) + `"`
 	}
-	w := p.ask(p.owner, "GET", transactions+"?"+filter, nil)
+	w := p.send(p.owner, "GET", transactions+"?"+filter, nil)
 	want(t, w, 200, "45 transactions, page 1 of 3", page(2)+` rel="next">Next`, page(3)+`>Last`, `name="user_id" value="11"`, `name="until" value="2026-12-31"`)
 	if ids := strings.Fields(salesOn(w)); len(ids) != 20 || ids[0] != "45" || ids[19] != "26" {
 		t.Errorf("page 1 has %v", ids)
@@ -157,9 +157,9 @@ func TestTransactionsPages(t *testing.T) {
 	if strings.Contains(w.Body.String(), "First") || strings.Contains(w.Body.String(), "Previous") {
 		t.Error("there is a way back from the first page")
 	}
-	w = p.ask(p.owner, "GET", transactions+"?"+filter+"&page=2", nil)
+	w = p.send(p.owner, "GET", transactions+"?"+filter+"&page=2", nil)
 	want(t, w, 200, "page 2 of 3", page(1)+">First", page(1)+` rel="prev">Previous`, page(3)+` rel="next">Next`)
-	w = p.ask(p.owner, "GET", transactions+"?"+filter+"&page=3", nil)
+	w = p.send(p.owner, "GET", transactions+"?"+filter+"&page=3", nil)
 	want(t, w, 200, "page 3 of 3", page(2)+` rel="prev"`)
 	if ids := strings.Fields(salesOn(w)); len(ids) != 5 || ids[4] != "1" {
 		t.Errorf("page 3 has %v", ids)
@@ -167,23 +167,23 @@ func TestTransactionsPages(t *testing.T) {
 	if strings.Contains(w.Body.String(), "Next") {
 		t.Error("there is a way on from the last page")
 	}
-	want(t, p.ask(p.owner, "GET", transactions+"?"+filter+"&page=2147483647", nil), 200, "There is no page 2,147,483,647", "45 transactions", page(3))
-	want(t, p.ask(p.owner, "GET", "/admin", nil), 200, "46 sales, 2 new buyers.")
+	want(t, p.send(p.owner, "GET", transactions+"?"+filter+"&page=2147483647", nil), 200, "There is no page 2,147,483,647", "45 transactions", page(3))
+	want(t, p.send(p.owner, "GET", "/admin", nil), 200, "46 sales, 2 new buyers.")
 }
 
 // counted counts the queries for names.
 type counted struct {
 	lyceum.Store
 
-	asked int
+	views int
 }
 
 func (c *counted) In(ctx context.Context, school lyceum.SchoolID) lyceum.View {
-	c.asked++
+	c.views++
 	return c.Store.In(ctx, school)
 }
 
-func TestNamesAreAskedForAtOnce(t *testing.T) {
+func TestNamesAreQueriedAtOnce(t *testing.T) {
 	p := open(t, site)
 	p.market()
 	for i := range 20 {
@@ -198,9 +198,9 @@ func TestNamesAreAskedForAtOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want(t, p.ask(p.owner, "GET", transactions, nil), 200, "20 transactions")
-	if names.asked != 1 {
-		t.Errorf("names were asked for %d times, want once", names.asked)
+	want(t, p.send(p.owner, "GET", transactions, nil), 200, "20 transactions")
+	if names.views != 1 {
+		t.Errorf("names were asked for %d times, want once", names.views)
 	}
 }
 
@@ -225,20 +225,20 @@ func TestFilterByName(t *testing.T) {
 		{"user_id=+ada+lovelace+&course_id=1&from=2026-01-01&is_chargeback=", "course_id=1&from=2026-01-01&user_id=11"},
 		{"course_id=glass&pricing_plan_id=taste", "course_id=2&pricing_plan_id=5"},
 	} {
-		w := p.ask(p.owner, "GET", transactions+"?"+tc.query, nil)
+		w := p.send(p.owner, "GET", transactions+"?"+tc.query, nil)
 		if got := w.Header().Get("Location"); w.Code != 303 || got != transactions+"?"+tc.to {
 			t.Errorf("%s: %d to %s, want %s", tc.query, w.Code, got, tc.to)
 		}
 	}
-	w := p.ask(p.owner, "GET", transactions+"?pricing_plan_id=Pottery&from=2026-01-01&page=2", nil)
+	w := p.send(p.owner, "GET", transactions+"?pricing_plan_id=Pottery&from=2026-01-01&page=2", nil)
 	want(t, w, 200, "Pricing plan: which one?", "2 contain “Pottery”.", `<a href="/admin/transactions?from=2026-01-01&amp;pricing_plan_id=1"><bdi>Pottery in full</bdi></a>`,
 		`<a href="/admin/transactions?from=2026-01-01&amp;pricing_plan_id=2"><bdi>Pottery club</bdi></a> <span class="quiet"><bdi>Pottery</bdi>`)
-	w = p.ask(p.owner, "GET", transactions+"?user_id=pupil", nil)
+	w = p.send(p.owner, "GET", transactions+"?user_id=pupil", nil)
 	want(t, w, 200, "More than 20 contain “pupil”.")
 	if n := strings.Count(w.Body.String(), "/admin/transactions?user_id=1"); n != 20 {
 		t.Errorf("%d people to pick from, want 20", n)
 	}
-	want(t, p.ask(p.owner, "GET", transactions+"?user_id=11", nil), 200, `name="user_id" type="text" value="11"`, `<p class="hint" id="user_id-hint">Ada Lovelace</p>`)
+	want(t, p.send(p.owner, "GET", transactions+"?user_id=11", nil), 200, `name="user_id" type="text" value="11"`, `<p class="hint" id="user_id-hint">Ada Lovelace</p>`)
 }
 
 func TestSearch(t *testing.T) {
@@ -278,21 +278,21 @@ func TestSearch(t *testing.T) {
 		{"陳", []string{"Nothing found"}},
 		{"ch_3pq8", []string{"Nothing found"}},
 	} {
-		want(t, p.ask(p.owner, "GET", search+"?q="+url.QueryEscape(tc.query), nil), 200, tc.has...)
+		want(t, p.send(p.owner, "GET", search+"?q="+url.QueryEscape(tc.query), nil), 200, tc.has...)
 	}
 	for bad, says := range map[string]string{
 		"a\x00": "Find must be at most 320 bytes of text", strings.Repeat("ä", 5000): "Find must be at most 320 bytes of text",
 		"a": "Find must have at least two characters, or be a number", "%": "Find must contain a letter or a digit", "_%": "Find must contain a letter",
 	} {
-		want(t, p.ask(p.owner, "GET", search+"?q="+url.QueryEscape(bad), nil), 422, says, `id="q-error"`, `aria-invalid="true"`)
+		want(t, p.send(p.owner, "GET", search+"?q="+url.QueryEscape(bad), nil), 422, says, `id="q-error"`, `aria-invalid="true"`)
 	}
-	want(t, p.ask(p.learner, "GET", search+"?q=ada", nil), 403, `href="/account"`)
+	want(t, p.send(p.learner, "GET", search+"?q=ada", nil), 403, `href="/account"`)
 	p.addSchool("Another")
 	theirs := p.signIn(2, "other@example.com", lyceum.Owner)
 	for _, text := range []string{"ada", "ch_3Pq8", fmt.Sprint(id)} {
-		want(t, p.ask(theirs, "GET", search+"?q="+text, nil), 200, "Nothing found")
+		want(t, p.send(theirs, "GET", search+"?q="+text, nil), 200, "Nothing found")
 	}
-	want(t, p.ask(p.owner, "GET", salePath(sale), nil), 200, "AffiliateClay Weekly", "Pottery club", "Course Pottery")
+	want(t, p.send(p.owner, "GET", salePath(sale), nil), 200, "AffiliateClay Weekly", "Pottery club", "Course Pottery")
 }
 
 // B10: names of buyers and plans are shown as plain text everywhere.
@@ -307,7 +307,7 @@ func TestB10NamesInSales(t *testing.T) {
 	p.must(p.sales.Refund(t.Context(), p.by(), sales.Refund{Transaction: id, Total: lyceum.Some(lyceum.Minor(1)), Reason: lyceum.Some(hostile), Reference: lyceum.Some(hostile)}))
 	const escaped = "<bdi>&lt;script&gt;alert(&#34;1&#34;)&lt;/script&gt;"
 	for path, times := range map[string]int{transactions: 2, "/admin/sales/1": 4, "/admin/sales/1/cancel": 2, refundPath(id): 3} {
-		w := p.ask(p.owner, "GET", path, nil)
+		w := p.send(p.owner, "GET", path, nil)
 		want(t, w, 200)
 		if got := strings.Count(w.Body.String(), escaped); got != times {
 			t.Errorf("%s has the name %d times as text, want %d", path, got, times)
@@ -316,6 +316,6 @@ func TestB10NamesInSales(t *testing.T) {
 			t.Errorf("%s turns the direction of writing as a name wants", path)
 		}
 	}
-	w := p.ask(p.owner, "POST", refundPath(id), p.form(refundPath(id), "amount", "0.50", "reason", hostile))
+	w := p.send(p.owner, "POST", refundPath(id), p.form(refundPath(id), "amount", "0.50", "reason", hostile))
 	want(t, w, 200, escaped, "$0.50 of transaction 1 goes back to")
 }

@@ -41,7 +41,7 @@ type hookDeed struct {
 
 // deed returns the webhook in the path, and the visitor as the caller of a change that happens
 // once per form.
-func (v *visit) deed(r *http.Request, what string, asked ...string) (hookDeed, error) {
+func (v *visit) deed(r *http.Request, what string, values ...string) (hookDeed, error) {
 	id, ok := parseID[lyceum.WebhookID](r.PathValue("id"))
 	if !ok {
 		return hookDeed{}, errNoPage
@@ -50,7 +50,7 @@ func (v *visit) deed(r *http.Request, what string, asked ...string) (hookDeed, e
 	if !isForm(form) {
 		form = newForm()
 	}
-	return hookDeed{id, hookPath(id), v.once(form, append([]string{what, fmt.Sprint(id)}, asked...)...)}, nil
+	return hookDeed{id, hookPath(id), v.once(form, append([]string{what, fmt.Sprint(id)}, values...)...)}, nil
 }
 
 // testWebhook serves POST /admin/settings/webhooks/{id}/test.
@@ -108,23 +108,23 @@ func (c *console) resumeWebhook(w http.ResponseWriter, r *http.Request, v *visit
 	return c.refuseHook(w, r, v, "Nothing was changed", d.Path, err)
 }
 
-// hookQuestion is the data of the confirmation pages about a webhook.
-type hookQuestion struct {
+// hookConfirmation is the data of the confirmation pages about a webhook.
+type hookConfirmation struct {
 	Hook       lyceum.Webhook
 	Path, Once string
 }
 
-func (c *console) askHook(w http.ResponseWriter, r *http.Request, v *visit, page, title string) error {
+func (c *console) confirmHook(w http.ResponseWriter, r *http.Request, v *visit, page, title string) error {
 	hook, err := c.ownHook(r, v)
 	if err != nil {
 		return c.refuseHook(w, r, v, hookTitle(hook.ID), hookPath(hook.ID), err)
 	}
-	return c.show(w, r, http.StatusOK, page, v, title, hookQuestion{hook, hookPath(hook.ID), newForm()})
+	return c.show(w, r, http.StatusOK, page, v, title, hookConfirmation{hook, hookPath(hook.ID), newForm()})
 }
 
 // confirmRotate serves GET /admin/settings/webhooks/{id}/rotate.
 func (c *console) confirmRotate(w http.ResponseWriter, r *http.Request, v *visit) error {
-	return c.askHook(w, r, v, "webhook_rotate.gohtml", "Rotate the secret?")
+	return c.confirmHook(w, r, v, "webhook_rotate.gohtml", "Rotate the secret?")
 }
 
 // rotateWebhook serves POST /admin/settings/webhooks/{id}/rotate.
@@ -145,7 +145,7 @@ func (c *console) rotateWebhook(w http.ResponseWriter, r *http.Request, v *visit
 
 // confirmDeleteWebhook serves GET /admin/settings/webhooks/{id}/delete.
 func (c *console) confirmDeleteWebhook(w http.ResponseWriter, r *http.Request, v *visit) error {
-	return c.askHook(w, r, v, "webhook_delete.gohtml", "Delete this webhook?")
+	return c.confirmHook(w, r, v, "webhook_delete.gohtml", "Delete this webhook?")
 }
 
 // deleteWebhook serves POST /admin/settings/webhooks/{id}/delete.

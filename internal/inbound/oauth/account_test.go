@@ -20,7 +20,7 @@ import (
 func learner(t *testing.T, change ...func(*oauth.Options)) *client {
 	t.Helper()
 	c := &client{window: serve(t, "https://school.example.com:443", change...), cookies: map[string]*http.Cookie{}}
-	c.want(c.ask("POST", "/secure/1/identity/sign_in", url.Values{"email": {email}, "password": {password}}), 303, "/account")
+	c.want(c.send("POST", "/secure/1/identity/sign_in", url.Values{"email": {email}, "password": {password}}), 303, "/account")
 	return c
 }
 
@@ -37,13 +37,13 @@ func TestWrongProfile(t *testing.T) {
 	t.Parallel()
 	c := learner(t)
 	long := strings.Repeat("n", 300)
-	w := c.ask("POST", "/account/profile", url.Values{"name": {long}, "phone_number": {strings.Repeat("1", 51)}})
+	w := c.send("POST", "/account/profile", url.Values{"name": {long}, "phone_number": {strings.Repeat("1", 51)}})
 	c.want(w, 422, "The name must be at most 255 characters long. The phone number must be at most 50 characters long.")
 	c.want(w, 422, long)
 	c.want(w, 422, `maxlength="255" aria-invalid="true" aria-describedby="problem"`)
 	c.want(w, 422, `maxlength="50" aria-invalid="true" aria-describedby="problem"`)
 	c.wantNot(w, "phone_number must")
-	w = c.ask("POST", "/account/profile/email", url.Values{"email": {"nobody"}})
+	w = c.send("POST", "/account/profile/email", url.Values{"email": {"nobody"}})
 	c.want(w, 422, "The email address must be an email address such as learner@example.com.")
 	c.want(w, 422, `value="nobody" autocomplete="email" required autofocus aria-invalid="true" aria-describedby="problem"`)
 }
@@ -53,9 +53,9 @@ func TestTooManyLinksForAddresses(t *testing.T) {
 	t.Parallel()
 	c := learner(t)
 	for range 5 {
-		c.want(c.ask("POST", "/account/profile/email", url.Values{"email": {"new@example.com"}}), 303, "done=asked")
+		c.want(c.send("POST", "/account/profile/email", url.Values{"email": {"new@example.com"}}), 303, "done=asked")
 	}
-	w := c.ask("POST", "/account/profile/email", url.Values{"email": {"newer@example.com"}})
+	w := c.send("POST", "/account/profile/email", url.Values{"email": {"newer@example.com"}})
 	c.want(w, 429, "Too many links were sent within an hour. Wait and try again.")
 	c.want(w, 429, `value="newer@example.com"`)
 }
@@ -65,7 +65,7 @@ func TestForgottenPasswordSaysHowMany(t *testing.T) {
 	t.Parallel()
 	c := &client{window: serve(t, "https://school.example.com:443"), cookies: map[string]*http.Cookie{}}
 	for _, who := range []string{email, "nobody@example.com"} {
-		w := c.ask("POST", "/secure/1/identity/forgot_password", url.Values{"email": {who}})
+		w := c.send("POST", "/secure/1/identity/forgot_password", url.Values{"email": {who}})
 		c.want(w, 200, "we have sent a link to it. We send at most three links within an hour")
 	}
 }
@@ -75,7 +75,7 @@ func TestAddressWithoutMail(t *testing.T) {
 	t.Parallel()
 	c := learner(t, func(o *oauth.Options) { o.Doors.Ask = nil })
 	for method, status := range map[string]int{"GET": 200, "POST": 409} {
-		w := c.ask(method, "/account/profile/email", url.Values{"email": {"new@example.com"}})
+		w := c.send(method, "/account/profile/email", url.Values{"email": {"new@example.com"}})
 		c.want(w, status, "Ask the school to change your address.")
 		c.wantNot(w, "email a link")
 		c.wantNot(w, "an app")
@@ -89,29 +89,29 @@ func TestEndedSessions(t *testing.T) {
 	c := learner(t)
 	here := c.cookies
 	c.cookies = map[string]*http.Cookie{}
-	c.want(c.ask("POST", "/secure/1/identity/sign_in", url.Values{"email": {email}, "password": {password}}), 303, "/account")
+	c.want(c.send("POST", "/secure/1/identity/sign_in", url.Values{"email": {email}, "password": {password}}), 303, "/account")
 	other := c.cookies
 	c.cookies = here
-	page := c.ask("GET", "/account/sessions", nil).Body.String()
+	page := c.send("GET", "/account/sessions", nil).Body.String()
 	_, end, found := strings.Cut(page, `action="/account/sessions/`)
 	if end, _, _ = strings.Cut(end, `/end"`); !found || end == "end" {
 		t.Fatalf("no session to end: %s", page)
 	}
-	for _, ask := range []struct{ name, notice string }{
+	for _, tc := range []struct{ name, notice string }{
 		{"0000000000000000", "not-ended"}, {end, "ended"}, {end, "not-ended"},
 	} {
-		c.want(c.ask("POST", "/account/sessions/"+ask.name+"/end", nil), 303, "/account/sessions?done="+ask.notice)
+		c.want(c.send("POST", "/account/sessions/"+tc.name+"/end", nil), 303, "/account/sessions?done="+tc.notice)
 	}
-	c.want(c.ask("GET", "/account/sessions?done=not-ended", nil), 200, "nothing was ended")
+	c.want(c.send("GET", "/account/sessions?done=not-ended", nil), 200, "nothing was ended")
 	c.cookies = other
-	c.want(c.ask("GET", "/account/sessions", nil), 303, "sign_in")
+	c.want(c.send("GET", "/account/sessions", nil), 303, "sign_in")
 }
 
 // Of two open pages of the profile, neither undoes what the other changed.
 func TestProfileInTwoTabs(t *testing.T) {
 	t.Parallel()
 	c := learner(t)
-	page := c.ask("GET", "/account/profile", nil).Body.String()
+	page := c.send("GET", "/account/profile", nil).Body.String()
 	first, second := url.Values{}, url.Values{}
 	for _, field := range regexp.MustCompile(`<input type="(?:text|tel|hidden)" name="([^"]*)" value="([^"]*)"`).FindAllStringSubmatch(page, -1) {
 		first.Set(field[1], html.UnescapeString(field[2]))
@@ -119,19 +119,19 @@ func TestProfileInTwoTabs(t *testing.T) {
 	}
 	first.Set("name", "Ada Lovelace")
 	first.Set("marketing", "on")
-	c.want(c.ask("POST", "/account/profile", first), 303, "done=profile")
+	c.want(c.send("POST", "/account/profile", first), 303, "done=profile")
 	second.Set("phone_number", strings.Repeat("1", 51))
-	refused := c.ask("POST", "/account/profile", second)
+	refused := c.send("POST", "/account/profile", second)
 	c.want(refused, 422, `name="shown_name" value="`+html.EscapeString(second.Get("shown_name"))+`"`)
 	second.Set("phone_number", "1 555 0100")
-	c.want(c.ask("POST", "/account/profile", second), 303, "done=profile")
-	after := c.ask("GET", "/account/profile", nil)
+	c.want(c.send("POST", "/account/profile", second), 303, "done=profile")
+	after := c.send("GET", "/account/profile", nil)
 	for _, kept := range []string{"Ada Lovelace", "1 555 0100", `on" checked>`} {
 		c.want(after, 200, `value="`+kept)
 	}
 	second.Set("name", "") // which was changed in the meantime, and is emptied by the learner
-	c.want(c.ask("POST", "/account/profile", second), 303, "done=profile")
-	c.want(c.ask("GET", "/account/profile", nil), 200, `name="name" value=""`)
+	c.want(c.send("POST", "/account/profile", second), 303, "done=profile")
+	c.want(c.send("GET", "/account/profile", nil), 200, `name="name" value=""`)
 }
 
 // Error pages, for pages that do not exist or reject a request, link to the account.
@@ -142,7 +142,7 @@ func TestNoPageLeadsOn(t *testing.T) {
 		"/account/": 404, "/account/receipts/0": 404, "/secure": 404, "/secure/9/identity/sign_in": 404,
 		"/secure/1/identity/sign_out": 405,
 	} {
-		c.want(c.ask("GET", path, nil), status, `<a class="primary" href="/account">To your account</a>`)
+		c.want(c.send("GET", path, nil), status, `<a class="primary" href="/account">To your account</a>`)
 	}
 }
 
@@ -168,10 +168,10 @@ func TestTimesOfTheAccount(t *testing.T) {
 		"/account/second-factor": {"2\u00a0Jan\u00a02026, 01:45<", "2\u00a0Feb\u00a02026, 01:45<"},
 	} {
 		for _, at := range shown {
-			c.want(c.ask("GET", path, nil), 200, at)
+			c.want(c.send("GET", path, nil), 200, at)
 		}
 	}
-	page := c.ask("GET", "/account/sessions", nil)
+	page := c.send("GET", "/account/sessions", nil)
 	c.want(page, 200, "Times are in Asia/Kathmandu.")
 	_, since, _ := strings.Cut(page.Body.String(), `<time datetime="`)
 	machine, shown, _ := strings.Cut(since, `">`)

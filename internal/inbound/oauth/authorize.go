@@ -41,31 +41,31 @@ type scope struct{ Name, Text string }
 // nothing may be redirected to an unknown app or to an address that is not the app's (RFC 6749,
 // section 4.1.2.1).
 func (p *pages) readAuthorization(r *http.Request, v *visit, raw string) (*authorization, error) {
-	asked, err := parseForm(raw)
+	query, err := parseForm(raw)
 	if err != nil {
 		return nil, lyceum.Invalidf("The link that led here is broken, so nothing was changed. Go back to the app and " +
 			"start again.")
 	}
 	for _, name := range []string{"client_id", "redirect_uri"} {
-		if asked.repeated[name] {
+		if query.repeated[name] {
 			return nil, lyceum.Invalidf("The app sent %s twice, so nothing was changed. Please report this to the app's "+
 				"developer.", name)
 		}
 	}
 	request := access.Asked{
-		ClientID: asked.get("client_id"), RedirectURI: asked.get("redirect_uri"), ResponseType: asked.get("response_type"),
-		RequiredScopes: asked.get("required_scopes"), OptionalScopes: asked.get("optional_scopes"), Scope: asked.get("scope"),
-		CodeChallenge: asked.get("code_challenge"), CodeChallengeMethod: asked.get("code_challenge_method"),
-		State: asked.get("state"),
+		ClientID: query.get("client_id"), RedirectURI: query.get("redirect_uri"), ResponseType: query.get("response_type"),
+		RequiredScopes: query.get("required_scopes"), OptionalScopes: query.get("optional_scopes"), Scope: query.get("scope"),
+		CodeChallenge: query.get("code_challenge"), CodeChallengeMethod: query.get("code_challenge_method"),
+		State: query.get("state"),
 	}
 	a := &authorization{raw: raw}
 	if a.app, err = p.OAuth.Identify(r.Context(), v.School.ID, request); err != nil {
 		return nil, err
 	}
-	if !asked.repeated["state"] {
+	if !query.repeated["state"] {
 		a.appState = request.State
 	}
-	for name := range asked.repeated {
+	for name := range query.repeated {
 		if nameForMessage(name) == name {
 			a.problem = &lyceum.Error{Kind: lyceum.Invalid, Code: "invalid_request", Detail: name + " must be sent once"}
 			return a, nil
@@ -83,12 +83,12 @@ func (p *pages) issuer(version lyceum.InterfaceVersion) string {
 }
 
 // sendBack redirects the browser to the app with a response.
-func (p *pages) sendBack(w http.ResponseWriter, r *http.Request, a *authorization, answer url.Values) error {
+func (p *pages) sendBack(w http.ResponseWriter, r *http.Request, a *authorization, response url.Values) error {
 	if a.appState != "" {
-		answer.Set("state", a.appState)
+		response.Set("state", a.appState)
 	}
-	answer.Set("iss", p.issuer(a.app.Version))
-	to, err := access.RedirectWith(a.app.RedirectURL, answer)
+	response.Set("iss", p.issuer(a.app.Version))
+	to, err := access.RedirectWith(a.app.RedirectURL, response)
 	if err != nil {
 		return fmt.Errorf("make the address of an app: %w", err)
 	}
@@ -100,9 +100,9 @@ func (p *pages) sendProblem(w http.ResponseWriter, r *http.Request, a *authoriza
 	return p.sendBack(w, r, a, url.Values{"error": {a.problem.Code}, "error_description": {a.problem.Detail}})
 }
 
-// askConsent serves GET /secure/{school}/identity/oauth_provider/authorize. It changes nothing;
+// showConsent serves GET /secure/{school}/identity/oauth_provider/authorize. It changes nothing;
 // only submitting the page does.
-func (p *pages) askConsent(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (p *pages) showConsent(w http.ResponseWriter, r *http.Request, v *visit) error {
 	a, err := p.readAuthorization(r, v, r.URL.RawQuery)
 	if err != nil {
 		return err
@@ -155,11 +155,11 @@ func (p *pages) toSignIn(w http.ResponseWriter, r *http.Request, v *visit, raw s
 	return nil
 }
 
-// answerConsent serves POST /secure/{school}/identity/oauth_provider/authorize. The request is
+// submitConsent serves POST /secure/{school}/identity/oauth_provider/authorize. The request is
 // the one that the page showed: it is sealed with the session, so that it cannot be replaced.
 // If the seal is not valid, because the user has signed in again since, nothing is granted and
 // the page is shown again.
-func (p *pages) answerConsent(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (p *pages) submitConsent(w http.ResponseWriter, r *http.Request, v *visit) error {
 	form, all, err := readForm(r)
 	if err != nil {
 		return err
@@ -234,13 +234,13 @@ func unseal(v *visit, text string) (raw, from string, sealed bool, err error) {
 // authorizeAnywhere serves the authorization endpoint that the metadata names, which is the
 // same for all schools. It redirects to the page of the app's school.
 func (p *pages) authorizeAnywhere(w http.ResponseWriter, r *http.Request) error {
-	asked, err := parseForm(r.URL.RawQuery)
+	query, err := parseForm(r.URL.RawQuery)
 	if err != nil {
 		return lyceum.Invalidf("The link that led here is broken, so nothing was changed. Go back to the app and start " +
 			"again.")
 	}
-	school, ok := access.SchoolOfApp(asked.get("client_id"))
-	if !ok || asked.repeated["client_id"] {
+	school, ok := access.SchoolOfApp(query.get("client_id"))
+	if !ok || query.repeated["client_id"] {
 		return lyceum.Invalidf("Unknown app: its client_id is missing or mistyped.")
 	}
 	see(w, r, fmt.Sprintf("/secure/%d/identity/oauth_provider/authorize?%s", school, r.URL.RawQuery))

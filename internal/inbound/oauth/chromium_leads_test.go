@@ -16,9 +16,9 @@ import (
 )
 
 // callback starts a server that responds as an app's callback, and returns its address.
-func callback(t *testing.T, answer http.HandlerFunc) string {
+func callback(t *testing.T, handler http.HandlerFunc) string {
 	t.Helper()
-	server := httptest.NewServer(answer)
+	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
 	return server.URL
 }

@@ -111,7 +111,7 @@ func serve(t *testing.T, at string, change ...func(*oauth.Options)) *window {
 	w.sales = sales.New(store, time.Now, learning.New(store, time.Now), rules)
 	options := oauth.Options{
 		Sales: w.sales, People: rules, Doors: people.Doors{
-			Forget: w.people.Forget, Offer: w.people.OfferEmail, Ask: (&oauth.Notices{Emails: emails, Site: site}).Ask,
+			Forget: w.people.Forget, Offer: w.people.OfferEmail, Ask: (&oauth.Notices{Emails: emails, Site: site}).SendConfirmation,
 		},
 		Site: site, School: storetest.School(store),
 		OnlySchool: func(context.Context) (lyceum.SchoolID, bool) { return school.ID, true },
@@ -150,13 +150,13 @@ func (w *window) openApp() {
 	}
 	w.client = access.Client{Version: lyceum.V2, ID: registered.ClientID, Secret: secret}
 	page := `<!doctype html><title>app</title><link rel=icon href="data:,"><meta name=referrer content="unsafe-url">`
-	mux.HandleFunc("/", func(answer http.ResponseWriter, _ *http.Request) {
-		answer.Header().Set("Content-Type", "text/html")
-		fmt.Fprintf(answer, "%s<h1>Ledger</h1><a id=go href=%q>Connect</a>", page, w.authorize("state", "a+b c&=é"))
+	mux.HandleFunc("/", func(rw http.ResponseWriter, _ *http.Request) {
+		rw.Header().Set("Content-Type", "text/html")
+		fmt.Fprintf(rw, "%s<h1>Ledger</h1><a id=go href=%q>Connect</a>", page, w.authorize("state", "a+b c&=é"))
 	})
-	mux.HandleFunc("/callback", func(answer http.ResponseWriter, _ *http.Request) {
-		answer.Header().Set("Content-Type", "text/html")
-		fmt.Fprint(answer, page, "<h1>Connected</h1>")
+	mux.HandleFunc("/callback", func(rw http.ResponseWriter, _ *http.Request) {
+		rw.Header().Set("Content-Type", "text/html")
+		fmt.Fprint(rw, page, "<h1>Connected</h1>")
 	})
 }
 
@@ -178,8 +178,8 @@ func (w *window) wantOnePage() {
 	w.t.Helper()
 	var printed page.PrintToPDFResult
 	w.do(chromedp.Func(func(ctx context.Context, _ *chromedp.Target) (err error) {
-		asked := true
-		printed, err = chromedp.Call(ctx, page.PrintToPDF, page.PrintToPDFParams{PreferCSSPageSize: &asked})
+		yes := true
+		printed, err = chromedp.Call(ctx, page.PrintToPDF, page.PrintToPDFParams{PreferCSSPageSize: &yes})
 		return err
 	}))
 	sheets := regexp.MustCompile(`/MediaBox ?\[0 0 84[0-9.]+ 59[0-9.]+\]`).FindAll(printed.Data, -1)

@@ -113,9 +113,9 @@ func (q request) need(names ...string) error {
 	return nil
 }
 
-// told turns the error for wrong client credentials into a 400 if they were in the body: the
+// bodyError turns the error for wrong client credentials into a 400 if they were in the body: the
 // challenge of a 401 would be about a header that was not used.
-func (q request) told(err error) error {
+func (q request) bodyError(err error) error {
 	if e := lyceum.Public(err); err != nil && !q.basic && e.Kind == lyceum.Unauthenticated {
 		return &lyceum.Error{Kind: lyceum.Invalid, Code: e.Code, Detail: e.Detail}
 	}
@@ -155,7 +155,7 @@ func (e *endpoints) token(ctx context.Context, q request) (wire.Body, error) {
 		}
 	}
 	if err != nil {
-		return nil, q.told(err)
+		return nil, q.bodyError(err)
 	}
 	return wire.JSON{Value: tokenResponse{
 		AccessToken: tokens.AccessToken, TokenType: "bearer", RefreshToken: tokens.RefreshToken,
@@ -170,7 +170,7 @@ func (e *endpoints) revoke(ctx context.Context, q request) (wire.Body, error) {
 	if err := q.need("token"); err != nil {
 		return nil, err
 	}
-	return wire.JSON{Value: struct{}{}}, q.told(e.oauth.Revoke(ctx, q.client, q.get("token")))
+	return wire.JSON{Value: struct{}{}}, q.bodyError(e.oauth.Revoke(ctx, q.client, q.get("token")))
 }
 
 // introspection is the response of RFC 7662.
@@ -196,14 +196,14 @@ func (e *endpoints) introspect(ctx context.Context, q request) (wire.Body, error
 	if err != nil || !about.Active {
 		return wire.JSON{Value: introspection{}}, err
 	}
-	answer := introspection{
+	response := introspection{
 		Active: true, Scope: about.Scopes.String(), ClientID: about.ClientID, Subject: strconv.Itoa(int(about.User)),
 		IssuedAt: about.IssuedAt.Unix(), ExpiresAt: about.ExpiresAt.Unix(),
 	}
 	if about.Access {
-		answer.TokenType = "bearer"
+		response.TokenType = "bearer"
 	}
-	return wire.JSON{Value: answer}, nil
+	return wire.JSON{Value: response}, nil
 }
 
 // addressOf returns the address that a request came from, without its port.

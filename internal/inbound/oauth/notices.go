@@ -14,8 +14,8 @@ type Notices struct {
 	Site   web.Site
 }
 
-// Tell notifies a user, at their previous address, that their account was changed.
-func (n *Notices) Tell(tx lyceum.Tx, user lyceum.UserID, email string, what people.Changed) error {
+// NotifyChange notifies a user, at their previous address, that their account was changed.
+func (n *Notices) NotifyChange(tx lyceum.Tx, user lyceum.UserID, email string, what people.Changed) error {
 	changed := "password"
 	switch {
 	case what.Email && what.Password:
@@ -26,8 +26,8 @@ func (n *Notices) Tell(tx lyceum.Tx, user lyceum.UserID, email string, what peop
 	return n.queue(tx, templates.AccountChanged, user, email, templates.Values{"changed": changed})
 }
 
-// Ask sends the link that confirms a new email address to that address.
-func (n *Notices) Ask(tx lyceum.Tx, user lyceum.UserID, email, link string) error {
+// SendConfirmation sends the link that confirms a new email address to that address.
+func (n *Notices) SendConfirmation(tx lyceum.Tx, user lyceum.UserID, email, link string) error {
 	return n.queue(tx, templates.ConfirmEmail, user, email, n.link(tx, "confirm_email", link))
 }
 

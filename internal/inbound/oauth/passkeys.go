@@ -37,8 +37,8 @@ func (p *pages) party(v *visit) (access.RelyingParty, bool) {
 	return access.RelyingParty{Host: host, Origin: origin, Name: web.Plain(v.School.Name)}, ok
 }
 
-// answered returns the passkey in a form, or nil if there is none.
-func (p *pages) answered(r *http.Request, v *visit, form *parameters) *access.PasskeyAnswer {
+// sentPasskey returns the passkey in a form, or nil if there is none.
+func (p *pages) sentPasskey(r *http.Request, v *visit, form *parameters) *access.PasskeyAnswer {
 	text := form.get("passkey")
 	party, ok := p.party(v)
 	if text == "" || !ok {
@@ -49,31 +49,31 @@ func (p *pages) answered(r *http.Request, v *visit, form *parameters) *access.Pa
 
 var errNoPasskeysHere = lyceum.Errorf(lyceum.Conflict, "Passkeys do not work at this address of the school.")
 
-// askPasskey serves POST /secure/{school}/identity/passkey: what a browser needs to use a
+// passkeyOptions serves POST /secure/{school}/identity/passkey: what a browser needs to use a
 // passkey.
-func (p *pages) askPasskey(w http.ResponseWriter, r *http.Request, v *visit) error {
+func (p *pages) passkeyOptions(w http.ResponseWriter, r *http.Request, v *visit) error {
 	form, _, err := readForm(r)
 	if err != nil {
 		return err
 	}
-	asked, err := p.askedPasskey(w, r, v, access.PasskeyUse(form.get("for")))
+	request, err := p.passkeyRequest(w, r, v, access.PasskeyUse(form.get("for")))
 	if err != nil {
 		return err
 	}
-	switch asked.Use {
+	switch request.Use {
 	case access.PasskeyToSignIn:
 	case access.PasskeyAsSecond:
-		if asked.User, err = p.Accounts.StepUser(r.Context(), v.School.ID, p.Site.Step(r)); err != nil {
+		if request.User, err = p.Accounts.StepUser(r.Context(), v.School.ID, p.Site.Step(r)); err != nil {
 			return err
 		}
 	case access.PasskeyToConfirm:
-		if asked.User = v.User.ID; asked.User == 0 {
+		if request.User = v.User.ID; request.User == 0 {
 			return lyceum.Errorf(lyceum.NotFound, "You are signed out. Sign in again.")
 		}
 	default:
 		return lyceum.Invalidf("The use of a passkey must be sign_in, second_step or confirm.")
 	}
-	options, err := p.Accounts.PasskeyOptions(r.Context(), asked)
+	options, err := p.Accounts.PasskeyOptions(r.Context(), request)
 	if err != nil {
 		return err
 	}
@@ -81,15 +81,15 @@ func (p *pages) askPasskey(w http.ResponseWriter, r *http.Request, v *visit) err
 	return nil
 }
 
-// askNewPasskey serves POST /account/second-factor/passkeys/options: what a browser needs to
+// newPasskeyOptions serves POST /account/second-factor/passkeys/options: what a browser needs to
 // create a passkey.
-func (p *pages) askNewPasskey(w http.ResponseWriter, r *http.Request, v *visit) error {
-	asked, err := p.askedPasskey(w, r, v, access.PasskeyToAdd)
+func (p *pages) newPasskeyOptions(w http.ResponseWriter, r *http.Request, v *visit) error {
+	request, err := p.passkeyRequest(w, r, v, access.PasskeyToAdd)
 	if err != nil {
 		return err
 	}
-	asked.User = v.User.ID
-	options, err := p.Accounts.NewPasskeyOptions(r.Context(), asked)
+	request.User = v.User.ID
+	options, err := p.Accounts.NewPasskeyOptions(r.Context(), request)
 	if err != nil {
 		return err
 	}
@@ -97,9 +97,9 @@ func (p *pages) askNewPasskey(w http.ResponseWriter, r *http.Request, v *visit) 
 	return nil
 }
 
-// askedPasskey returns what a challenge is made for, and sets the cookie that identifies the
+// passkeyRequest returns what a challenge is made for, and sets the cookie that identifies the
 // browser.
-func (p *pages) askedPasskey(
+func (p *pages) passkeyRequest(
 	w http.ResponseWriter, r *http.Request, v *visit, use access.PasskeyUse,
 ) (access.PasskeyAsked, error) {
 	party, ok := p.party(v)
@@ -139,8 +139,8 @@ func (p *pages) addPasskey(w http.ResponseWriter, r *http.Request, v *visit) err
 	if err != nil {
 		return err
 	}
-	answer := p.answered(r, v, &form)
-	if answer == nil {
+	sent := p.sentPasskey(r, v, &form)
+	if sent == nil {
 		return p.factorsPage(w, r, v, http.StatusUnprocessableEntity, view{
 			Error: "Your browser sent no passkey. Passkeys need JavaScript.",
 		})
@@ -150,7 +150,7 @@ func (p *pages) addPasskey(w http.ResponseWriter, r *http.Request, v *visit) err
 		name = cmp.Or(browserOf(r.UserAgent()), "Passkey")
 	}
 	codes, err := p.Accounts.AddPasskey(r.Context(), v.by(), access.NewPasskey{
-		User: v.User.ID, Name: name, Answer: *answer, Here: v.secret,
+		User: v.User.ID, Name: name, Answer: *sent, Here: v.secret,
 	})
 	if e := lyceum.Public(err); err != nil {
 		switch e.Kind {
@@ -181,6 +181,6 @@ func (p *pages) attempt(r *http.Request, v *visit, form *parameters) access.Atte
 	return access.Attempt{
 		School: v.School.ID, Email: strings.TrimSpace(form.get("email")), Password: form.get("password"),
 		From: wire.AddressOf(r), Device: p.Site.Device(r), Browser: browserOf(r.UserAgent()),
-		Passkey: p.answered(r, v, form),
+		Passkey: p.sentPasskey(r, v, form),
 	}
 }

@@ -83,15 +83,15 @@ func (p *pages) changeProfile(w http.ResponseWriter, r *http.Request, v *visit) 
 	if err != nil {
 		return err
 	}
-	asked := p.profileOf(v)
-	asked.own = readOwn(form, "")
+	requested := p.profileOf(v)
+	requested.own = readOwn(form, "")
 	if _, sent := form.values["shown_name"]; sent {
-		asked.Shown = readOwn(form, "shown_")
+		requested.Shown = readOwn(form, "shown_")
 	}
-	_, err = p.People.ChangeOwn(r.Context(), v.asLearner(), asked.changed(), p.Doors)
+	_, err = p.People.ChangeOwn(r.Context(), v.asLearner(), requested.changed(), p.Doors)
 	if e := lyceum.Public(err); err != nil && e.Kind == lyceum.Invalid {
-		asked.refuse(e)
-		return p.profilePage(w, v, http.StatusUnprocessableEntity, view{Error: worded(e), Data: asked})
+		requested.refuse(e)
+		return p.profilePage(w, v, http.StatusUnprocessableEntity, view{Error: worded(e), Data: requested})
 	}
 	if err != nil {
 		return err
@@ -119,27 +119,27 @@ func (p *pages) changeEmail(w http.ResponseWriter, r *http.Request, v *visit) er
 	if err != nil {
 		return err
 	}
-	asked := p.profileOf(v)
-	asked.Email = strings.TrimSpace(form.get("email"))
-	_, err = p.People.ChangeOwn(r.Context(), v.asLearner(), people.OwnChange{Email: lyceum.Some(asked.Email)}, p.Doors)
+	requested := p.profileOf(v)
+	requested.Email = strings.TrimSpace(form.get("email"))
+	_, err = p.People.ChangeOwn(r.Context(), v.asLearner(), people.OwnChange{Email: lyceum.Some(requested.Email)}, p.Doors)
 	e := lyceum.Public(err)
 	switch {
-	case err == nil && asked.Email == v.User.Email:
+	case err == nil && requested.Email == v.User.Email:
 		see(w, r, profilePath)
 		return nil
 	case err == nil:
 		see(w, r, profilePath+"?done=asked")
 		return nil
-	case !asked.Mail && e.Kind == lyceum.Conflict:
-		return p.emailPage(w, v, http.StatusConflict, view{Data: asked}) // the page says what to do instead
+	case !requested.Mail && e.Kind == lyceum.Conflict:
+		return p.emailPage(w, v, http.StatusConflict, view{Data: requested}) // the page says what to do instead
 	case e.Kind == lyceum.RateLimited:
 		return p.emailPage(w, v, http.StatusTooManyRequests, view{
-			Error: "Too many links were sent within an hour. Wait and try again.", Data: asked,
+			Error: "Too many links were sent within an hour. Wait and try again.", Data: requested,
 		})
 	case e.Kind == lyceum.Invalid:
-		asked.Email = web.Plain(asked.Email)
-		asked.refuse(e)
-		return p.emailPage(w, v, http.StatusUnprocessableEntity, view{Error: worded(e), Data: asked})
+		requested.Email = web.Plain(requested.Email)
+		requested.refuse(e)
+		return p.emailPage(w, v, http.StatusUnprocessableEntity, view{Error: worded(e), Data: requested})
 	}
 	return err
 }

@@ -140,8 +140,8 @@ func (p *pages) signOut(w http.ResponseWriter, r *http.Request, v *visit) error 
 	return nil
 }
 
-// schoolQuestion is the data of the page on which the user names their school.
-type schoolQuestion struct{ Next, School string }
+// schoolForm is the data of the page on which the user names their school.
+type schoolForm struct{ Next, School string }
 
 // whichSchool serves GET /secure/sign_in. It redirects to the sign-in of the school that the
 // user names, that the browser was last signed in to, or that is the only one.
@@ -152,10 +152,10 @@ func (p *pages) whichSchool(w http.ResponseWriter, r *http.Request) error {
 	if !known {
 		school, known = p.OnlySchool(r.Context())
 	}
-	asked := schoolQuestion{Next: next, School: strings.TrimSpace(query.Get("school"))}
+	form := schoolForm{Next: next, School: strings.TrimSpace(query.Get("school"))}
 	problem := ""
 	if query.Has("school") {
-		n, err := strconv.ParseInt(asked.School, 10, 32)
+		n, err := strconv.ParseInt(form.School, 10, 32)
 		if school, known = lyceum.SchoolID(n), err == nil; !known {
 			problem = "The school’s number must be a number, such as 1."
 		} else if _, err := p.School(r.Context(), school); err != nil {
@@ -170,7 +170,7 @@ func (p *pages) whichSchool(w http.ResponseWriter, r *http.Request) error {
 		return nil
 	}
 	return p.show(w, http.StatusOK, "school.gohtml", nil, view{
-		Title: "Which school is yours?", Error: problem, Data: asked,
+		Title: "Which school is yours?", Error: problem, Data: form,
 	})
 }
 

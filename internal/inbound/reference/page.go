@@ -57,13 +57,13 @@ type operation struct {
 	Parameters              []parameterGroup
 	Body                    *body
 	Curl                    []token
-	Answers                 []answer // of success
-	Refusals                []answer // of failure
+	Responses               []response // of success
+	Refusals                []response // of failure
 	Headers                 []header
 }
 
-// AnswerCount counts the responses.
-func (o operation) AnswerCount() int { return len(o.Answers) + len(o.Refusals) }
+// ResponseCount counts the responses.
+func (o operation) ResponseCount() int { return len(o.Responses) + len(o.Refusals) }
 
 // parameterGroup is the parameters in one part of a request.
 type parameterGroup struct {
@@ -90,7 +90,7 @@ type body struct {
 	Samples []sample
 }
 
-type answer struct {
+type response struct {
 	Status, Reason string
 	Description    []block
 	Objects        []object
@@ -98,7 +98,7 @@ type answer struct {
 }
 
 // Class returns the CSS class of the status.
-func (a answer) Class() string { return "status-" + a.Status[:1] }
+func (a response) Class() string { return "status-" + a.Status[:1] }
 
 // object is the table of an object's fields.
 type object struct {
@@ -237,7 +237,7 @@ func newOperation(root *node, known []credential, path, method string, n *node) 
 	if security == nil {
 		security = root.get("security")
 	}
-	o.Credentials = asked(security, known)
+	o.Credentials = accepted(security, known)
 	parameters := slices.Concat(root.get("paths", path, "parameters").list(), n.get("parameters").list())
 	o.Parameters = parameterGroups(o.ID, parameters)
 	if content := n.get("requestBody", "content", jsonType); content != nil {
@@ -246,18 +246,18 @@ func newOperation(root *node, known []credential, path, method string, n *node) 
 	o.Curl = curl(o.Method, path, o.Credentials, parameters, exampleOf(n.get("requestBody", "content", jsonType)))
 	n.get("responses").each(func(status string, response *node) {
 		if strings.HasPrefix(status, "2") {
-			o.Answers = append(o.Answers, newAnswer(o.ID, status, response, jsonSample))
+			o.Responses = append(o.Responses, newResponse(o.ID, status, response, jsonSample))
 		} else {
-			o.Refusals = append(o.Refusals, newAnswer(o.ID, status, response, compactJSON))
+			o.Refusals = append(o.Refusals, newResponse(o.ID, status, response, compactJSON))
 		}
 		o.addHeaders(status, response)
 	})
 	return o
 }
 
-// asked returns the known credentials that an operation accepts, each once, with the
+// accepted returns the known credentials that an operation accepts, each once, with the
 // scopes of all alternatives.
-func asked(security *node, known []credential) []credential {
+func accepted(security *node, known []credential) []credential {
 	var all []credential
 	for _, c := range known {
 		there := false
@@ -306,10 +306,10 @@ func newParameter(operation string, n *node) parameter {
 	}
 }
 
-func newAnswer(operation, status string, n *node, write func(*node) []token) answer {
+func newResponse(operation, status string, n *node, write func(*node) []token) response {
 	content := n.get("content", jsonType)
 	code, _ := strconv.Atoi(status)
-	return answer{
+	return response{
 		Status:      status,
 		Reason:      http.StatusText(code),
 		Description: prose(n.get("description").text()),

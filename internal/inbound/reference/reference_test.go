@@ -48,8 +48,8 @@ func handler(t *testing.T, documents ...contract.Document) http.Handler {
 	return h
 }
 
-// ask sends a request to the server, as example.com unless a header says otherwise.
-func ask(h http.Handler, method, path, etag string, headers ...string) *httptest.ResponseRecorder {
+// send sends a request to the server, as example.com unless a header says otherwise.
+func send(h http.Handler, method, path, etag string, headers ...string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(method, path, nil)
 	if etag != "" {
 		r.Header.Set("If-None-Match", etag)
@@ -65,7 +65,7 @@ func ask(h http.Handler, method, path, etag string, headers ...string) *httptest
 	return w
 }
 
-func TestAnswers(t *testing.T) {
+func TestResponses(t *testing.T) {
 	one := handler(t, contract.V1())
 	several := handler(t, contract.V1(), small)
 	for _, tc := range []struct {
@@ -95,7 +95,7 @@ func TestAnswers(t *testing.T) {
 		{"another method", one, "POST", "/docs", 405, "text/plain; charset=utf-8", ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			got := ask(tc.handler, tc.method, tc.path, "")
+			got := send(tc.handler, tc.method, tc.path, "")
 			if got.Code != tc.status {
 				t.Errorf("status %d, want %d", got.Code, tc.status)
 			}
@@ -113,7 +113,7 @@ func TestHeadersOfEveryFile(t *testing.T) {
 	h := handler(t, contract.V1())
 	for _, path := range []string{"/docs", "/docs/v1/courses", "/docs/style.css", "/docs/copy.js", "/openapi/v1.yaml", "/openapi/v1.json"} {
 		t.Run(path, func(t *testing.T) {
-			first := ask(h, "GET", path, "")
+			first := send(h, "GET", path, "")
 			for name, want := range map[string]string{
 				"Cache-Control":          "no-cache",
 				"X-Content-Type-Options": "nosniff",
@@ -126,7 +126,7 @@ func TestHeadersOfEveryFile(t *testing.T) {
 				}
 			}
 			etag := first.Header().Get("ETag")
-			if again := ask(h, "GET", path, etag); etag == "" || again.Code != http.StatusNotModified || again.Body.Len() != 0 {
+			if again := send(h, "GET", path, etag); etag == "" || again.Code != http.StatusNotModified || again.Body.Len() != 0 {
 				t.Errorf("with its ETag %q the answer is %d with %d bytes, want 304 without", etag, again.Code, again.Body.Len())
 			}
 		})
@@ -158,34 +158,34 @@ func TestDocumentsNameTheirServer(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			for _, d := range contract.All() {
 				text := bytes.Replace(d.YAML, []byte("- url: /\n"), []byte("- url: "+tc.want+"\n"), 1)
-				if got := ask(tc.handler, "GET", "/openapi/"+d.Name+".yaml", "", tc.headers...); bytes.Equal(text, d.YAML) || !bytes.Equal(got.Body.Bytes(), text) {
+				if got := send(tc.handler, "GET", "/openapi/"+d.Name+".yaml", "", tc.headers...); bytes.Equal(text, d.YAML) || !bytes.Equal(got.Body.Bytes(), text) {
 					t.Errorf("%s.yaml differs", d.Name)
 				}
 				text = bytes.Replace(d.JSON, []byte(`"url": "/"`), []byte(`"url": "`+tc.want+`"`), 1)
-				if got := ask(tc.handler, "GET", "/openapi/"+d.Name+".json", "", tc.headers...); bytes.Equal(text, d.JSON) || !bytes.Equal(got.Body.Bytes(), text) {
+				if got := send(tc.handler, "GET", "/openapi/"+d.Name+".json", "", tc.headers...); bytes.Equal(text, d.JSON) || !bytes.Equal(got.Body.Bytes(), text) {
 					t.Errorf("%s.json differs", d.Name)
 				}
 			}
-			if got := plain(ask(tc.handler, "GET", "/docs/v1/users", "", tc.headers...).Body.String()); !strings.Contains(got, `"`+tc.want+"/v1/users") {
+			if got := plain(send(tc.handler, "GET", "/docs/v1/users", "", tc.headers...).Body.String()); !strings.Contains(got, `"`+tc.want+"/v1/users") {
 				t.Error("samples have another address")
 			}
 		})
 	}
 }
 
-// TestAnswersAreCompressed checks that a response in gzip is the same text, in at most a third of
+// TestResponsesAreCompressed checks that a response in gzip is the same text, in at most a third of
 // the bytes, with its own ETag.
-func TestAnswersAreCompressed(t *testing.T) {
+func TestResponsesAreCompressed(t *testing.T) {
 	h := handler(t, contract.All()...)
 	for _, path := range []string{"/docs/v1", "/docs/v1/courses", "/docs/lyceum/sales", "/openapi/v1.yaml", "/openapi/lyceum.json", "/docs/search?q=user_id"} {
-		plain, zipped := ask(h, "GET", path, ""), ask(h, "GET", path, "", "Accept-Encoding: br, gzip")
+		plain, zipped := send(h, "GET", path, ""), send(h, "GET", path, "", "Accept-Encoding: br, gzip")
 		if zipped.Header().Get("Content-Encoding") != "gzip" || plain.Header().Get("Content-Encoding") != "" || zipped.Body.Len() > plain.Body.Len()/3 {
 			t.Errorf("%s takes %d bytes of %d", path, zipped.Body.Len(), plain.Body.Len())
 		}
 		if one, two := plain.Header().Get("ETag"), zipped.Header().Get("ETag"); one != "" && one == two {
 			t.Errorf("%s has one tag %s for two forms", path, one)
 		}
-		again := ask(h, "GET", path, zipped.Header().Get("ETag"), "Accept-Encoding: gzip")
+		again := send(h, "GET", path, zipped.Header().Get("ETag"), "Accept-Encoding: gzip")
 		if zipped.Header().Get("ETag") != "" && again.Code != http.StatusNotModified {
 			t.Errorf("%s is sent again: %d", path, again.Code)
 		}
@@ -208,7 +208,7 @@ func TestKeyStandsInSamplesOfASandboxAlone(t *testing.T) {
 	}
 	serve := handler(t, contract.All()...)
 	for _, path := range []string{"/docs/v1", "/docs/v1/courses", "/docs/lyceum/sales", "/docs/v2/courses"} {
-		with, without := plain(ask(sandbox, "GET", path, "").Body.String()), plain(ask(serve, "GET", path, "").Body.String())
+		with, without := plain(send(sandbox, "GET", path, "").Body.String()), plain(send(serve, "GET", path, "").Body.String())
 		if strings.Contains(path[1:], "/v1/") && (!strings.Contains(with, `--header "apiKey: lyceum_key_1_sample"`) || strings.Contains(with, "$API_KEY")) {
 			t.Errorf("%s of a sandbox has no key", path)
 		}
@@ -239,7 +239,7 @@ func TestSearch(t *testing.T) {
 		{"\xff\x00", "", "Nothing found."},
 		{strings.Repeat("ä", 5000), "", "Nothing found."},
 	} {
-		w := ask(h, "GET", "/docs/search?q="+url.QueryEscape(tc.query), "")
+		w := send(h, "GET", "/docs/search?q="+url.QueryEscape(tc.query), "")
 		text := w.Body.String()
 		found := submatches(regexp.MustCompile(`<h2><a href="([^"]*)"`), text)
 		if w.Code != http.StatusOK || tc.first != "" && (len(found) == 0 || found[0] != tc.first) || !strings.Contains(text, tc.says) || strings.Contains(text, "<script") || len(text) > 100_000 {
@@ -247,7 +247,7 @@ func TestSearch(t *testing.T) {
 		}
 		for _, link := range found {
 			page, fragment, _ := strings.Cut(link, "#")
-			if !slices.Contains(submatches(ids, ask(h, "GET", page, "").Body.String()), fragment) {
+			if !slices.Contains(submatches(ids, send(h, "GET", page, "").Body.String()), fragment) {
 				t.Errorf("%s leads nowhere", link)
 			}
 		}
@@ -255,7 +255,7 @@ func TestSearch(t *testing.T) {
 }
 
 func TestPageShowsTheOperation(t *testing.T) {
-	text := ask(handler(t, contract.V1()), "GET", "/docs/v1/transactions", "").Body.String()
+	text := send(handler(t, contract.V1()), "GET", "/docs/v1/transactions", "").Body.String()
 	var wanted []string
 	for _, name := range []string{ // contract/v1.yaml
 		"user_id", "affiliate_id", "course_id", "pricing_plan_id", "is_fully_refunded", "is_chargeback",
@@ -293,11 +293,11 @@ func TestPageShowsTheOperation(t *testing.T) {
 func TestEveryOperationHasItsPlace(t *testing.T) {
 	h := handler(t, contract.All()...)
 	for _, d := range contract.All() {
-		overview := ask(h, "GET", "/docs/"+d.Name, "").Body.String()
+		overview := send(h, "GET", "/docs/"+d.Name, "").Body.String()
 		operations := submatches(regexp.MustCompile(`(?m)^      operationId: (\S+)$`), string(d.YAML))
 		places := map[string]int{}
 		for _, page := range submatches(regexp.MustCompile(`<h3><a href="([^"]*)"`), overview) {
-			text := ask(h, "GET", page, "").Body.String()
+			text := send(h, "GET", page, "").Body.String()
 			for _, id := range operations {
 				if strings.Contains(text, `<h2 id="`+id+`"`) && strings.Contains(overview, `href="`+page+"#"+id+`"`) {
 					places[id]++
@@ -342,7 +342,7 @@ func TestSamples(t *testing.T) {
   --header "Authorization: bearer $ACCESS_TOKEN" \
   --json '{"text": "it'\''s", "tags": []}'`},
 	} {
-		if got := plain(ask(h, "GET", tc.path, "").Body.String()); !strings.Contains(got, tc.sample) {
+		if got := plain(send(h, "GET", tc.path, "").Body.String()); !strings.Contains(got, tc.sample) {
 			t.Errorf("%s has no\n%s", tc.path, tc.sample)
 		}
 	}
@@ -350,7 +350,7 @@ func TestSamples(t *testing.T) {
 
 func TestPageShowsWhatV1DoesNotHave(t *testing.T) {
 	h := handler(t, small)
-	text := ask(h, "GET", "/docs", "").Body.String() + ask(h, "GET", "/docs/small/notes", "").Body.String()
+	text := send(h, "GET", "/docs", "").Body.String() + send(h, "GET", "/docs/small/notes", "").Body.String()
 	for _, want := range []string{
 		"<ul><li>one &lt;b&gt;</li><li>two <code>code</code></li></ul>",
 		"Path parameters", "from 1 to 9", "required",
@@ -381,7 +381,7 @@ func TestPagesAreSound(t *testing.T) {
 	h := handler(t, contract.V1(), small)
 	for _, path := range []string{"/docs", "/docs/v1", "/docs/v1/courses", "/docs/v1/oauth", "/docs/small", "/docs/small/notes", "/docs/search?q=note"} {
 		t.Run(path, func(t *testing.T) {
-			text := ask(h, "GET", path, "").Body.String()
+			text := send(h, "GET", path, "").Body.String()
 			found := submatches(ids, text)
 			slices.Sort(found)
 			if distinct := slices.Compact(slices.Clone(found)); len(distinct) != len(found) {
@@ -419,7 +419,7 @@ func checkLink(t *testing.T, h http.Handler, link string, ids []string) {
 			t.Errorf("%s leads nowhere", link)
 		}
 	default:
-		if got := ask(h, "GET", u.Path, ""); got.Code != http.StatusOK {
+		if got := send(h, "GET", u.Path, ""); got.Code != http.StatusOK {
 			t.Errorf("%s is answered with %d", link, got.Code)
 		}
 	}
@@ -458,7 +458,7 @@ func TestWrongDocuments(t *testing.T) {
 			}
 			for _, path := range []string{"/docs", "/docs/search?q=x", "/openapi/d.json"} {
 				log.Reset()
-				if got := ask(h, "GET", path, ""); got.Code != http.StatusInternalServerError || !strings.Contains(log.String(), tc.mention) {
+				if got := send(h, "GET", path, ""); got.Code != http.StatusInternalServerError || !strings.Contains(log.String(), tc.mention) {
 					t.Errorf("%s is answered with %d and the log is %q, want 500 and one that mentions %q", path, got.Code, &log, tc.mention)
 				}
 			}

@@ -54,8 +54,8 @@ func (o *operation) parts() []string {
 	if o.Body != nil {
 		objects = append(objects, o.Body.Objects...)
 	}
-	for i := range o.Answers {
-		objects = append(objects, o.Answers[i].Objects...)
+	for i := range o.Responses {
+		objects = append(objects, o.Responses[i].Objects...)
 	}
 	for i := range objects {
 		for j := range objects[i].Fields {
