@@ -27,8 +27,8 @@ var (
 	salesEnd   = time.Date(2026, 7, 1, 0, 0, 0, 0, time.UTC)
 )
 
-// question is one request with the total that its response must have.
-type question struct {
+// listRequest is one request with the total that its response must have.
+type listRequest struct {
 	filter lyceum.TransactionFilter
 	order  lyceum.Order
 	page   int
@@ -38,16 +38,16 @@ type question struct {
 
 // class is a kind of request.
 type class struct {
-	name      string
-	questions []question
-	// fresh returns the next of the requests that are sent only once; questions are then the
-	// first of them, to compare their totals. If fresh is nil, questions are sent over and
+	name     string
+	requests []listRequest
+	// fresh returns the next of the requests that are sent only once; requests are then the
+	// first of them, to compare their totals. If fresh is nil, requests are sent over and
 	// over.
-	fresh func() question
+	fresh func() listRequest
 }
 
 // path returns the path and query of the request.
-func (q question) path() string {
+func (q listRequest) path() string {
 	v := url.Values{"page": {strconv.Itoa(q.page)}, "per": {strconv.Itoa(q.per)}}
 	number := func(name string, id int32, present bool) {
 		if present {
@@ -80,7 +80,7 @@ func (q question) path() string {
 func (c *class) paths() []string {
 	var all []string
 	if c.fresh == nil {
-		for _, q := range c.questions {
+		for _, q := range c.requests {
 			all = append(all, q.path())
 		}
 		return all
@@ -96,10 +96,10 @@ func (c *class) paths() []string {
 func book(seed uint64, size int) []class {
 	school := demo.New(seed, size)
 	school.Users = nil // not needed for the sales, and they would take most of the memory here
-	classes := questions(school, seed, size)
+	classes := classes(school, seed, size)
 	t := newTally(school)
 	for i := range classes {
-		for _, q := range classes[i].questions {
+		for _, q := range classes[i].requests {
 			t.add(q.filter)
 		}
 	}
@@ -109,8 +109,8 @@ func book(seed uint64, size int) []class {
 		}
 	}
 	for i := range classes {
-		for j := range classes[i].questions {
-			q := &classes[i].questions[j]
+		for j := range classes[i].requests {
+			q := &classes[i].requests[j]
 			q.total = t.totals[q.filter].n
 			q.page = 1 + (q.page-1)%pages(q.total, q.per)
 		}
@@ -189,10 +189,10 @@ func (t *tally) count(sale *lyceum.Transaction) {
 	}
 }
 
-// questions returns the classes without totals. Every other request is for the oldest sales
+// classes returns the classes without totals. Every other request is for the oldest sales
 // first. Page numbers beyond the last page are reduced to existing pages when the total is
 // known.
-func questions(school *demo.School, seed uint64, size int) []class {
+func classes(school *demo.School, seed uint64, size int) []class {
 	type filter = lyceum.TransactionFilter
 	chance := rand.New(rand.NewPCG(seed, 77))
 	buyers := sample(school, chance, size)
@@ -201,7 +201,7 @@ func questions(school *demo.School, seed uint64, size int) []class {
 	all := pages(size, 20)
 	filters := freshFilters(courses)
 	once, next := kind("three filters, fresh", filters), variants
-	once.fresh = func() question {
+	once.fresh = func() listRequest {
 		next++
 		return completed(filters(next-1), next-1)
 	}
@@ -212,30 +212,30 @@ func questions(school *demo.School, seed uint64, size int) []class {
 	// Both orders of the same request are adjacent: i/2 numbers the requests, and with n things
 	// i/(2*n) is how often all of them have been requested.
 	return []class{
-		kind("first page", func(i int) question { return question{page: 1 + i/2} }),
-		kind("middle page", func(i int) question { return question{page: 1 + all/2 + i/2} }),
-		kind("last page", func(i int) question { return question{page: max(1, all-i/2)} }),
-		kind("one month", func(i int) question { return question{filter: filter{Created: month(i)}} }),
-		kind("user", func(i int) question { return question{filter: filter{UserID: lyceum.Some(buyers[i])}} }),
-		kind("course", func(i int) question {
-			return question{page: 1 + i/(2*len(courses)), filter: filter{CourseID: lyceum.Some(courses[i/2%len(courses)])}}
+		kind("first page", func(i int) listRequest { return listRequest{page: 1 + i/2} }),
+		kind("middle page", func(i int) listRequest { return listRequest{page: 1 + all/2 + i/2} }),
+		kind("last page", func(i int) listRequest { return listRequest{page: max(1, all-i/2)} }),
+		kind("one month", func(i int) listRequest { return listRequest{filter: filter{Created: month(i)}} }),
+		kind("user", func(i int) listRequest { return listRequest{filter: filter{UserID: lyceum.Some(buyers[i])}} }),
+		kind("course", func(i int) listRequest {
+			return listRequest{page: 1 + i/(2*len(courses)), filter: filter{CourseID: lyceum.Some(courses[i/2%len(courses)])}}
 		}),
-		kind("pricing plan", func(i int) question {
-			return question{filter: filter{PricingPlanID: lyceum.Some(plans[i*len(plans)/variants].ID)}}
+		kind("pricing plan", func(i int) listRequest {
+			return listRequest{filter: filter{PricingPlanID: lyceum.Some(plans[i*len(plans)/variants].ID)}}
 		}),
-		kind("affiliate", func(i int) question {
-			return question{
+		kind("affiliate", func(i int) listRequest {
+			return listRequest{
 				page: 1 + i/(2*len(affiliates)), filter: filter{AffiliateID: lyceum.Some(affiliates[i/2%len(affiliates)].ID)},
 			}
 		}),
-		kind("full refunds", func(i int) question {
-			return question{page: 1 + i/2, filter: filter{FullyRefunded: lyceum.Some(true)}}
+		kind("full refunds", func(i int) listRequest {
+			return listRequest{page: 1 + i/2, filter: filter{FullyRefunded: lyceum.Some(true)}}
 		}),
-		kind("chargebacks", func(i int) question {
-			return question{page: 1 + i/2, filter: filter{Chargeback: lyceum.Some(true)}}
+		kind("chargebacks", func(i int) listRequest {
+			return listRequest{page: 1 + i/2, filter: filter{Chargeback: lyceum.Some(true)}}
 		}),
-		kind("three filters, paged", func(i int) question {
-			return question{
+		kind("three filters, paged", func(i int) listRequest {
+			return listRequest{
 				page: 1 + i/2,
 				filter: filter{
 					CourseID: lyceum.Some(courses[0]), FullyRefunded: lyceum.Some(false), Chargeback: lyceum.Some(false),
@@ -243,21 +243,21 @@ func questions(school *demo.School, seed uint64, size int) []class {
 			}
 		}),
 		once,
-		kind("per=100", func(i int) question { return question{page: 1 + i/2, per: 100} }),
+		kind("per=100", func(i int) listRequest { return listRequest{page: 1 + i/2, per: 100} }),
 	}
 }
 
 // kind returns a class of the requests that nth returns for 0, 1, 2 and so on.
-func kind(name string, nth func(i int) question) class {
+func kind(name string, nth func(i int) listRequest) class {
 	c := class{name: name}
 	for i := range variants {
-		c.questions = append(c.questions, completed(nth(i), i))
+		c.requests = append(c.requests, completed(nth(i), i))
 	}
 	return c
 }
 
 // completed sets what most requests have in common: the first page, of 20.
-func completed(q question, i int) question {
+func completed(q listRequest, i int) listRequest {
 	q.page, q.per = cmp.Or(q.page, 1), cmp.Or(q.per, 20)
 	if i%2 == 1 {
 		q.order = lyceum.OldestFirst
@@ -267,7 +267,7 @@ func completed(q question, i int) question {
 
 // freshFilters returns a function that returns numbered requests for a course, a month starting
 // at any second and one or two flags. No two of a hundred million are equal.
-func freshFilters(courses []lyceum.CourseID) func(i int) question {
+func freshFilters(courses []lyceum.CourseID) func(i int) listRequest {
 	// In seconds. It jumps from one part of the period to another, and has no factor in common
 	// with the whole period, so that every second gets its turn.
 	const step = 66_533_911
@@ -276,12 +276,12 @@ func freshFilters(courses []lyceum.CourseID) func(i int) question {
 	flags := [...]lyceum.TransactionFilter{
 		{FullyRefunded: no}, {Chargeback: no}, {FullyRefunded: yes}, {FullyRefunded: no, Chargeback: no},
 	}
-	return func(i int) question {
+	return func(i int) listRequest {
 		f := flags[i/2%len(flags)]
 		f.CourseID = lyceum.Some(courses[i%len(courses)])
 		f.Created.After = salesBegin.Add(time.Duration(i*step%begins) * time.Second)
 		f.Created.Until = f.Created.After.AddDate(0, 0, 30)
-		return question{filter: f}
+		return listRequest{filter: f}
 	}
 }
 

@@ -61,7 +61,7 @@ func (b *bundle) measure(ctx context.Context) error {
 	if err := b.measureChanges(ctx); err != nil {
 		return err
 	}
-	checked, err := b.s.told(ctx, append([]string{"check"}, b.place.database...)...)
+	checked, err := b.s.timed(ctx, append([]string{"check"}, b.place.database...)...)
 	fmt.Printf("\n```text\n%s```\n\n", checked.said)
 	return err
 }
@@ -231,7 +231,7 @@ func (b *bundle) change(
 	if err := b.server.send(ctx, method, path, body, nil); err != nil {
 		return "", err
 	}
-	answered := time.Since(begin)
+	responded := time.Since(begin)
 	if open, err := b.opens(ctx, course); err != nil || open != opens {
 		return "", fmt.Errorf("the learner's access is %v, want %v: %w", open, opens, err)
 	}
@@ -259,7 +259,7 @@ func (b *bundle) change(
 	if n, err := b.enrolled(ctx, course); err != nil || n != want {
 		return "", fmt.Errorf("%d members are enrolled, want %d: %w", n, want, err)
 	}
-	return fmt.Sprintf("%.1f | %.1f | %.1f | %s | %s | %.2f", answered.Seconds()*1e3, access.Seconds()*1e3,
+	return fmt.Sprintf("%.1f | %.1f | %.1f | %s | %s | %.2f", responded.Seconds()*1e3, access.Seconds()*1e3,
 		time.Since(begin).Seconds(), killed, times(took), alone[len(alone)-1].Seconds()*1e3), nil
 }
 
@@ -328,15 +328,15 @@ func (b *bundle) opens(ctx context.Context, course lyceum.CourseID) (bool, error
 		return false, err
 	}
 	request.Header.Set("Authorization", "Bearer "+b.token)
-	answer, err := http.DefaultClient.Do(request)
+	response, err := http.DefaultClient.Do(request)
 	if err != nil {
 		return false, err
 	}
-	defer answer.Body.Close()
-	if answer.StatusCode != http.StatusOK && answer.StatusCode != http.StatusNotFound {
-		return false, fmt.Errorf("the learner's course is a %d", answer.StatusCode)
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK && response.StatusCode != http.StatusNotFound {
+		return false, fmt.Errorf("the learner's course is a %d", response.StatusCode)
 	}
-	return answer.StatusCode == http.StatusOK, nil
+	return response.StatusCode == http.StatusOK, nil
 }
 
 func (b *bundle) enrolled(ctx context.Context, course lyceum.CourseID) (int64, error) {

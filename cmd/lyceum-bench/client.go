@@ -88,7 +88,7 @@ func drive(address string, requests [][]byte, n int, duration time.Duration) (ra
 	begin := time.Now()
 	for connection := range n {
 		group.Go(func() {
-			took, err := ask(address, requests, connection*len(requests)/n, begin.Add(duration))
+			took, err := sendUntil(address, requests, connection*len(requests)/n, begin.Add(duration))
 			mu.Lock()
 			all, failed = append(all, took...), errors.Join(failed, err)
 			mu.Unlock()
@@ -107,7 +107,7 @@ func drive(address string, requests [][]byte, n int, duration time.Duration) (ra
 	}, nil
 }
 
-func ask(address string, requests [][]byte, first int, until time.Time) ([]time.Duration, error) {
+func sendUntil(address string, requests [][]byte, first int, until time.Time) ([]time.Duration, error) {
 	c, err := dial(address)
 	if err != nil {
 		return nil, err

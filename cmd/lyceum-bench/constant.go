@@ -64,10 +64,10 @@ func serveConstant(ctx context.Context, lengths []string) error {
 	if err != nil {
 		return err
 	}
-	return tellAndServe(ctx, handler, key, books)
+	return announceAndServe(ctx, handler, key, books)
 }
 
-func tellAndServe(ctx context.Context, handler http.Handler, key string, books *access.Bookkeeper) error {
+func announceAndServe(ctx context.Context, handler http.Handler, key string, books *access.Bookkeeper) error {
 	listener, err := inbound.Listen(ctx, "--addr", "127.0.0.1:0")
 	if err != nil {
 		return err

@@ -41,8 +41,8 @@ func pairs(ours, constant *server, paths []string, lengths []int) []pair {
 
 // twin returns the counterpart of a request for a path.
 func (s *server) twin(path string, length int) []byte {
-	_, query, asked := strings.Cut(path, "?")
-	if asked {
+	_, query, found := strings.Cut(path, "?")
+	if found {
 		query = "?" + query
 	}
 	return request(constantPath+strconv.Itoa(length)+query, s.key)
@@ -66,15 +66,15 @@ func (c contest) row(s settings, n int) error {
 	var rates []rate
 	var base, ratio []float64
 	for range s.rounds {
-		var asked, twins [][]byte
+		var requests, twins [][]byte
 		for _, p := range c.turn() {
-			asked, twins = append(asked, p.ours), append(twins, p.constant)
+			requests, twins = append(requests, p.ours), append(twins, p.constant)
 		}
 		b, err := drive(c.constant.address, twins, n, s.duration)
 		if err != nil {
 			return err
 		}
-		r, err := drive(c.ours.address, asked, n, s.duration)
+		r, err := drive(c.ours.address, requests, n, s.duration)
 		if err != nil {
 			return err
 		}

@@ -15,12 +15,12 @@ import (
 // crawl holds what a server responded, by path. It stops at the first response other than a
 // 200, because two errors would be equal.
 type crawl struct {
-	client  *client
-	key     string
-	token   string // of a learner, for requests that need one
-	address string
-	answers map[string][]byte
-	failed  error
+	client    *client
+	key       string
+	token     string // of a learner, for requests that need one
+	address   string
+	responses map[string][]byte
+	failed    error
 }
 
 // fetch requests a path and returns the JSON of the response.
@@ -38,7 +38,7 @@ func (c *crawl) fetch(path string) map[string]any {
 		return nil
 	}
 	body = bytes.ReplaceAll(body, []byte(c.address), []byte("ADDRESS"))
-	c.answers[path] = body
+	c.responses[path] = body
 	if status != http.StatusOK {
 		c.failed = fmt.Errorf("%s is a %d: %.200s", path, status, body)
 		return nil
@@ -151,9 +151,9 @@ func (c *crawl) course(course int) {
 	path := fmt.Sprintf("/v1/courses/%d", course)
 	c.fetch(fmt.Sprintf("/v1/transactions?course_id=%d", course))
 	shown, _ := c.fetch(path)["course"].(map[string]any)
-	asked := 0
+	fetched := 0
 	c.pages(path+"/enrollments", "enrollments", func(row map[string]any) {
-		if asked++; asked <= progressOf {
+		if fetched++; fetched <= progressOf {
 			c.fetch(fmt.Sprintf("%s/progress?user_id=%d", path, int(number(row, "user_id"))))
 		}
 	})
@@ -202,10 +202,10 @@ func (c *crawl) learner() int {
 
 // compared is the difference between two crawls.
 type compared struct {
-	answers map[string]int    // by operation
-	differ  map[string]int    // by operation and field
-	example map[string]string // one of each
-	named   int               // differences that docs/divergences.md lists
+	responses map[string]int    // by operation
+	differ    map[string]int    // by operation and field
+	example   map[string]string // one of each
+	named     int               // differences that docs/divergences.md lists
 }
 
 var (
@@ -215,13 +215,13 @@ var (
 
 // compare compares every response of two crawls in every field.
 func compare(before, after map[string][]byte) *compared {
-	d := &compared{answers: map[string]int{}, differ: map[string]int{}, example: map[string]string{}}
+	d := &compared{responses: map[string]int{}, differ: map[string]int{}, example: map[string]string{}}
 	all := maps.Clone(before)
 	maps.Copy(all, after)
 	for _, path := range slices.Sorted(maps.Keys(all)) {
 		plain, _, _ := strings.Cut(path, "?")
 		operation := "GET " + numbersInPath.ReplaceAllString(plain, "/{id}")
-		d.answers[operation]++
+		d.responses[operation]++
 		old, now := before[path], after[path]
 		if bytes.Equal(old, now) {
 			continue
@@ -326,9 +326,9 @@ func byCourse(list any) map[any]map[string]any {
 func (d *compared) print() error {
 	total := 0
 	fmt.Print("| operation | responses compared |\n|---|---|\n")
-	for _, operation := range slices.Sorted(maps.Keys(d.answers)) {
-		fmt.Printf("| `%s` | %d |\n", operation, d.answers[operation])
-		total += d.answers[operation]
+	for _, operation := range slices.Sorted(maps.Keys(d.responses)) {
+		fmt.Printf("| `%s` | %d |\n", operation, d.responses[operation])
+		total += d.responses[operation]
 	}
 	fmt.Printf("\n%d responses are equal in every field but %d, which docs/divergences.md names.\n\n", total, d.named)
 	for _, field := range slices.Sorted(maps.Keys(d.differ)) {

@@ -202,14 +202,14 @@ func (t *transfers) write(to io.Writer, size int64) error {
 
 // slot requests an upload address.
 func (t *transfers) slot() (to, permanent string, err error) {
-	asked := map[string]any{"type": "lecture", "id": t.lecture.lecture, "purpose": "attachment", "extension": "bin"}
+	upload := map[string]any{"type": "lecture", "id": t.lecture.lecture, "purpose": "attachment", "extension": "bin"}
 	var made struct {
 		Data struct {
 			To  string `json:"upload_url"`
 			URL string `json:"url"`
 		} `json:"data"`
 	}
-	if err := t.post("/v2/uploads", asked, &made); err != nil {
+	if err := t.post("/v2/uploads", upload, &made); err != nil {
 		return "", "", err
 	}
 	u, err := url.Parse(made.Data.To)
@@ -220,7 +220,7 @@ func (t *transfers) slot() (to, permanent string, err error) {
 }
 
 func (t *transfers) post(path string, body, into any) error {
-	status, text, err := t.filler.ask(context.Background(), http.MethodPost, path, body)
+	status, text, err := t.filler.send(context.Background(), http.MethodPost, path, body)
 	if err != nil {
 		return err
 	}
@@ -279,13 +279,13 @@ func (t *transfers) begin(to string, size int64) (rest func(sum string) error, e
 		if err := t.write(conn, size); err != nil {
 			return err
 		}
-		answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		response, err := http.ReadResponse(bufio.NewReader(conn), nil)
 		if err != nil {
 			return err
 		}
-		defer answer.Body.Close()
-		if tag := answer.Header.Get("ETag"); answer.StatusCode != http.StatusOK || sum != "" && tag != `"`+sum+`"` {
-			return fmt.Errorf("the file was answered with %d and %s", answer.StatusCode, tag)
+		defer response.Body.Close()
+		if tag := response.Header.Get("ETag"); response.StatusCode != http.StatusOK || sum != "" && tag != `"`+sum+`"` {
+			return fmt.Errorf("the file was answered with %d and %s", response.StatusCode, tag)
 		}
 		return nil
 	}, nil
@@ -323,13 +323,13 @@ func (t *transfers) keptFile() (name string, err error) {
 
 // check compares what our server sends with what was uploaded.
 func (t *transfers) check() error {
-	answer, err := t.ask(t.ours.address, t.link, t.size)
+	response, err := t.download(t.ours.address, t.link, t.size)
 	if err != nil {
 		return err
 	}
-	defer answer.Body.Close()
+	defer response.Body.Close()
 	hash := sha256.New()
-	if _, err := io.Copy(hash, answer.Body); err != nil {
+	if _, err := io.Copy(hash, response.Body); err != nil {
 		return err
 	}
 	if sum := hex.EncodeToString(hash.Sum(nil)); sum != t.sum {
@@ -338,8 +338,8 @@ func (t *transfers) check() error {
 	return nil
 }
 
-// ask starts a download of the first bytes of a file.
-func (t *transfers) ask(address, path string, size int64) (*http.Response, error) {
+// download starts a download of the first bytes of a file.
+func (t *transfers) download(address, path string, size int64) (*http.Response, error) {
 	conn, err := net.Dial("tcp", address)
 	if err != nil {
 		return nil, err
@@ -348,16 +348,16 @@ func (t *transfers) ask(address, path string, size int64) (*http.Response, error
 	if err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
-	answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	response, err := http.ReadResponse(bufio.NewReader(conn), nil)
 	if err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
-	answer.Body = &closing{answer.Body, conn}
-	if answer.StatusCode != http.StatusPartialContent || answer.ContentLength != size {
-		return nil, errors.Join(fmt.Errorf("GET %s: %d with %d bytes", path, answer.StatusCode, answer.ContentLength),
-			answer.Body.Close())
+	response.Body = &closing{response.Body, conn}
+	if response.StatusCode != http.StatusPartialContent || response.ContentLength != size {
+		return nil, errors.Join(fmt.Errorf("GET %s: %d with %d bytes", path, response.StatusCode, response.ContentLength),
+			response.Body.Close())
 	}
-	return answer, nil
+	return response, nil
 }
 
 // closing is a body that closes its connection.
@@ -371,12 +371,12 @@ func (c *closing) Close() error { return c.conn.Close() }
 
 // down downloads the first bytes of a file.
 func (t *transfers) down(address, path string, size int64) error {
-	answer, err := t.ask(address, path, size)
+	response, err := t.download(address, path, size)
 	if err != nil {
 		return err
 	}
-	defer answer.Body.Close()
-	return drain(answer.Body)
+	defer response.Body.Close()
+	return drain(response.Body)
 }
 
 // drain reads to the end.
@@ -434,11 +434,11 @@ func (t *transfers) together(begin func() (end func() error, err error)) error {
 func (t *transfers) downTogether() error {
 	return t.together(func() (func() error, error) {
 		//nolint:bodyclose // the returned reader closes it
-		answer, err := t.ask(t.ours.address, t.link, min(t.size, bytesAtOnce))
+		response, err := t.download(t.ours.address, t.link, min(t.size, bytesAtOnce))
 		if err != nil {
 			return nil, err
 		}
-		return func() error { return errors.Join(drain(answer.Body), answer.Body.Close()) }, nil
+		return func() error { return errors.Join(drain(response.Body), response.Body.Close()) }, nil
 	})
 }
 

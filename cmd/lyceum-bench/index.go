@@ -100,7 +100,7 @@ func (s settings) startIndexed(ctx context.Context, size int, dir string) (*serv
 	if err := started.firstPage(); err != nil {
 		return nil, errors.Join(err, started.stop())
 	}
-	answered, took := time.Since(started.began), "no index"
+	responded, took := time.Since(started.began), "no index"
 	found, err := started.indexed(ctx)
 	if err != nil {
 		return nil, errors.Join(err, started.stop())
@@ -109,7 +109,7 @@ func (s settings) startIndexed(ctx context.Context, size int, dir string) (*serv
 		took = fmt.Sprintf("%.2f", time.Since(started.began).Seconds())
 	}
 	fmt.Printf("| %s | %s | %.2f | %s | %d |\n",
-		grouped(size), how, answered.Seconds(), took, memory(started.command.Process.Pid)>>20)
+		grouped(size), how, responded.Seconds(), took, memory(started.command.Process.Pid)>>20)
 	return started, nil
 }
 

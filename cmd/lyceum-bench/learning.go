@@ -49,7 +49,7 @@ func measureLearning(ctx context.Context, s settings) error {
 		{"Sent again while the school is unchanged", "32MB"}, {"Each response made for its request", "0"},
 	} {
 		fmt.Printf("\n%s (--response-cache %s):\n\n| users | %s\n", cache.what, cache.size, contestHead)
-		if err := school.ask(ctx, s, "--response-cache", cache.size); err != nil {
+		if err := school.measure(ctx, s, "--response-cache", cache.size); err != nil {
 			return err
 		}
 	}
@@ -70,8 +70,8 @@ func (c crowded) start(ctx context.Context, s settings, more ...string) (*server
 	return start(ctx, s.binary, slices.Concat(c, more)...)
 }
 
-// ask measures the requests to a server of the school.
-func (c crowded) ask(ctx context.Context, s settings, more ...string) error {
+// measure measures the requests to a server of the school.
+func (c crowded) measure(ctx context.Context, s settings, more ...string) error {
 	sandbox, err := c.start(ctx, s, more...)
 	if err != nil {
 		return err
@@ -185,16 +185,16 @@ func (s *server) makeCourses() ([]int, error) {
 	}
 	defer c.conn.Close()
 	made := func(path, body string) (int, error) {
-		status, answer, err := c.do(post(path, s.key, body), true)
+		status, response, err := c.do(post(path, s.key, body), true)
 		if err != nil || status != http.StatusCreated {
-			return 0, fmt.Errorf("%s is a %d: %s: %w", path, status, answer, err)
+			return 0, fmt.Errorf("%s is a %d: %s: %w", path, status, response, err)
 		}
 		var one struct {
 			Data struct {
 				ID int `json:"id"`
 			} `json:"data"`
 		}
-		return one.Data.ID, json.Unmarshal(answer, &one)
+		return one.Data.ID, json.Unmarshal(response, &one)
 	}
 	var courses []int
 	for n := range crowdCourses - 1 {
@@ -303,9 +303,9 @@ func measureClass(ctx context.Context, s settings, sandbox *server, name string,
 		return err
 	}
 	defer func() { _ = constant.stop() }()
-	asked := pairs(sandbox, constant, paths, lengths)
+	requests := pairs(sandbox, constant, paths, lengths)
 	return contest{
-		size: s.users, name: name, ours: sandbox, constant: constant, turn: func() []pair { return asked },
+		size: s.users, name: name, ours: sandbox, constant: constant, turn: func() []pair { return requests },
 	}.run(s)
 }
 

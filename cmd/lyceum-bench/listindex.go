@@ -31,7 +31,7 @@ func measureListIndex(ctx context.Context, s settings) error {
 		return err
 	}
 	defer conn.conn.Close()
-	ask := func(path string) (time.Duration, error) {
+	get := func(path string) (time.Duration, error) {
 		begin := time.Now()
 		status, _, err := conn.do(request(path, served.key), false)
 		if err == nil && status != http.StatusOK {
@@ -40,7 +40,7 @@ func measureListIndex(ctx context.Context, s settings) error {
 		return time.Since(begin), err
 	}
 	resident := func() int64 { return memory(served.command.Process.Pid) >> 20 }
-	first, err := ask("/v1/users")
+	first, err := get("/v1/users")
 	if err != nil {
 		return err
 	}
@@ -58,7 +58,7 @@ func measureListIndex(ctx context.Context, s settings) error {
 			return err
 		}
 		begin := time.Now()
-		slow, err := ask(list.path)
+		slow, err := get(list.path)
 		if err != nil {
 			return err
 		}
@@ -67,7 +67,7 @@ func measureListIndex(ctx context.Context, s settings) error {
 			return fmt.Errorf("%s: %w", list.path, err)
 		}
 		made := time.Since(begin) - slow
-		fast, err := ask(list.path)
+		fast, err := get(list.path)
 		if err != nil {
 			return err
 		}

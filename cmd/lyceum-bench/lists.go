@@ -46,7 +46,7 @@ func measureSize(ctx context.Context, s settings, size int) error {
 	}
 	lengths := make([][]int, len(classes))
 	for i := range classes {
-		if lengths[i], err = verify(ours, classes[i].questions); err != nil {
+		if lengths[i], err = verify(ours, classes[i].requests); err != nil {
 			return fmt.Errorf("%s: %w", classes[i].name, err)
 		}
 	}
@@ -70,25 +70,25 @@ func measureSize(ctx context.Context, s settings, size int) error {
 
 // verify sends every request once, compares the totals, and returns the lengths of the
 // responses.
-func verify(s *server, questions []question) (lengths []int, err error) {
+func verify(s *server, requests []listRequest) (lengths []int, err error) {
 	conn, err := dial(s.address)
 	if err != nil {
 		return nil, err
 	}
 	defer conn.conn.Close()
-	for _, q := range questions {
+	for _, q := range requests {
 		status, body, err := conn.do(request(q.path(), s.key), true)
 		if err != nil {
 			return nil, err
 		}
-		var answer struct {
+		var response struct {
 			Meta struct{ Total int }
 		}
-		if err := json.Unmarshal(body, &answer); err != nil {
+		if err := json.Unmarshal(body, &response); err != nil {
 			return nil, err
 		}
-		if status != 200 || answer.Meta.Total != q.total {
-			return nil, fmt.Errorf("%s: status %d with a total of %d, want %d", q.path(), status, answer.Meta.Total, q.total)
+		if status != 200 || response.Meta.Total != q.total {
+			return nil, fmt.Errorf("%s: status %d with a total of %d, want %d", q.path(), status, response.Meta.Total, q.total)
 		}
 		lengths = append(lengths, len(body))
 	}

@@ -43,9 +43,9 @@ func measureMemory(ctx context.Context, s settings) error {
 		"them one asks for sales.\n\n", slowReaders, slowFor)
 	fmt.Print("| answer | MB | 200 | 503 | none | resident MB before | at most | sales answered | slowest ms |\n" +
 		"|---|---|---|---|---|---|---|---|---|\n")
-	for _, asked := range paths {
-		if err := measureSlow(ctx, s, school, asked); err != nil {
-			return fmt.Errorf("%s: %w", asked.name, err)
+	for _, target := range paths {
+		if err := measureSlow(ctx, s, school, target); err != nil {
+			return fmt.Errorf("%s: %w", target.name, err)
 		}
 	}
 	fmt.Println()
@@ -58,8 +58,8 @@ type largest struct{ name, path, headers string }
 // filler creates the largest data that a program can create with a key.
 type filler struct{ server *server }
 
-// ask sends a request and returns the status and body of the response.
-func (f *filler) ask(ctx context.Context, method, path string, body any) (int, []byte, error) {
+// send sends a request and returns the status and body of the response.
+func (f *filler) send(ctx context.Context, method, path string, body any) (int, []byte, error) {
 	var sent bytes.Buffer
 	encoder := json.NewEncoder(&sent)
 	encoder.SetEscapeHTML(false) // so that more fits into a body
@@ -72,19 +72,19 @@ func (f *filler) ask(ctx context.Context, method, path string, body any) (int, [
 	}
 	r.Header.Set("Apikey", f.server.key)
 	r.Header.Set("Content-Type", "application/json")
-	answer, err := http.DefaultClient.Do(r)
+	response, err := http.DefaultClient.Do(r)
 	if err != nil {
 		return 0, nil, err
 	}
-	defer answer.Body.Close()
-	text, err := io.ReadAll(answer.Body)
-	return answer.StatusCode, text, err
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	return response.StatusCode, text, err
 }
 
 // must sends a request that has to succeed, n times.
 func (f *filler) must(ctx context.Context, n int, method, path string, body any) error {
 	for range n {
-		status, text, err := f.ask(ctx, method, path, body)
+		status, text, err := f.send(ctx, method, path, body)
 		if err != nil {
 			return err
 		}
@@ -127,7 +127,7 @@ func (f *filler) tag(ctx context.Context, user int) error {
 	for i := range many {
 		many[i] = fmt.Sprintf("%05d", i)
 	}
-	if status, _, err := f.ask(ctx, http.MethodPut, path, map[string][]string{"tags": many}); err != nil ||
+	if status, _, err := f.send(ctx, http.MethodPut, path, map[string][]string{"tags": many}); err != nil ||
 		status == http.StatusOK {
 		return err
 	}
@@ -151,7 +151,7 @@ func (f *filler) find(ctx context.Context) (user int, lecture place, err error) 
 	var created struct {
 		ID int `json:"id"`
 	}
-	_, text, err := f.ask(ctx, http.MethodPost, "/v1/users", map[string]string{"email": "slow@example.com"})
+	_, text, err := f.send(ctx, http.MethodPost, "/v1/users", map[string]string{"email": "slow@example.com"})
 	if err = errors.Join(err, json.Unmarshal(text, &created)); err != nil {
 		return 0, lecture, err
 	}
@@ -160,7 +160,7 @@ func (f *filler) find(ctx context.Context) (user int, lecture place, err error) 
 			ID int `json:"id"`
 		} `json:"courses"`
 	}
-	_, text, err = f.ask(ctx, http.MethodGet, "/v1/courses?is_published=true", nil)
+	_, text, err = f.send(ctx, http.MethodGet, "/v1/courses?is_published=true", nil)
 	if err = errors.Join(err, json.Unmarshal(text, &list)); err != nil {
 		return 0, lecture, err
 	}
@@ -174,7 +174,7 @@ func (f *filler) find(ctx context.Context) (user int, lecture place, err error) 
 				} `json:"lecture_sections"`
 			} `json:"course"`
 		}
-		_, text, err := f.ask(ctx, http.MethodGet, fmt.Sprintf("/v1/courses/%d", course.ID), nil)
+		_, text, err := f.send(ctx, http.MethodGet, fmt.Sprintf("/v1/courses/%d", course.ID), nil)
 		if err = errors.Join(err, json.Unmarshal(text, &shown)); err != nil {
 			return 0, lecture, err
 		}
@@ -188,16 +188,16 @@ func (f *filler) find(ctx context.Context) (user int, lecture place, err error) 
 }
 
 // measureSlow starts a separate server for a response and prints its row.
-func measureSlow(ctx context.Context, s settings, school []string, asked largest) error {
+func measureSlow(ctx context.Context, s settings, school []string, target largest) error {
 	server, err := start(ctx, s.binary, school...)
 	if err != nil {
 		return err
 	}
-	question := []byte(
-		"GET " + asked.path + " HTTP/1.1\r\nHost: " + server.address + "\r\napiKey: " + server.key + "\r\n" + asked.headers +
+	req := []byte(
+		"GET " + target.path + " HTTP/1.1\r\nHost: " + server.address + "\r\napiKey: " + server.key + "\r\n" + target.headers +
 			"\r\n",
 	)
-	size, err := sizeOf(server.address, question)
+	size, err := sizeOf(server.address, req)
 	if err != nil {
 		return errors.Join(err, server.stop())
 	}
@@ -207,8 +207,8 @@ func measureSlow(ctx context.Context, s settings, school []string, asked largest
 	var sales probe
 	var background sync.WaitGroup
 	background.Go(func() { most = server.watch(watching) })
-	background.Go(func() { sales = askBeside(watching, server) })
-	statuses := slowly(server.address, question)
+	background.Go(func() { sales = probeSales(watching, server) })
+	statuses := slowly(server.address, req)
 	stop()
 	background.Wait()
 	_ = server.stop() // it may have been stopped because of its memory
@@ -217,41 +217,41 @@ func measureSlow(ctx context.Context, s settings, school []string, asked largest
 		above = "above "
 	}
 	fmt.Printf("| %s | %.1f | %d | %d | %d | %d | %s%d | %d | %.0f |\n",
-		asked.name, float64(size)/(1<<20), statuses[200], statuses[503], slowReaders-statuses[200]-statuses[503],
-		before>>20, above, most>>20, sales.answered, sales.slowest.Seconds()*1e3)
+		target.name, float64(size)/(1<<20), statuses[200], statuses[503], slowReaders-statuses[200]-statuses[503],
+		before>>20, above, most>>20, sales.responses, sales.slowest.Seconds()*1e3)
 	return nil
 }
 
 // sizeOf sends a request and returns the length of the response.
-func sizeOf(address string, question []byte) (int, error) {
+func sizeOf(address string, req []byte) (int, error) {
 	conn, err := net.Dial("tcp", address)
 	if err != nil {
 		return 0, err
 	}
 	defer conn.Close()
-	if _, err := conn.Write(question); err != nil {
+	if _, err := conn.Write(req); err != nil {
 		return 0, err
 	}
-	answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	response, err := http.ReadResponse(bufio.NewReader(conn), nil)
 	if err != nil {
 		return 0, err
 	}
-	defer answer.Body.Close()
-	n, err := io.Copy(io.Discard, answer.Body)
-	if answer.StatusCode != http.StatusOK {
-		return 0, fmt.Errorf("status %d", answer.StatusCode)
+	defer response.Body.Close()
+	n, err := io.Copy(io.Discard, response.Body)
+	if response.StatusCode != http.StatusOK {
+		return 0, fmt.Errorf("status %d", response.StatusCode)
 	}
 	return int(n), err
 }
 
 // slowly sends the requests of the slow readers, and counts the statuses of the responses.
-func slowly(address string, question []byte) map[int]int {
+func slowly(address string, req []byte) map[int]int {
 	var mu sync.Mutex
 	statuses := map[int]int{}
 	var group sync.WaitGroup
 	for range slowReaders {
 		group.Go(func() {
-			status := askSlowly(address, question)
+			status := readSlowly(address, req)
 			mu.Lock()
 			defer mu.Unlock()
 			statuses[status]++
@@ -261,9 +261,9 @@ func slowly(address string, question []byte) map[int]int {
 	return statuses
 }
 
-// askSlowly returns the status of a response that is not read for a while, or 0 if there is no
+// readSlowly returns the status of a response that is not read for a while, or 0 if there is no
 // response.
-func askSlowly(address string, question []byte) int {
+func readSlowly(address string, req []byte) int {
 	conn, err := net.Dial("tcp", address)
 	if err != nil {
 		return 0
@@ -272,7 +272,7 @@ func askSlowly(address string, question []byte) int {
 	if tcp, ok := conn.(*net.TCPConn); ok && tcp.SetReadBuffer(4<<10) != nil {
 		return 0
 	}
-	if _, err := conn.Write(question); err != nil {
+	if _, err := conn.Write(req); err != nil {
 		return 0
 	}
 	time.Sleep(slowFor)
@@ -280,11 +280,11 @@ func askSlowly(address string, question []byte) int {
 		return 0
 	}
 	//nolint:bodyclose // the response is left unread on purpose
-	answer, err := http.ReadResponse(bufio.NewReaderSize(conn, 1<<10), nil)
+	response, err := http.ReadResponse(bufio.NewReaderSize(conn, 1<<10), nil)
 	if err != nil {
 		return 0
 	}
-	return answer.StatusCode
+	return response.StatusCode
 }
 
 // watch samples the resident memory of a server, returns the maximum, and kills the server if
@@ -308,27 +308,27 @@ func (s *server) watch(ctx context.Context) (most int64) {
 
 // probe is the result of requesting sales meanwhile.
 type probe struct {
-	answered int
-	slowest  time.Duration
+	responses int
+	slowest   time.Duration
 }
 
-func askBeside(ctx context.Context, s *server) (p probe) {
+func probeSales(ctx context.Context, s *server) (p probe) {
 	c, err := dial(s.address)
 	if err != nil {
 		return p
 	}
 	defer c.conn.Close()
-	question := request("/v1/transactions", s.key)
+	req := request("/v1/transactions", s.key)
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
 	for ctx.Err() == nil {
 		begin := time.Now()
-		status, _, err := c.do(question, false)
+		status, _, err := c.do(req, false)
 		if err != nil {
 			return p
 		}
 		if status == http.StatusOK {
-			p.answered++
+			p.responses++
 		}
 		p.slowest = max(p.slowest, time.Since(begin))
 		<-tick.C

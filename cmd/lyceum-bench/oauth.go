@@ -108,9 +108,9 @@ func measureMe(ctx context.Context, s settings, sandbox *server, token string) e
 	}
 	defer func() { _ = constant.stop() }()
 	fmt.Println("| sales | " + contestHead)
-	asked := []pair{{me, constant.twin(path, len(body))}}
+	requests := []pair{{me, constant.twin(path, len(body))}}
 	if err := (contest{
-		size: 100, name: path, ours: sandbox, constant: constant, turn: func() []pair { return asked },
+		size: 100, name: path, ours: sandbox, constant: constant, turn: func() []pair { return requests },
 	}).run(s); err != nil {
 		return err
 	}
@@ -191,12 +191,12 @@ func signIn(ctx context.Context, s *server, scopes string) (*browser, error) {
 }
 
 func (b *browser) page(ctx context.Context, method, address, form string) (string, error) {
-	answer, err := b.send(ctx, method, address, form)
+	response, err := b.send(ctx, method, address, form)
 	if err != nil {
 		return "", err
 	}
-	defer answer.Body.Close()
-	text, err := io.ReadAll(answer.Body)
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
 	return string(text), err
 }
 
@@ -215,15 +215,15 @@ func (b *browser) send(ctx context.Context, method, address, form string) (*http
 func (b *browser) authorize(ctx context.Context, n int) (codes []string, perSecond float64, err error) {
 	codes = make([]string, n)
 	perSecond, err = together(n, func(i int) error {
-		answer, err := b.send(ctx, http.MethodPost, b.action, b.form)
+		response, err := b.send(ctx, http.MethodPost, b.action, b.form)
 		if err != nil {
 			return err
 		}
-		defer answer.Body.Close()
-		if _, err := io.Copy(io.Discard, answer.Body); err != nil {
+		defer response.Body.Close()
+		if _, err := io.Copy(io.Discard, response.Body); err != nil {
 			return err
 		}
-		to, err := answer.Location()
+		to, err := response.Location()
 		if err != nil {
 			return err
 		}

@@ -101,17 +101,17 @@ func (s *server) send(ctx context.Context, method, path string, body, into any) 
 	}
 	request.Header.Set("apiKey", s.key)
 	request.Header.Set("Content-Type", "application/json")
-	answer, err := http.DefaultClient.Do(request)
+	response, err := http.DefaultClient.Do(request)
 	if err != nil {
 		return err
 	}
-	defer answer.Body.Close()
-	said, err := io.ReadAll(answer.Body)
+	defer response.Body.Close()
+	said, err := io.ReadAll(response.Body)
 	if err != nil {
 		return err
 	}
-	if answer.StatusCode >= http.StatusMultipleChoices {
-		return fmt.Errorf("%s %s %s is a %d: %s", method, path, text, answer.StatusCode, said)
+	if response.StatusCode >= http.StatusMultipleChoices {
+		return fmt.Errorf("%s %s %s is a %d: %s", method, path, text, response.StatusCode, said)
 	}
 	if into == nil {
 		return nil

@@ -22,8 +22,8 @@ const reportClock = "2026-06-30T18:00:00Z"
 // school are copies.
 const soldBySandbox = 500_000
 
-// reportAskers are the numbers of clients that request reports at the same time.
-var reportAskers = []int{1, 8}
+// reportClients are the numbers of clients that request reports at the same time.
+var reportClients = []int{1, 8}
 
 const reportsMethod = "" +
 	"GET /lyceum/v1/reports/sales and the console's first page of a school whose sales end today. Beyond " +
@@ -35,7 +35,7 @@ const reportsMethod = "" +
 
 // measureReports measures how long reports take in schools of each size.
 func measureReports(ctx context.Context, s settings) error {
-	fmt.Printf("## Reports\n\n"+reportsMethod+"\n\n", reportQuestions, s.rounds, s.duration)
+	fmt.Printf("## Reports\n\n"+reportsMethod+"\n\n", reportRequests, s.rounds, s.duration)
 	for _, size := range s.sizes {
 		if err := s.reports(ctx, size); err != nil {
 			return fmt.Errorf("%d sales: %w", size, err)
@@ -130,11 +130,11 @@ func (s *server) warm(ctx context.Context) error {
 	for begin := time.Now(); time.Since(begin) < indexWait; {
 		var took []time.Duration
 		for range 5 {
-			asked := time.Now()
+			sent := time.Now()
 			if _, err := s.lengths([]string{path}); err != nil {
 				return err
 			}
-			took = append(took, time.Since(asked))
+			took = append(took, time.Since(sent))
 		}
 		if slices.Max(took) < 20*time.Millisecond {
 			return nil
@@ -170,14 +170,14 @@ func (s *server) lengths(paths []string) ([]int, error) {
 }
 
 func (s settings) reportRows(ctx context.Context, school *server, size int, class pathClass) error {
-	asked := make([][]byte, len(class.paths))
+	requests := make([][]byte, len(class.paths))
 	var lengths []int
 	if class.paths[0] == firstPage {
 		cookie, length, err := school.ownerCookie(ctx)
 		if err != nil {
 			return err
 		}
-		asked[0] = []byte("GET " + firstPage + " HTTP/1.1\r\nHost: " + school.address + "\r\nCookie: " + cookie + "\r\n\r\n")
+		requests[0] = []byte("GET " + firstPage + " HTTP/1.1\r\nHost: " + school.address + "\r\nCookie: " + cookie + "\r\n\r\n")
 		lengths = []int{length}
 	} else {
 		var err error
@@ -185,7 +185,7 @@ func (s settings) reportRows(ctx context.Context, school *server, size int, clas
 			return err
 		}
 		for i, path := range class.paths {
-			asked[i] = request(path, school.key)
+			requests[i] = request(path, school.key)
 		}
 	}
 	constant, err := startConstant(ctx, lengths)
@@ -193,22 +193,22 @@ func (s settings) reportRows(ctx context.Context, school *server, size int, clas
 		return err
 	}
 	defer func() { _ = constant.stop() }()
-	twins := make([][]byte, len(asked))
+	twins := make([][]byte, len(requests))
 	for i, path := range class.paths {
 		twins[i] = constant.twin(path, lengths[i])
 	}
-	middle, dearest, err := school.costs(asked)
+	middle, slowest, err := school.costs(requests)
 	if err != nil {
 		return err
 	}
-	for _, n := range reportAskers {
+	for _, n := range reportClients {
 		var rates, base []rate
 		for range s.rounds {
 			b, err := drive(constant.address, twins, n, s.duration)
 			if err != nil {
 				return err
 			}
-			r, err := drive(school.address, asked, n, s.duration)
+			r, err := drive(school.address, requests, n, s.duration)
 			if err != nil {
 				return err
 			}
@@ -216,25 +216,25 @@ func (s settings) reportRows(ctx context.Context, school *server, size int, clas
 		}
 		r, b := medians(rates), medians(base)
 		fmt.Printf("| %s | %s | %d | %.2f | %.2f | %.2f | %.2f | %.2f |\n", grouped(size), class.name, n, r.p50, r.p99, b.p50,
-			middle, dearest)
+			middle, slowest)
 	}
 	return nil
 }
 
 // costs returns the processor time of the median request and of the most expensive one, in
 // milliseconds.
-func (s *server) costs(asked [][]byte) (middle, dearest float64, err error) {
+func (s *server) costs(requests [][]byte) (middle, slowest float64, err error) {
 	c, err := dial(s.address)
 	if err != nil {
 		return 0, 0, err
 	}
 	defer c.conn.Close()
 	var each []float64
-	for _, question := range asked {
+	for _, req := range requests {
 		var took []float64
 		for range 3 {
 			before := processor(s.command.Process.Pid)
-			if _, _, err := c.do(question, false); err != nil {
+			if _, _, err := c.do(req, false); err != nil {
 				return 0, 0, err
 			}
 			took = append(took, float64(processor(s.command.Process.Pid)-before)/1e6)
@@ -271,8 +271,8 @@ func (s *server) ownerCookie(ctx context.Context) (cookie string, length int, er
 	return cookie, len(page), nil
 }
 
-// reportQuestions is the number of requests in a class of reports.
-const reportQuestions = 32
+// reportRequests is the number of requests in a class of reports.
+const reportRequests = 32
 
 // reportClasses generates the requests, always the same ones.
 func reportClasses() []pathClass {
@@ -285,7 +285,7 @@ func reportClasses() []pathClass {
 	}
 	class := func(name string, by []string, filters ...string) pathClass {
 		c := pathClass{name: name}
-		for i := range reportQuestions {
+		for i := range reportRequests {
 			path := "/lyceum/v1/reports/sales?" + period() + "&by=" + by[i%len(by)]
 			if len(filters) > 0 {
 				path += "&" + fmt.Sprintf(filters[i/len(by)%len(filters)], 1+random.IntN(5))

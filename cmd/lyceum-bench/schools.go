@@ -147,16 +147,16 @@ func (s *server) gauges(ctx context.Context) (map[string]float64, error) {
 	}
 	r.Header.Set("Authorization", "Bearer "+metricsToken)
 	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	answer, err := client.Do(r)
+	response, err := client.Do(r)
 	if err != nil {
 		return nil, err
 	}
-	defer answer.Body.Close()
-	if answer.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("the metrics are a %d", answer.StatusCode)
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("the metrics are a %d", response.StatusCode)
 	}
 	all := map[string]float64{}
-	lines := bufio.NewScanner(answer.Body)
+	lines := bufio.NewScanner(response.Body)
 	for lines.Scan() {
 		name, text, _ := strings.Cut(lines.Text(), " ")
 		if value, err := strconv.ParseFloat(text, 64); err == nil {

@@ -269,11 +269,11 @@ func (t *tenants) round(duration time.Duration, c large) (took []time.Duration, 
 	if c.phrase != nil {
 		for n := range turnConnections {
 			group.Go(func() {
-				failures[n] = t.ask(end, func() []byte { return c.phrase(t.next.Add(1)) }, func(time.Duration) { made.Add(1) })
+				failures[n] = t.sendUntil(end, func() []byte { return c.phrase(t.next.Add(1)) }, func(time.Duration) { made.Add(1) })
 			})
 		}
 	}
-	err = t.ask(end, func() []byte {
+	err = t.sendUntil(end, func() []byte {
 		return phrase(http.MethodPost, "/v1/users", t.few, fmt.Sprintf(`{"email":"few%d@example.com"}`, t.next.Add(1)))
 	}, func(d time.Duration) { took = append(took, d) })
 	group.Wait()
@@ -283,8 +283,8 @@ func (t *tenants) round(duration time.Duration, c large) (took []time.Duration, 
 	return took, made.Load(), err
 }
 
-// ask sends requests on one connection until the given time.
-func (t *tenants) ask(end time.Time, next func() []byte, done func(time.Duration)) error {
+// sendUntil sends requests on one connection until the given time.
+func (t *tenants) sendUntil(end time.Time, next func() []byte, done func(time.Duration)) error {
 	c, err := dial(t.server.address)
 	if err != nil {
 		return err

@@ -80,7 +80,7 @@ func upgradeOnce(ctx context.Context, s settings, old string, place oldPlace, si
 		return err
 	}
 	fmt.Printf("## Upgrade of %d sales from %s, %s\n\n", size, s.from, place.engine)
-	dry, err := s.told(ctx, append([]string{"upgrade", "--dry-run"}, place.database...)...)
+	dry, err := s.timed(ctx, append([]string{"upgrade", "--dry-run"}, place.database...)...)
 	if err != nil {
 		return err
 	}
@@ -90,11 +90,11 @@ func upgradeOnce(ctx context.Context, s settings, old string, place oldPlace, si
 		defer os.Remove(backup)
 		args = append(args, "--backup", backup)
 	}
-	done, err := s.told(ctx, args...)
+	done, err := s.timed(ctx, args...)
 	if err != nil {
 		return err
 	}
-	checked, err := s.told(ctx, append([]string{"check"}, place.database...)...)
+	checked, err := s.timed(ctx, append([]string{"check"}, place.database...)...)
 	if err != nil {
 		return err
 	}
@@ -104,7 +104,7 @@ func upgradeOnce(ctx context.Context, s settings, old string, place oldPlace, si
 	fmt.Printf("```text\n%s%s```\n\n| command | seconds |\n|---|---|\n", done.said, checked.said)
 	for _, row := range []struct {
 		command string
-		of      told
+		of      result
 	}{{"upgrade --dry-run", dry}, {"upgrade", done}, {"check", checked}} {
 		fmt.Printf("| `lyceum %s` | %.1f |\n", row.command, row.of.took.Seconds())
 	}
@@ -179,25 +179,25 @@ func crawled(address, key, token string) (map[string][]byte, error) {
 		return nil, err
 	}
 	defer connection.conn.Close()
-	c := &crawl{client: connection, key: key, token: token, address: address, answers: map[string][]byte{}}
-	return c.answers, c.everything()
+	c := &crawl{client: connection, key: key, token: token, address: address, responses: map[string][]byte{}}
+	return c.responses, c.everything()
 }
 
-// told is the result of a command: how long it took, and what it printed.
-type told struct {
+// result is the result of a command: how long it took, and what it printed.
+type result struct {
 	took time.Duration
 	said string
 }
 
-func (s settings) told(ctx context.Context, args ...string) (told, error) {
+func (s settings) timed(ctx context.Context, args ...string) (result, error) {
 	c := exec.CommandContext(ctx, s.binary, args...)
 	var out bytes.Buffer
 	c.Stdout, c.Stderr = &out, os.Stderr
 	begin := time.Now()
 	if err := c.Run(); err != nil {
-		return told{}, fmt.Errorf("lyceum %s: %w\n%s", strings.Join(args, " "), err, out.String())
+		return result{}, fmt.Errorf("lyceum %s: %w\n%s", strings.Join(args, " "), err, out.String())
 	}
-	return told{time.Since(begin), out.String()}, nil
+	return result{time.Since(begin), out.String()}, nil
 }
 
 // fixture stores the older lyceum's database for a test, along with its exports, if that is

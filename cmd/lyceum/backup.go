@@ -166,7 +166,7 @@ func (c *restoreCommand) Run(p *program) error {
 	} else {
 		fmt.Fprintln(p.stdout, "the PostgreSQL database is restored; lyceum check verifies its data")
 	}
-	c.tell(p, alive)
+	c.report(p, alive)
 	return nil
 }
 
@@ -191,8 +191,8 @@ func (c *restoreCommand) file(p *program, o sqlstore.RestoreOptions) error {
 	return err
 }
 
-// tell prints what now gives people and programs access to the schools.
-func (c *restoreCommand) tell(p *program, alive []access.Alive) {
+// report prints what now gives people and programs access to the schools.
+func (c *restoreCommand) report(p *program, alive []access.Alive) {
 	fmt.Fprintln(p.stdout, "sessions, one-time links and codes have ended")
 	if c.EndAccess {
 		fmt.Fprintln(p.stdout, "API keys, grants and client secrets have ended: create new ones with lyceum apikey "+

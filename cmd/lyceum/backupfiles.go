@@ -145,8 +145,8 @@ func (c *fileCopies) one(ctx context.Context, f *sqlstore.KnownFile) error {
 	return nil
 }
 
-// tellWrong prints the files that are missing or were changed.
-func (c *fileCopies) tellWrong() {
+// reportWrong prints the files that are missing or were changed.
+func (c *fileCopies) reportWrong() {
 	for _, wrong := range c.wrong {
 		fmt.Fprintln(c.p.stderr, wrong)
 	}
@@ -157,7 +157,7 @@ func (c *fileCopies) tellWrong() {
 
 // complain fails if files are missing or were changed, unless that is allowed.
 func (c *fileCopies) complain(allowed bool, remedy string) error {
-	c.tellWrong()
+	c.reportWrong()
 	if c.result.wrong == 0 || allowed {
 		return nil
 	}

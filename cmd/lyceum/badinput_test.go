@@ -55,27 +55,27 @@ func TestBadInput(t *testing.T) {
 		way     = "must be asc or desc"
 		percent = "has a percent sign that is not followed by two hexadecimal digits; write a percent sign as %25"
 	)
-	type question struct {
+	type listRequest struct {
 		query string
 		wrong string // the sentence without the name; "" means a list
 		found int    // total of the list
 		shown int    // items of the list
 	}
-	var questions []question
+	var requests []listRequest
 	add := func(found, shown int, queries ...string) {
 		for _, q := range queries {
-			questions = append(questions, question{query: q, found: found, shown: shown})
+			requests = append(requests, listRequest{query: q, found: found, shown: shown})
 		}
 	}
 	refuse := func(name, wrong string, values ...string) {
 		for _, v := range values {
-			questions = append(questions, question{query: name + "=" + v, wrong: name + " " + wrong})
+			requests = append(requests, listRequest{query: name + "=" + v, wrong: name + " " + wrong})
 		}
-		questions = append(questions,
-			question{query: name + "=1&" + name + "=1", wrong: name + " must be sent once"},
-			question{query: name + "=1&" + name + "=2", wrong: name + " must be sent once"},
-			question{query: name + "=%zz", wrong: name + " " + percent},
-			question{query: name + "=1%", wrong: name + " " + percent})
+		requests = append(requests,
+			listRequest{query: name + "=1&" + name + "=1", wrong: name + " must be sent once"},
+			listRequest{query: name + "=1&" + name + "=2", wrong: name + " must be sent once"},
+			listRequest{query: name + "=%zz", wrong: name + " " + percent},
+			listRequest{query: name + "=1%", wrong: name + " " + percent})
 	}
 	noInteger := []string{"2147483648", "-2147483649", "9223372036854775808", "1e9", "+1", "%201", "1%20", "1.0", "0x1", "1_0", "%EF%BC%91", "", "%00", "1%00", "one", "%FF"}
 	for _, name := range []string{"user_id", "affiliate_id", "course_id", "pricing_plan_id"} {
@@ -103,25 +103,25 @@ func TestBadInput(t *testing.T) {
 	known := sandbox(t, "--transactions", fmt.Sprint(total))
 	client := &http.Client{Timeout: patience}
 	defer client.CloseIdleConnections()
-	for _, q := range questions {
+	for _, q := range requests {
 		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, known.BaseURL+"/v1/transactions?"+q.query, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		request.Header.Set("apiKey", known.APIKey)
-		answer, err := client.Do(request)
+		response, err := client.Do(request)
 		if err != nil {
 			t.Fatalf("%.80q: %v", q.query, err)
 		}
-		body, err := io.ReadAll(answer.Body)
-		_ = answer.Body.Close()
+		body, err := io.ReadAll(response.Body)
+		_ = response.Body.Close()
 		if err != nil {
 			t.Fatal(err)
 		}
 		if q.wrong != "" {
 			want, _ := json.Marshal(map[string]string{"message": q.wrong})
-			if answer.StatusCode != http.StatusBadRequest || string(body) != string(want) {
-				t.Errorf("%.80q: %d %.300s, want 400 %s", q.query, answer.StatusCode, body, want)
+			if response.StatusCode != http.StatusBadRequest || string(body) != string(want) {
+				t.Errorf("%.80q: %d %.300s, want 400 %s", q.query, response.StatusCode, body, want)
 			}
 			continue
 		}
@@ -133,13 +133,13 @@ func TestBadInput(t *testing.T) {
 				To    int `json:"to"`
 			} `json:"meta"`
 		}
-		if err := json.Unmarshal(body, &list); err != nil || answer.StatusCode != http.StatusOK ||
+		if err := json.Unmarshal(body, &list); err != nil || response.StatusCode != http.StatusOK ||
 			list.Transactions == nil || len(list.Transactions) != q.shown || list.Meta.Total != q.found ||
 			list.Meta.To != q.shown || list.Meta.From != min(1, q.shown) {
-			t.Errorf("%.80q: %d, %d items of %d, %v: %.300s; want %d of %d", q.query, answer.StatusCode, len(list.Transactions), list.Meta.Total, err, body, q.shown, q.found)
+			t.Errorf("%.80q: %d, %d items of %d, %v: %.300s; want %d of %d", q.query, response.StatusCode, len(list.Transactions), list.Meta.Total, err, body, q.shown, q.found)
 		}
 	}
-	t.Logf("%d questions", len(questions))
+	t.Logf("%d questions", len(requests))
 }
 
 // TestArgumentsAreText checks that invalid UTF-8 is rejected on the command line and in the

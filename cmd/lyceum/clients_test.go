@@ -43,11 +43,11 @@ func openSandbox(t *testing.T, flags ...string) (file string, said credentials) 
 			t.Errorf("the sandbox ended with %d, %v", status, err)
 		}
 	})
-	told := await(func() bool {
+	ready := await(func() bool {
 		text, err := os.ReadFile(file)
 		return !p.running() || err == nil && json.Unmarshal(text, &said) == nil
 	})
-	if !told || said.BaseURL == "" {
+	if !ready || said.BaseURL == "" {
 		t.Fatal("the sandbox has told nothing")
 	}
 	return file, said
@@ -122,14 +122,14 @@ func TestGoClient(t *testing.T) {
 				}
 				token.Expiry = time.Now().Add(-time.Hour) // so that the client refreshes
 				client := config.Client(t.Context(), token)
-				answer, err := client.Get(said.BaseURL + "/" + version + "/current_user/me")
+				response, err := client.Get(said.BaseURL + "/" + version + "/current_user/me")
 				if err != nil {
 					t.Fatal(err)
 				}
-				defer answer.Body.Close()
-				text, err := io.ReadAll(answer.Body)
-				if err != nil || answer.StatusCode != http.StatusOK || !strings.Contains(string(text), said.Learner.Email) {
-					t.Errorf("%d %s, %v", answer.StatusCode, text, err)
+				defer response.Body.Close()
+				text, err := io.ReadAll(response.Body)
+				if err != nil || response.StatusCode != http.StatusOK || !strings.Contains(string(text), said.Learner.Email) {
+					t.Errorf("%d %s, %v", response.StatusCode, text, err)
 				}
 			})
 		}
@@ -157,34 +157,34 @@ func (l *learner) authorize(t *testing.T, address string) string {
 		}
 		l.browser = &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	}
-	answer, err := l.browser.Get(address)
+	response, err := l.browser.Get(address)
 	for range 10 {
 		if err != nil {
 			t.Fatal(err)
 		}
-		page, err := io.ReadAll(answer.Body)
-		_ = answer.Body.Close()
+		page, err := io.ReadAll(response.Body)
+		_ = response.Body.Close()
 		if err != nil {
 			t.Fatal(err)
 		}
-		if to, err := answer.Location(); err == nil {
+		if to, err := response.Location(); err == nil {
 			if strings.HasPrefix(to.String(), redirectURL) {
 				return to.Query().Get("code")
 			}
-			answer, err = l.browser.Get(to.String())
+			response, err = l.browser.Get(to.String())
 			if err != nil {
 				t.Fatal(err)
 			}
 			continue
 		}
-		answer = l.fill(t, answer, string(page))
+		response = l.fill(t, response, string(page))
 	}
 	t.Fatal("the pages lead in a circle")
 	return ""
 }
 
 // fill submits the form of a page.
-func (l *learner) fill(t *testing.T, answer *http.Response, page string) *http.Response {
+func (l *learner) fill(t *testing.T, response *http.Response, page string) *http.Response {
 	t.Helper()
 	form := url.Values{"answer": {"authorize"}}
 	for _, field := range hiddenField.FindAllStringSubmatch(page, -1) {
@@ -196,7 +196,7 @@ func (l *learner) fill(t *testing.T, answer *http.Response, page string) *http.R
 	}
 	action := formAction.FindStringSubmatch(page)
 	if action == nil {
-		t.Fatalf("%d has no form: %s", answer.StatusCode, page)
+		t.Fatalf("%d has no form: %s", response.StatusCode, page)
 	}
 	next, err := l.browser.PostForm(l.said.AuthURL+html.UnescapeString(action[1]), form)
 	if err != nil {

@@ -291,15 +291,15 @@ func killDuringWrites(t *testing.T, place string, cycles int, c crew) {
 			t.Fatalf("cycle %d: open again: %v", round, err)
 		}
 		found := savedIn(t, store)
-		told, kept := map[written]bool{}, map[written]bool{}
+		seen, kept := map[written]bool{}, map[written]bool{}
 		for _, w := range acknowledged {
 			if !found[w] {
 				t.Errorf("cycle %d: transaction %+v was acknowledged and is lost", round, w)
 			}
-			if id := (written{School: w.School, ID: w.ID}); told[id] {
+			if id := (written{School: w.School, ID: w.ID}); seen[id] {
 				t.Errorf("cycle %d: id %d of school %d was acknowledged twice", round, w.ID, w.School)
 			} else {
-				told[id] = true
+				seen[id] = true
 			}
 		}
 		for w := range found {
@@ -336,8 +336,8 @@ func (c crew) killed(t *testing.T, place string, round int) (acknowledged []writ
 	}
 	enough := 1 + rand.IntN(c.most)
 	for i, child := range children {
-		told := journals[i].len()
-		if !await(func() bool { return journals[i].len() >= told+enough || !child.running() }) || !child.running() {
+		already := journals[i].len()
+		if !await(func() bool { return journals[i].len() >= already+enough || !child.running() }) || !child.running() {
 			t.Fatalf("cycle %d: the writers of process %d stopped by themselves: %v", round, i, child.err)
 		}
 		child.kill(t)

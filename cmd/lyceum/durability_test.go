@@ -39,10 +39,10 @@ func childDurable(args []string) error {
 	return store.Close()
 }
 
-// TestR2a_SyncBeforeAnswer traces the system calls of durable writes: between the last write to
+// TestR2a_SyncBeforeResponse traces the system calls of durable writes: between the last write to
 // the log and the acknowledgement the log must be synced. With synchronous=NORMAL it is not,
 // and the same check must detect that.
-func TestR2a_SyncBeforeAnswer(t *testing.T) {
+func TestR2a_SyncBeforeResponse(t *testing.T) {
 	t.Parallel()
 	needStrace(t)
 	t.Run("full", func(t *testing.T) {
@@ -137,15 +137,15 @@ var (
 func unsynced(calls []call) (missed []int) {
 	before := 0 // the line of the previous acknowledgement
 	for n := 1; n <= durableWrites; n++ {
-		answer := 0
+		response := 0
 		for _, c := range calls {
 			if c.name == "write" && strings.Contains(c.rest, `"`+marker(n)+`\n"`) {
-				answer = c.begin
+				response = c.begin
 			}
 		}
 		lastWrite, synced := 0, false
 		for _, c := range calls {
-			if c.begin > answer || !strings.HasSuffix(c.path, "-wal") {
+			if c.begin > response || !strings.HasSuffix(c.path, "-wal") {
 				continue
 			}
 			if c.name == "write" || c.name == "pwrite64" {
@@ -154,12 +154,12 @@ func unsynced(calls []call) (missed []int) {
 		}
 		for _, c := range calls {
 			synced = synced || strings.HasSuffix(c.path, "-wal") && strings.HasSuffix(c.name, "sync") &&
-				strings.HasSuffix(c.rest, "= 0") && c.begin > lastWrite && c.end < answer
+				strings.HasSuffix(c.rest, "= 0") && c.begin > lastWrite && c.end < response
 		}
 		if lastWrite <= before || !synced {
 			missed = append(missed, n)
 		}
-		before = answer
+		before = response
 	}
 	return missed
 }

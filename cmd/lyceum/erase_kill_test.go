@@ -50,14 +50,14 @@ func TestKillsDuringErasing(t *testing.T) {
 				s.talk(t, lecture, id, n)
 				s.must(t, http.MethodGet, "/v1/transactions?per=100", "", nil, &totals)
 				path := fmt.Sprintf("/v2/users/%d", id)
-				asked := make(chan struct{})
+				done := make(chan struct{})
 				go func() {
-					defer close(asked)
+					defer close(done)
 					_, _ = s.send(http.MethodDelete, path, "", nil, nil)
 				}()
 				time.Sleep(time.Duration(rand.IntN(30)) * time.Millisecond) // the moment is what varies
 				s.server.kill(t)
-				<-asked
+				<-done
 				s.serve(t)
 				if status := s.insist(http.MethodDelete, path, "", nil, nil); status != http.StatusAccepted && status != http.StatusNotFound {
 					t.Fatalf("erased with %d", status)

@@ -96,9 +96,9 @@ func (w *facesWalk) addAttachment(t *testing.T) {
 
 // question returns the questions of a quiz of the walk.
 func (w *facesWalk) question(a *walkAttachment) []any {
-	asked := w.word()
+	word := w.word()
 	return []any{map[string]any{
-		"question": asked, "question_type": "single", "answers": []string{"yes", "no", "perhaps"}, "correct_answers": []string{a.right},
+		"question": word, "question_type": "single", "answers": []string{"yes", "no", "perhaps"}, "correct_answers": []string{a.right},
 	}}
 }
 
@@ -158,14 +158,14 @@ func (w *facesWalk) deleteAttachment(t *testing.T) {
 	if isQuiz(a) && w.random.IntN(2) == 0 {
 		path = fmt.Sprintf("%s/quizzes/%d", of.second(lecture), a.id)
 	}
-	w.s.ask(t, "DELETE", path, "", nil)
+	w.s.call(t, "DELETE", path, "", nil)
 	of.attachments = slices.DeleteFunc(of.attachments, func(x *walkAttachment) bool { return x == a })
 	w.compareContents(t, lecture)
 }
 
-// answerQuiz submits a quiz response for an enrolled user, or as the learner of an app, who is
+// submitQuiz submits a quiz response for an enrolled user, or as the learner of an app, who is
 // enrolled first.
-func (w *facesWalk) answerQuiz(t *testing.T) {
+func (w *facesWalk) submitQuiz(t *testing.T) {
 	t.Helper()
 	lecture, of, a := w.attachment(isQuiz)
 	if a == nil {
@@ -183,7 +183,7 @@ func (w *facesWalk) answerQuiz(t *testing.T) {
 		if user, some = w.enrolledIn(of.course); !some {
 			return
 		}
-		w.s.ask(t, "POST", fmt.Sprintf("/lyceum/v1/quizzes/%d/responses", a.id),
+		w.s.call(t, "POST", fmt.Sprintf("/lyceum/v1/quizzes/%d/responses", a.id),
 			text(t, map[string]any{"user_id": user, "answers": [][]string{{ids[chosen]}}}), nil)
 	}
 	a.percents[user] = 0
@@ -214,7 +214,7 @@ func (w *facesWalk) learns(t *testing.T, course int) {
 	if w.member(m).enrolled() {
 		return
 	}
-	w.s.ask(t, "PUT", secondEnrollment(m), "", nil)
+	w.s.call(t, "PUT", secondEnrollment(m), "", nil)
 	w.member(m).byHand = true
 }
 
@@ -309,8 +309,8 @@ func (w *facesWalk) deleteComment(t *testing.T) {
 	}
 	id := pick(w.random, of.comments)
 	w.either(
-		func() { w.s.ask(t, "DELETE", fmt.Sprintf("%s/comments/%d", of.second(lecture), id), "", nil) },
-		func() { w.s.ask(t, "DELETE", fmt.Sprintf("/lyceum/v1/comments/%d", id), "", nil) },
+		func() { w.s.call(t, "DELETE", fmt.Sprintf("%s/comments/%d", of.second(lecture), id), "", nil) },
+		func() { w.s.call(t, "DELETE", fmt.Sprintf("/lyceum/v1/comments/%d", id), "", nil) },
 	)
 	gone := map[int]bool{id: true}
 	for _, other := range slices.Sorted(maps.Keys(of.comments)) { // a reply comes after the comment it replies to
@@ -363,8 +363,8 @@ func (w *facesWalk) compareQuiz(t *testing.T, lecture int, a *walkAttachment) {
 	second := fmt.Sprintf("%s/quizzes/%d", of.second(lecture), a.id)
 	w.same(t, second, a.key, keyOf(w.object(t, "GET", second, "data", nil)))
 	first := fmt.Sprintf("%s/quizzes/%d", of.first(lecture), a.id)
-	asked := w.object(t, "GET", first, "quiz", nil)["quiz"].(map[string]any)["questions"].([]any)
-	w.same(t, first, []any{a.right}, asked[0].(map[string]any)["correct_answers"])
+	questions := w.object(t, "GET", first, "quiz", nil)["quiz"].(map[string]any)["questions"].([]any)
+	w.same(t, first, []any{a.right}, questions[0].(map[string]any)["correct_answers"])
 	for path, of := range map[string]struct {
 		member string
 		user   func(map[string]any) int
@@ -445,17 +445,17 @@ func (w *facesWalk) changeDownload(t *testing.T) {
 		func() {
 			if len(d.files) > 0 {
 				file := pick(w.random, d.files)
-				w.s.ask(t, "DELETE", fmt.Sprintf("%s/attachments/%d", path, file), "", nil)
+				w.s.call(t, "DELETE", fmt.Sprintf("%s/attachments/%d", path, file), "", nil)
 				delete(d.files, file)
 			}
 		},
 		func() {
-			w.s.ask(t, "PUT", fmt.Sprintf("%s/enrollments/%d", path, user), "", nil)
+			w.s.call(t, "PUT", fmt.Sprintf("%s/enrollments/%d", path, user), "", nil)
 			d.enrolled[user] = true
 		},
 		func() {
 			if d.enrolled[user] {
-				w.s.ask(t, "DELETE", fmt.Sprintf("/lyceum/v1/users/%d/access/digital_download/%d", user, id), "", nil)
+				w.s.call(t, "DELETE", fmt.Sprintf("/lyceum/v1/users/%d/access/digital_download/%d", user, id), "", nil)
 				delete(d.enrolled, user)
 			}
 		},
@@ -513,7 +513,7 @@ func (w *facesWalk) connect(t *testing.T) {
 }
 
 // asLearner sends a request with the learner's access token.
-func (w *facesWalk) asLearner(t *testing.T, method, path string, body map[string]any) (answer map[string]any) {
+func (w *facesWalk) asLearner(t *testing.T, method, path string, body map[string]any) (response map[string]any) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, w.s.url+path, strings.NewReader(text(t, body)))
 	if err != nil {
@@ -528,10 +528,10 @@ func (w *facesWalk) asLearner(t *testing.T, method, path string, body map[string
 	defer got.Body.Close()
 	said, err := io.ReadAll(got.Body)
 	if err == nil && got.StatusCode/100 == 2 {
-		err = json.Unmarshal(said, &answer)
+		err = json.Unmarshal(said, &response)
 	}
 	if err != nil || got.StatusCode/100 != 2 {
 		t.Fatalf("%s %s is a %d: %s, %v", method, path, got.StatusCode, said, err)
 	}
-	return answer
+	return response
 }

@@ -23,13 +23,13 @@ func (w *facesWalk) enroll(t *testing.T) {
 	}
 	w.either(
 		func() {
-			w.s.ask(t, "POST", "/v1/enroll", text(t, map[string]any{"user_id": m.user, "course_id": m.course}), nil)
+			w.s.call(t, "POST", "/v1/enroll", text(t, map[string]any{"user_id": m.user, "course_id": m.course}), nil)
 		},
 		func() {
-			w.s.ask(t, "POST", "/lyceum/v1/enrollments",
+			w.s.call(t, "POST", "/lyceum/v1/enrollments",
 				text(t, map[string]any{"user_id": m.user, "product_type": "course", "product_id": m.course}), nil)
 		},
-		func() { w.s.ask(t, "PUT", secondEnrollment(m), "", nil) },
+		func() { w.s.call(t, "PUT", secondEnrollment(m), "", nil) },
 	)
 	w.member(m).byHand = true
 	w.compareMember(t, m)
@@ -62,11 +62,11 @@ func (w *facesWalk) unenroll(t *testing.T) {
 	}
 	w.either(
 		func() {
-			w.s.ask(t, "POST", "/v1/unenroll", text(t, map[string]any{"user_id": m.user, "course_id": m.course}), nil)
+			w.s.call(t, "POST", "/v1/unenroll", text(t, map[string]any{"user_id": m.user, "course_id": m.course}), nil)
 		},
-		func() { w.s.ask(t, "DELETE", secondEnrollment(m), "", nil) },
+		func() { w.s.call(t, "DELETE", secondEnrollment(m), "", nil) },
 		func() {
-			w.s.ask(t, "DELETE", fmt.Sprintf("/lyceum/v1/users/%d/access/course/%d", m.user, m.course), "", nil)
+			w.s.call(t, "DELETE", fmt.Sprintf("/lyceum/v1/users/%d/access/course/%d", m.user, m.course), "", nil)
 		},
 	)
 	w.member(m).byHand = false
@@ -92,16 +92,16 @@ func (w *facesWalk) complete(t *testing.T) {
 	second := fmt.Sprintf("/v2/products/courses/%d/lectures/%d/users/%d/completion", m.course, lecture, m.user)
 	w.either(
 		func() {
-			w.s.ask(t, "POST", fmt.Sprintf("/v1/courses/%d/lectures/%d/mark_complete", m.course, lecture),
+			w.s.call(t, "POST", fmt.Sprintf("/v1/courses/%d/lectures/%d/mark_complete", m.course, lecture),
 				text(t, map[string]any{"user_id": m.user}), nil)
 			w.member(m).done[lecture] = true
 		},
 		func() {
-			w.s.ask(t, "PUT", second, "", nil)
+			w.s.call(t, "PUT", second, "", nil)
 			w.member(m).done[lecture] = true
 		},
 		func() {
-			w.s.ask(t, "DELETE", second, "", nil)
+			w.s.call(t, "DELETE", second, "", nil)
 			delete(w.member(m).done, lecture)
 		},
 	)
@@ -238,7 +238,7 @@ func (w *facesWalk) refund(t *testing.T) {
 	if w.random.IntN(2) == 0 {
 		amount = 1 + w.random.IntN(amount)
 	}
-	w.s.ask(t, "POST", fmt.Sprintf("/lyceum/v1/transactions/%d/refunds", s.transaction), text(t, map[string]any{"amount": amount}), nil)
+	w.s.call(t, "POST", fmt.Sprintf("/lyceum/v1/transactions/%d/refunds", s.transaction), text(t, map[string]any{"amount": amount}), nil)
 	if s.refunded += amount; s.refunded == s.price {
 		delete(w.member(w.buyer(s)).sales, id)
 	}

@@ -176,8 +176,8 @@ func (w *facesWalk) step(t *testing.T) {
 		{"attachment deleted", w.deleteAttachment},
 		{"quiz made", w.addQuiz},
 		{"quiz changed", w.changeQuiz},
-		{"quiz answered", w.answerQuiz},
-		{"quiz answered", w.answerQuiz},
+		{"quiz answered", w.submitQuiz},
+		{"quiz answered", w.submitQuiz},
 		{"commented", w.comment},
 		{"commented", w.comment},
 		{"comment moderated", w.moderate},
@@ -195,12 +195,12 @@ func (w *facesWalk) step(t *testing.T) {
 // object sends a request and returns the object in a member of the response.
 func (w *facesWalk) object(t *testing.T, method, path, member string, body map[string]any) map[string]any {
 	t.Helper()
-	var answer map[string]any
-	w.s.ask(t, method, path, text(t, body), &answer)
+	var response map[string]any
+	w.s.call(t, method, path, text(t, body), &response)
 	if member == "" {
-		return answer
+		return response
 	}
-	object, _ := answer[member].(map[string]any)
+	object, _ := response[member].(map[string]any)
 	return object
 }
 
@@ -252,9 +252,9 @@ func (w *facesWalk) rows(t *testing.T, path, member string) (rows []map[string]a
 		separator = "&"
 	}
 	for page := 1; ; page++ {
-		var answer map[string]any
-		w.s.ask(t, "GET", fmt.Sprintf("%s%s%s=100&page=%d", path, separator, size, page), "", &answer)
-		part, _ := answer[member].([]any)
+		var response map[string]any
+		w.s.call(t, "GET", fmt.Sprintf("%s%s%s=100&page=%d", path, separator, size, page), "", &response)
+		part, _ := response[member].([]any)
 		for _, row := range part {
 			rows = append(rows, row.(map[string]any))
 		}

@@ -181,7 +181,7 @@ func TestR52_FilesThatAreNotImported(t *testing.T) {
 func mirrored(t *testing.T, attachments func(base string) string, file http.HandlerFunc) string {
 	t.Helper()
 	var base string
-	answers := map[string]string{
+	responses := map[string]string{
 		"/v1/users":                 `{"users":[],"meta":{"number_of_pages":0}}`,
 		"/v1/courses":               `{"courses":[{"id":1}],"meta":{"number_of_pages":1}}`,
 		"/v1/courses/1":             `{"course":{"id":1,"name":"Pottery","image_url":"BASE/files/3/7c0e2a4e-5a53-4b5e-9d3c-000000000000.png","author_bio":{"name":"Ann"},"lecture_sections":[{"id":1,"name":"One","position":1,"lectures":[{"id":5,"position":1}]}]}}`,
@@ -198,7 +198,7 @@ func mirrored(t *testing.T, attachments func(base string) string, file http.Hand
 			file(w, r)
 			return
 		}
-		text, there := answers[r.URL.Path]
+		text, there := responses[r.URL.Path]
 		if r.URL.Path == "/v1/courses/1/lectures/5" {
 			text, there = `{"lecture":{"id":5,"name":"One","attachments":[`+attachments(base)+`]}}`, true
 		}

@@ -77,7 +77,7 @@ func (c *filesCopyCommand) Run(p *program) (err error) {
 	}
 	fmt.Fprintf(p.stdout, "%d files of %d kB: %d copied to %s, %d were there already\n", done.files,
 		kilobytes(done.bytes), done.copied, where, done.files-done.copied-done.wrong)
-	copies.tellWrong()
+	copies.reportWrong()
 	if done.wrong > 0 {
 		return lyceum.Errorf(lyceum.Conflict, "%d files could not be copied, because they are missing or were changed",
 			done.wrong)

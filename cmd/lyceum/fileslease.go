@@ -42,18 +42,18 @@ func leaseFiles(store lyceum.FileStore) *leasedFiles {
 
 // run requests the files until ctx ends, and then releases them if they are not shared.
 func (l *leasedFiles) run(ctx context.Context, store lyceum.Store, log *slog.Logger) {
-	told := false
+	reported := false
 	for pause := time.NewTicker(leasePause); ; {
 		held, err := holdLease(ctx, store, lyceum.FilesLease, l.holder, leaseTime)
 		l.set(held)
 		switch {
-		case held && told:
+		case held && reported:
 			log.InfoContext(ctx, "this server has the uploaded files now")
-			told = false
-		case !held && err == nil && !told && ctx.Err() == nil:
+			reported = false
+		case !held && err == nil && !reported && ctx.Err() == nil:
 			log.ErrorContext(ctx, "another server of this database keeps uploaded files in another place, so uploads and "+
 				"downloads are rejected here; several servers need the same object store: set --files-url on all of them")
-			told = true
+			reported = true
 		}
 		select {
 		case <-pause.C:

@@ -42,8 +42,8 @@ func (d *database) fileFolder() lyceum.FileStore {
 // storePatience is how long the start of a server waits for the store of files.
 const storePatience = 5 * time.Second
 
-// tellFiles logs what an operator should know about where files are stored.
-func tellFiles(p *program, store lyceum.FileStore, postgres bool) {
+// logFiles logs what an operator should know about where files are stored.
+func logFiles(p *program, store lyceum.FileStore, postgres bool) {
 	remote, is := store.(*files.S3)
 	if !is {
 		if postgres {

@@ -29,16 +29,16 @@ func ran(t *testing.T, args ...string) (status int, said string) {
 
 func get(t *testing.T, url string) (status int, body string) {
 	t.Helper()
-	answer, err := http.Get(url)
+	response, err := http.Get(url)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer answer.Body.Close()
-	text, err := io.ReadAll(answer.Body)
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return answer.StatusCode, string(text)
+	return response.StatusCode, string(text)
 }
 
 // TestR27_ServerWhoseFilesAreGone checks that no sale is acknowledged that would be lost with
@@ -199,11 +199,11 @@ func serveAt(t *testing.T, args ...string) (addr string) {
 	}
 	t.Cleanup(func() { p.kill(t) })
 	ready := await(func() bool {
-		answer, err := http.Get("http://" + addr + "/readyz")
+		response, err := http.Get("http://" + addr + "/readyz")
 		if err == nil {
-			answer.Body.Close()
+			response.Body.Close()
 		}
-		return err == nil && answer.StatusCode == http.StatusOK || !p.running()
+		return err == nil && response.StatusCode == http.StatusOK || !p.running()
 	})
 	if !ready || !p.running() {
 		t.Fatal("the server does not answer")

@@ -76,11 +76,11 @@ func makeSandbox(t *testing.T, dir string) {
 		t.Fatal(err)
 	}
 	ready := await(func() bool {
-		answer, err := http.Get("http://" + addr + "/readyz")
+		response, err := http.Get("http://" + addr + "/readyz")
 		if err == nil {
-			answer.Body.Close()
+			response.Body.Close()
 		}
-		return err == nil && answer.StatusCode == http.StatusOK || !p.running()
+		return err == nil && response.StatusCode == http.StatusOK || !p.running()
 	})
 	if code, err := p.signal(syscall.SIGTERM); !ready || err != nil || code != 0 {
 		t.Fatalf("the sandbox ended with %d, %v", code, err)
@@ -357,8 +357,8 @@ func (s *stage) playAll(t *testing.T, c *cast) string {
 
 func (s *stage) title(text string) { fmt.Fprintf(&s.text, "\n## %s\n\n", text) }
 
-// foretold is what a preview says about a learner.
-type foretold struct {
+// previewed is what a preview says about a learner.
+type previewed struct {
 	Preview struct {
 		Access []struct {
 			UserID    int32  `json:"user_id"`
@@ -380,17 +380,17 @@ type foretold struct {
 func (s *stage) step(t *testing.T, c *cast, b bought, name, method, path string, body any, changes ...string) int32 {
 	t.Helper()
 	fmt.Fprintf(&s.text, "%s\n", name)
-	var said foretold
+	var said previewed
 	previewed := !strings.HasPrefix(path, "/v1/") && path != "/lyceum/v1/sales" && !strings.HasSuffix(path, "/renewals")
 	foreseen := 0
 	if previewed {
-		foreseen = s.answer(t, method, path+"?preview=true", body, &said)
+		foreseen = s.request(t, method, path+"?preview=true", body, &said)
 		fmt.Fprintf(&s.text, "  preview: %s\n", said.text(c, b, foreseen))
 	}
 	before := s.access(t, c, b)
 	feed, arrived := s.lastEntry(t), s.box.count()
 	var made map[string]json.RawMessage
-	status := s.answer(t, method, path, body, &made)
+	status := s.request(t, method, path, body, &made)
 	if previewed && (foreseen < 300) != (status < 300) || previewed && status >= 400 && status != foreseen {
 		t.Errorf("%s: the preview answers %d, the act %d", name, foreseen, status)
 	}
@@ -410,16 +410,16 @@ func (s *stage) step(t *testing.T, c *cast, b bought, name, method, path string,
 	if !await(func() bool { return cmp.Equal(wanted, s.access(t, c, b)) }) {
 		t.Errorf("%s: the preview said %v, version 1 says %v", name, wanted, s.access(t, c, b))
 	}
-	told := s.told(t, feed, len(changes))
+	events := s.feedEvents(t, feed, len(changes))
 	if !await(func() bool { return s.box.count() >= arrived+len(changes) }) || s.box.count() != arrived+len(changes) {
 		t.Errorf("%s: %d webhooks arrived, want %d", name, s.box.count()-arrived, len(changes))
 	}
-	fmt.Fprintf(&s.text, "  answer: %s\n  version 1: %s\n  feed and webhooks: %s\n", statusText(status, made), accessText(wanted), told)
+	fmt.Fprintf(&s.text, "  answer: %s\n  version 1: %s\n  feed and webhooks: %s\n", statusText(status, made), accessText(wanted), events)
 	return idIn(made)
 }
 
-// answer sends a request and reads the response, whatever its status.
-func (s *stage) answer(t *testing.T, method, path string, body, into any) int {
+// request sends a request and reads the response, whatever its status.
+func (s *stage) request(t *testing.T, method, path string, body, into any) int {
 	t.Helper()
 	text, err := json.Marshal(body)
 	if err != nil {
@@ -434,17 +434,17 @@ func (s *stage) answer(t *testing.T, method, path string, body, into any) int {
 	}
 	r.Header.Set("apiKey", s.key)
 	r.Header.Set("Content-Type", "application/json")
-	answer, err := http.DefaultClient.Do(r)
+	response, err := http.DefaultClient.Do(r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer answer.Body.Close()
-	if answer.StatusCode != http.StatusNoContent {
-		if err := json.NewDecoder(answer.Body).Decode(into); err != nil {
-			t.Fatalf("%s %s: %d, %v", method, path, answer.StatusCode, err)
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusNoContent {
+		if err := json.NewDecoder(response.Body).Decode(into); err != nil {
+			t.Fatalf("%s %s: %d, %v", method, path, response.StatusCode, err)
 		}
 	}
-	return answer.StatusCode
+	return response.StatusCode
 }
 
 // access returns what version 1 says about a learner's courses.
@@ -479,9 +479,9 @@ func (s *stage) lastEntry(t *testing.T) int64 {
 	return page.Last
 }
 
-// told returns the events in the feed after an entry; it waits until the given number of them
+// feedEvents returns the events in the feed after an entry; it waits until the given number of them
 // are about enrollments.
-func (s *stage) told(t *testing.T, after int64, changes int) string {
+func (s *stage) feedEvents(t *testing.T, after int64, changes int) string {
 	t.Helper()
 	var events []string
 	enough := await(func() bool {
@@ -508,7 +508,7 @@ func (s *stage) told(t *testing.T, after int64, changes int) string {
 	return strings.Join(events, ", ")
 }
 
-func (p *foretold) text(c *cast, b bought, status int) string {
+func (p *previewed) text(c *cast, b bought, status int) string {
 	if status >= 300 {
 		return fmt.Sprint(status, " ", p.Code)
 	}

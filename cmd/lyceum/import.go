@@ -141,7 +141,7 @@ func importRows[T any](p *program, c *importCommand, kind intake.Kind[T], sink i
 		fmt.Fprintf(p.stdout, "%d %s read, %d good, %d bad; nothing was changed (--dry-run)\n",
 			result.Rows, kind, result.Rows-result.Bad, result.Bad)
 		if result.Bad > 0 {
-			return errTold
+			return errReported
 		}
 		return nil
 	}

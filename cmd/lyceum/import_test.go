@@ -72,8 +72,8 @@ func TestImportOfAPipe(t *testing.T) {
 	}
 	written := make(chan error, 1)
 	go func() { written <- os.WriteFile(pipe, []byte("id,email\n7,ada@example.com\n"), 0) }()
-	if told := command(t, "import", "--data", dir, "users", pipe); told != "1 users read: 1 created, 0 updated, 0 unchanged, 0 bad\n" {
-		t.Error(told)
+	if output := command(t, "import", "--data", dir, "users", pipe); output != "1 users read: 1 created, 0 updated, 0 unchanged, 0 bad\n" {
+		t.Error(output)
 	}
 	if err := <-written; err != nil {
 		t.Error(err)
@@ -131,8 +131,8 @@ func TestImportIsPatient(t *testing.T) {
 	if err := <-ended; err != nil {
 		t.Error(err)
 	}
-	if told := <-done; !waits || !strings.Contains(told, "1 users read: 1 created") {
-		t.Error(told)
+	if output := <-done; !waits || !strings.Contains(output, "1 users read: 1 created") {
+		t.Error(output)
 	}
 	v := store.In(t.Context(), school)
 	if _, err := v.Users.Get(v, 7); err != nil {

@@ -133,19 +133,19 @@ func drawFile(t *rapid.T, ids bool, id *rapid.Generator[string], header string, 
 
 // importWhole imports a file and reports whether its rows were valid.
 func importWhole[T any](t *rapid.T, kind intake.Kind[T], sink intake.Sink[T], size int, file string) bool {
-	var told []string
+	var reported []string
 	open := func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(file)), nil }
-	o := intake.Options{BatchSize: size, Problem: func(p intake.Problem) { told = append(told, fmt.Sprint(p)) }}
+	o := intake.Options{BatchSize: size, Problem: func(p intake.Problem) { reported = append(reported, fmt.Sprint(p)) }}
 	_, err := intake.Import(context.Background(), open, kind, sink, o)
 	if err != nil {
 		if !strings.Contains(err.Error(), "not valid; nothing was imported") {
-			t.Fatalf("%v\n%s\n%s", err, strings.Join(told, "\n"), file)
+			t.Fatalf("%v\n%s\n%s", err, strings.Join(reported, "\n"), file)
 		}
 		return false
 	}
 	again, err := intake.Import(context.Background(), open, kind, sink, o)
 	if err != nil || again.Saved.Created+again.Saved.Updated+again.Bad > 0 {
-		t.Fatalf("again: %+v, %v\n%s\n%s", again, err, strings.Join(told, "\n"), file)
+		t.Fatalf("again: %+v, %v\n%s\n%s", again, err, strings.Join(reported, "\n"), file)
 	}
 	return true
 }

@@ -116,11 +116,11 @@ func (s *shop) serve(t *testing.T) {
 		t.Fatal(err)
 	}
 	ready := await(func() bool {
-		answer, err := http.Get("http://" + s.addr + "/readyz")
+		response, err := http.Get("http://" + s.addr + "/readyz")
 		if err == nil {
-			answer.Body.Close()
+			response.Body.Close()
 		}
-		return err == nil && answer.StatusCode == http.StatusOK || !s.server.running()
+		return err == nil && response.StatusCode == http.StatusOK || !s.server.running()
 	})
 	if !ready || !s.server.running() {
 		t.Fatal("the server does not answer")
@@ -143,19 +143,19 @@ func (s *shop) send(method, path, key string, body, into any) (int, error) {
 		r.Header.Set("Idempotency-Key", key)
 	}
 	client := http.Client{Timeout: patience}
-	answer, err := client.Do(r)
+	response, err := client.Do(r)
 	if err != nil {
 		return 0, err
 	}
-	defer answer.Body.Close()
-	text, err = io.ReadAll(answer.Body)
+	defer response.Body.Close()
+	text, err = io.ReadAll(response.Body)
 	if err != nil {
 		return 0, err
 	}
-	if into != nil && answer.StatusCode < 300 {
+	if into != nil && response.StatusCode < 300 {
 		err = json.Unmarshal(text, into)
 	}
-	return answer.StatusCode, err
+	return response.StatusCode, err
 }
 
 // insist sends a request until there is a response, always with the same key.
@@ -263,17 +263,17 @@ func TestTheFeedMissesNothing(t *testing.T) {
 		}
 	}
 	// Each key got a response in the end, so it corresponds to one sale (R18).
-	answered := map[int32]bool{}
+	used := map[int32]bool{}
 	for _, ids := range sold {
 		for _, id := range ids {
-			if answered[id] {
+			if used[id] {
 				t.Errorf("two keys were answered with sale %d", id)
 			}
-			answered[id] = true
+			used[id] = true
 		}
 	}
-	if total := s.compare(t, file); total != len(answered) {
-		t.Errorf("%d keys made %d sales", len(answered), total)
+	if total := s.compare(t, file); total != len(used) {
+		t.Errorf("%d keys made %d sales", len(used), total)
 	}
 }
 

@@ -26,41 +26,41 @@ func TestUpgradeLetsNobodyLapse(t *testing.T) {
 			place.change(t, "UPDATE sales SET paid_until = 1577880000000000 WHERE paid_until IS NOT NULL AND ended_at IS NULL")
 			command(t, append(append([]string{"upgrade"}, place.flags...), place.backup()...)...)
 			const events = "SELECT count(*) FROM journal WHERE event <> 'AbandonedOrder.created'"
-			told := place.number(t, events)
+			before := place.number(t, events)
 			// Some access ends in the future, but not during the test.
 			place.change(t, fmt.Sprintf("UPDATE entitlements SET ends_at = ends_at + %d WHERE ends_at > %d", aWhile, oldMoment))
 			place.scheduled(t)
 			place.change(t, fmt.Sprintf("UPDATE entitlements SET ends_at = ends_at - %d WHERE ends_at > %[1]d", aWhile))
 			place.unchanged(t)
-			if now := place.number(t, events); now != told {
-				t.Errorf("%d events were announced", now-told)
+			if now := place.number(t, events); now != before {
+				t.Errorf("%d events were announced", now-before)
 			}
 			set := append([]string{"school", "set", "--on-lapse", "end"}, place.flags...)
 			for _, row := range []struct {
-				answer, says string
-				open, fails  bool
+				reply, says string
+				open, fails bool
 			}{
-				{answer: "", says: "nothing was changed: answer y, or use --yes", open: true, fails: true},
-				{answer: "n\n", says: "nothing was changed: answer y, or use --yes", open: true, fails: true},
-				{answer: "y\n", says: "School 1: the subscriptions have ended."},
+				{reply: "", says: "nothing was changed: answer y, or use --yes", open: true, fails: true},
+				{reply: "n\n", says: "nothing was changed: answer y, or use --yes", open: true, fails: true},
+				{reply: "y\n", says: "School 1: the subscriptions have ended."},
 			} {
 				cmd := exec.Command("lyceum", set...)
-				cmd.Stdin = strings.NewReader(row.answer)
+				cmd.Stdin = strings.NewReader(row.reply)
 				out, err := cmd.CombinedOutput()
 				counts := "Subscriptions that end now, because they were not paid for: 2. People who lose access: 2. People who keep it for another reason: 0.\n"
 				if text := string(out); (err != nil) != row.fails || !strings.Contains(text, counts) || !strings.Contains(text, row.says) {
-					t.Errorf("%q: %v: %s", row.answer, err, text)
+					t.Errorf("%q: %v: %s", row.reply, err, text)
 				}
 				open := place.number(t, "SELECT count(*) FROM entitlements WHERE sale_id IN (900014, 900016) AND ended_at IS NULL")
 				if (open == 2) != row.open {
-					t.Errorf("%q: %d are open", row.answer, open)
+					t.Errorf("%q: %d are open", row.reply, open)
 				}
 			}
 			if n := place.number(t, "SELECT count(*) FROM sales WHERE end_reason = 'lapsed'"); n != 2 {
 				t.Errorf("%d sales lapsed", n)
 			}
-			if now := place.number(t, events); now != told {
-				t.Errorf("%d events were announced", now-told)
+			if now := place.number(t, events); now != before {
+				t.Errorf("%d events were announced", now-before)
 			}
 			command(t, append([]string{"check", "--deep"}, place.flags...)...)
 		})

@@ -22,12 +22,12 @@ func TestLongTexts(t *testing.T) {
 	client := &http.Client{Jar: jar}
 	post := func(path string, form url.Values) (status int, at string) {
 		t.Helper()
-		answer, err := client.PostForm(login.BaseURL+path, form)
+		response, err := client.PostForm(login.BaseURL+path, form)
 		if err != nil {
 			t.Fatal(err)
 		}
-		answer.Body.Close()
-		return answer.StatusCode, answer.Request.URL.RequestURI()
+		response.Body.Close()
+		return response.StatusCode, response.Request.URL.RequestURI()
 	}
 	post("/secure/1/identity/sign_in", url.Values{
 		"email": {login.Owner.Email}, "password": {login.Owner.Password}, "next": {"/admin"},

@@ -111,7 +111,7 @@ func (c *mirrorCommand) Run(p *program) (err error) {
 		result.Saved.Total()+result.Problems, result.Saved.Created, result.Saved.Updated, result.Saved.Unchanged,
 		result.Problems)
 	if result.Problems > 0 {
-		return errTold
+		return errReported
 	}
 	return nil
 }

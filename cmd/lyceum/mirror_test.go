@@ -26,30 +26,30 @@ import (
 	"github.com/lyceum-school/lyceum/internal/inbound/mirror"
 )
 
-// asker sends requests to a v1 server with a key.
-type asker struct{ base, key string }
+// v1Client sends requests to a v1 server with a key.
+type v1Client struct{ base, key string }
 
-func (a asker) get(t testing.TB, path string) []byte {
+func (a v1Client) get(t testing.TB, path string) []byte {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, a.base+path, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	request.Header.Set("apiKey", a.key)
-	answer, err := http.DefaultClient.Do(request)
+	response, err := http.DefaultClient.Do(request)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer answer.Body.Close()
-	body, err := io.ReadAll(answer.Body)
-	if err != nil || answer.StatusCode != http.StatusOK {
-		t.Fatalf("%s is a %d, %v: %s", path, answer.StatusCode, err, body)
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil || response.StatusCode != http.StatusOK {
+		t.Fatalf("%s is a %d, %v: %s", path, response.StatusCode, err, body)
 	}
 	return body
 }
 
 // ids returns one field of every row of a list.
-func (a asker) ids(t testing.TB, path, list, field string) (ids []int) {
+func (a v1Client) ids(t testing.TB, path, list, field string) (ids []int) {
 	t.Helper()
 	for page := 1; ; page++ {
 		var body map[string]json.RawMessage
@@ -70,7 +70,7 @@ func (a asker) ids(t testing.TB, path, list, field string) (ids []int) {
 }
 
 // everything returns the path of every response about a school.
-func (a asker) everything(t testing.TB) (paths []string) {
+func (a v1Client) everything(t testing.TB) (paths []string) {
 	t.Helper()
 	list := func(path, list, field string) []int {
 		ids := a.ids(t, path, list, field)
@@ -98,7 +98,7 @@ func (a asker) everything(t testing.TB) (paths []string) {
 	return paths
 }
 
-func (a asker) lectures(t testing.TB, course string) (paths []string) {
+func (a v1Client) lectures(t testing.TB, course string) (paths []string) {
 	t.Helper()
 	var one struct {
 		Course struct {
@@ -135,7 +135,7 @@ func (a asker) lectures(t testing.TB, course string) (paths []string) {
 func TestMirror(t *testing.T) {
 	t.Parallel()
 	said := sandbox(t, "--transactions", "300")
-	original := asker{said.BaseURL, said.APIKey}
+	original := v1Client{said.BaseURL, said.APIKey}
 	dir, keys := newSchool(t), t.TempDir()
 	keyFile := filepath.Join(keys, "key")
 	if err := os.WriteFile(keyFile, []byte(original.key+"\n"), 0o600); err != nil {
@@ -183,7 +183,7 @@ func TestMirror(t *testing.T) {
 }
 
 // serve serves a data folder and creates a key for it.
-func serve(t *testing.T, dir string) asker {
+func serve(t *testing.T, dir string) v1Client {
 	t.Helper()
 	key := strings.TrimSpace(command(t, "apikey", "create", "--data", dir, "--name", "compare"))
 	address := freeAddress(t)
@@ -205,11 +205,11 @@ func serve(t *testing.T, dir string) asker {
 	}) || !p.running() {
 		t.Fatal("the copy is not served")
 	}
-	return asker{"http://" + address, key}
+	return v1Client{"http://" + address, key}
 }
 
 // compare compares every response about one school with another's.
-func compare(t *testing.T, original, copied asker, said credentials) {
+func compare(t *testing.T, original, copied v1Client, said credentials) {
 	t.Helper()
 	paths := original.everything(t)
 	if others := copied.everything(t); !slices.Equal(paths, others) {
@@ -445,7 +445,7 @@ func TestMirrorOfASchoolThatChanges(t *testing.T) {
 			`"lecture_sections":[{"id":%[1]d,"name":"One","position":1,"lectures":[{"id":%[1]d1,"position":1},{"id":%[1]d2,"position":2}]}]}}`, id)
 	}
 	user := `{"id":2,"email":"u2@example.com","role":"student","courses":[{"course_id":3,"enrolled_at":"2099-01-01T00:00:00Z","is_active_enrollment":true}],"tags":[]}`
-	answers := map[string]string{
+	responses := map[string]string{
 		"/v1/users?search_after=0":  `{"users":[{"id":2,"email":"u2@example.com"},{"id":3,"email":"u3@example.com"}],"meta":{"number_of_pages":1,"has_more_results":false}}`,
 		"/v1/users?search_after=3":  `{"users":[],"meta":{"number_of_pages":1,"has_more_results":false}}`,
 		"/v1/users/2":               user,
@@ -469,20 +469,20 @@ func TestMirrorOfASchoolThatChanges(t *testing.T) {
 		if after := r.URL.Query().Get("search_after"); after != "" {
 			path += "?search_after=" + after
 		}
-		answer := answers[path]
+		response := responses[path]
 		switch {
 		case r.URL.Query().Has("end") || r.URL.Query().Has("enrolled_in_before"): // before anything that this server has
-			answer = `{"transactions":[],"enrollments":[],` + one + `}`
+			response = `{"transactions":[],"enrollments":[],` + one + `}`
 		case path == "/v1/courses/3" && refused.CompareAndSwap(false, true): // after courses 1 and 2
 			w.WriteHeader(http.StatusUnauthorized)
 			return
 		case path == "/v1/courses" && refused.Load():
-			answer = `{"courses":[{"id":9},{"id":3},{"id":2}],` + one + `}`
+			response = `{"courses":[{"id":9},{"id":3},{"id":2}],` + one + `}`
 		}
-		if answer == "" {
+		if response == "" {
 			w.WriteHeader(http.StatusNotFound)
 		}
-		_, _ = io.WriteString(w, answer)
+		_, _ = io.WriteString(w, response)
 	}))
 	t.Cleanup(other.Close)
 	dir, key := newSchool(t), filepath.Join(t.TempDir(), "key")
@@ -524,12 +524,12 @@ func TestMirrorKeepsProgressTogether(t *testing.T) {
 		return fmt.Sprintf(`{"course_progress":{"id":%d,"percent_complete":%d,"certificate":{},"lecture_sections":[]},%s}`, id, percent, one)
 	}
 	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		answer := `{"pricing_plans":[],"transactions":[],"enrollments":[],"webhooks":[],` + one + `}`
+		response := `{"pricing_plans":[],"transactions":[],"enrollments":[],"webhooks":[],` + one + `}`
 		switch r.URL.Path {
 		case "/v1/users":
-			answer = `{"users":[],"meta":{"number_of_pages":1,"has_more_results":false}}`
+			response = `{"users":[],"meta":{"number_of_pages":1,"has_more_results":false}}`
 			if r.URL.Query().Get("search_after") == "0" {
-				answer = `{"users":[{"id":2,"email":"u2@example.com"}],"meta":{"number_of_pages":1,"has_more_results":false}}`
+				response = `{"users":[{"id":2,"email":"u2@example.com"}],"meta":{"number_of_pages":1,"has_more_results":false}}`
 			}
 		case "/v1/users/2", "/v1/users/9":
 			courses := ""
@@ -537,23 +537,23 @@ func TestMirrorKeepsProgressTogether(t *testing.T) {
 				courses = `{"course_id":1,"enrolled_at":"2024-01-01T00:00:00Z","is_active_enrollment":true},` +
 					`{"course_id":2,"enrolled_at":"2024-02-02T00:00:00Z","is_active_enrollment":true}`
 			}
-			answer = `{"id":2,"email":"u` + r.URL.Path[len("/v1/users/"):] + `@example.com","role":"student","courses":[` + courses + `],"tags":[]}`
+			response = `{"id":2,"email":"u` + r.URL.Path[len("/v1/users/"):] + `@example.com","role":"student","courses":[` + courses + `],"tags":[]}`
 		case "/v1/courses":
-			answer = `{"courses":[{"id":1},{"id":2}],` + one + `}`
+			response = `{"courses":[{"id":1},{"id":2}],` + one + `}`
 		case "/v1/courses/1", "/v1/courses/2":
-			answer = `{"course":{"id":` + r.URL.Path[len("/v1/courses/"):] + `,"name":"Pottery","author_bio":{"name":"Ann"},"lecture_sections":[]}}`
+			response = `{"course":{"id":` + r.URL.Path[len("/v1/courses/"):] + `,"name":"Pottery","author_bio":{"name":"Ann"},"lecture_sections":[]}}`
 		case "/v1/courses/1/enrollments":
-			answer = `{"enrollments":[{"user_id":2,"enrolled_at":"2024-01-01T00:00:00Z"},{"user_id":9,"enrolled_at":"2024-01-01T00:00:00Z"}],` + one + `}`
+			response = `{"enrollments":[{"user_id":2,"enrolled_at":"2024-01-01T00:00:00Z"},{"user_id":9,"enrolled_at":"2024-01-01T00:00:00Z"}],` + one + `}`
 			enrolled.Store(true)
 		case "/v1/courses/1/progress":
-			answer = progress(map[string]int{"2": 77, "9": 78}[r.URL.Query().Get("user_id")], 30)
+			response = progress(map[string]int{"2": 77, "9": 78}[r.URL.Query().Get("user_id")], 30)
 		case "/v1/courses/2/progress":
-			answer = progress(map[string]int{"2": 88, "9": 89}[r.URL.Query().Get("user_id")], 40)
+			response = progress(map[string]int{"2": 88, "9": 89}[r.URL.Query().Get("user_id")], 40)
 		case "/v2/products/courses":
 			http.NotFound(w, r)
 			return
 		}
-		_, _ = io.WriteString(w, answer)
+		_, _ = io.WriteString(w, response)
 	}))
 	t.Cleanup(other.Close)
 	dir, folder := newSchool(t), t.TempDir()

@@ -71,8 +71,8 @@ func startStandingAt(t *testing.T, place ...string) *standing {
 	return s
 }
 
-// ask sends a request, whose response must be 2xx, and decodes the response.
-func (s *standing) ask(t *testing.T, method, path, body string, into any) {
+// call sends a request, whose response must be 2xx, and decodes the response.
+func (s *standing) call(t *testing.T, method, path, body string, into any) {
 	t.Helper()
 	status, text := s.try(t, method, path, body)
 	if status/100 != 2 {
@@ -114,7 +114,7 @@ func (s *standing) feed(t *testing.T) (lines []string) {
 			Next    int64             `json:"next"`
 			More    bool              `json:"more"`
 		}
-		s.ask(t, http.MethodGet, "/lyceum/v1/changes?limit=1000&after="+strconv.FormatInt(after, 10), "", &page)
+		s.call(t, http.MethodGet, "/lyceum/v1/changes?limit=1000&after="+strconv.FormatInt(after, 10), "", &page)
 		for _, change := range page.Changes {
 			lines = append(lines, strings.ReplaceAll(string(change), s.url, "BASE"))
 		}
@@ -137,7 +137,7 @@ func TestKilledMove(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := startStanding(t, whole)
-	w.ask(t, http.MethodPost, "/lyceum/v1/clock", move, nil)
+	w.call(t, http.MethodPost, "/lyceum/v1/clock", move, nil)
 	want := w.feed(t)
 	w.process.kill(t)
 
@@ -150,7 +150,7 @@ func TestKilledMove(t *testing.T) {
 				Move json.RawMessage `json:"move"`
 			} `json:"clock"`
 		}
-		s.ask(t, http.MethodGet, "/lyceum/v1/clock", "", &shown)
+		s.call(t, http.MethodGet, "/lyceum/v1/clock", "", &shown)
 		return shown.Clock.Now.Month() >= time.April || shown.Clock.Now.Year() > 2010
 	})
 	s.process.kill(t)
@@ -216,23 +216,23 @@ func TestMovedTimes(t *testing.T) {
 	hook := httptest.NewServer(box)
 	defer hook.Close()
 	s := startStanding(t, filepath.Join(t.TempDir(), "data"))
-	s.ask(t, http.MethodPost, "/lyceum/v1/webhooks",
+	s.call(t, http.MethodPost, "/lyceum/v1/webhooks",
 		fmt.Sprintf(`{"url":%q,"events":["Transaction.created","Sale.subscription_canceled"]}`, hook.URL), nil)
 	var plan struct {
 		Plan struct {
 			ID int `json:"id"`
 		} `json:"pricing_plan"`
 	}
-	s.ask(t, http.MethodPost, "/lyceum/v1/pricing_plans",
+	s.call(t, http.MethodPost, "/lyceum/v1/pricing_plans",
 		`{"product_type":"course","product_id":1,"name":"Monthly","price":1000,"currency":"USD","frequency":"subscription",`+
 			`"billing_interval":"month","billing_interval_count":1}`, &plan)
 	for _, email := range []string{"a@example.com", "b@example.com"} {
-		s.ask(t, http.MethodPost, "/lyceum/v1/orders",
+		s.call(t, http.MethodPost, "/lyceum/v1/orders",
 			fmt.Sprintf(`{"email":%q,"pricing_plan_id":%d}`, email, plan.Plan.ID), nil)
 	}
-	s.ask(t, http.MethodPost, "/lyceum/v1/orders/1/complete", `{}`, nil)
-	s.ask(t, http.MethodPost, "/v1/users", `{"email":"c@example.com","name":"C"}`, nil)
-	s.ask(t, http.MethodPost, "/lyceum/v1/bulk_jobs", `{"action":"add_tags","tags":["x"],"user_ids":[7]}`, nil)
+	s.call(t, http.MethodPost, "/lyceum/v1/orders/1/complete", `{}`, nil)
+	s.call(t, http.MethodPost, "/v1/users", `{"email":"c@example.com","name":"C"}`, nil)
+	s.call(t, http.MethodPost, "/lyceum/v1/bulk_jobs", `{"action":"add_tags","tags":["x"],"user_ids":[7]}`, nil)
 	var moved struct {
 		Move struct {
 			Payments int `json:"payment_count"`
@@ -246,7 +246,7 @@ func TestMovedTimes(t *testing.T) {
 	box.mu.Lock()
 	box.silent, box.came = true, nil
 	box.mu.Unlock()
-	s.ask(t, http.MethodPost, "/lyceum/v1/clock", `{"advance":"62d"}`, &moved)
+	s.call(t, http.MethodPost, "/lyceum/v1/clock", `{"advance":"62d"}`, &moved)
 	came := box.messages()
 	if moved.Move.Failed != 1 || moved.Move.Sent != len(came)-1 || moved.Move.Payments == 0 {
 		t.Errorf("%+v, and %d messages came", moved.Move, len(came))

@@ -100,11 +100,11 @@ func (w *pageWalk) walk(next ...string) {
 		}
 		w.opened[page] = true
 		w.kinds[kind]++
-		asked, err := http.NewRequest(http.MethodGet, w.base+path, nil)
+		request, err := http.NewRequest(http.MethodGet, w.base+path, nil)
 		if err != nil {
 			w.Fatal(err)
 		}
-		text := w.read(asked, http.StatusOK)
+		text := w.read(request, http.StatusOK)
 		w.check(page, text)
 		for _, found := range pageLink.FindAllStringSubmatch(text, -1) {
 			next = append(next, html.UnescapeString(found[1]))
@@ -119,24 +119,24 @@ func (w *pageWalk) send(path string, pairs ...string) {
 	for pair := range slices.Chunk(pairs, 2) {
 		values.Add(pair[0], pair[1])
 	}
-	asked, err := http.NewRequest(http.MethodPost, w.base+path, strings.NewReader(values.Encode()))
+	request, err := http.NewRequest(http.MethodPost, w.base+path, strings.NewReader(values.Encode()))
 	if err != nil {
 		w.Fatal(err)
 	}
-	asked.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	w.check(path, w.read(asked, http.StatusOK))
+	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	w.check(path, w.read(request, http.StatusOK))
 }
 
-func (w *pageWalk) read(asked *http.Request, want int) string {
+func (w *pageWalk) read(request *http.Request, want int) string {
 	w.Helper()
-	answer, err := w.client.Do(asked)
+	response, err := w.client.Do(request)
 	if err != nil {
 		w.Fatal(err)
 	}
-	defer answer.Body.Close()
-	text, err := io.ReadAll(answer.Body)
-	if err != nil || answer.StatusCode != want {
-		w.Fatalf("%s %s: %s at %s, %v\n%s", asked.Method, asked.URL, answer.Status, answer.Request.URL, err, text)
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil || response.StatusCode != want {
+		w.Fatalf("%s %s: %s at %s, %v\n%s", request.Method, request.URL, response.Status, response.Request.URL, err, text)
 	}
 	return string(text)
 }
@@ -168,18 +168,18 @@ func (w *pageWalk) check(page, text string) {
 // method that nothing accepts.
 func (w *pageWalk) takes(page, method, to string) {
 	w.Helper()
-	asked, err := http.NewRequest("BREW", w.base+to, nil)
+	request, err := http.NewRequest("BREW", w.base+to, nil)
 	if err != nil {
 		w.Fatalf("%s has a form to %q: %v", page, to, err)
 	}
-	answer, err := w.client.Do(asked)
+	response, err := w.client.Do(request)
 	if err != nil {
 		w.Fatal(err)
 	}
-	answer.Body.Close()
-	allowed := strings.Split(answer.Header.Get("Allow"), ", ")
-	if answer.StatusCode != http.StatusMethodNotAllowed || answer.Request != asked || !slices.Contains(allowed, method) {
-		w.Errorf("%s has a form %s %s, which is not taken there: %s, allowed %q", page, method, to, answer.Status, allowed)
+	response.Body.Close()
+	allowed := strings.Split(response.Header.Get("Allow"), ", ")
+	if response.StatusCode != http.StatusMethodNotAllowed || response.Request != request || !slices.Contains(allowed, method) {
+		w.Errorf("%s has a form %s %s, which is not taken there: %s, allowed %q", page, method, to, response.Status, allowed)
 	}
 }
 

@@ -82,11 +82,11 @@ func newCluster(t *testing.T, processes, limit int) *cluster {
 		c.served = append(c.served, p)
 		c.bases = append(c.bases, "http://"+addr)
 		ready := await(func() bool {
-			answer, err := http.Get(c.bases[i] + "/readyz")
+			response, err := http.Get(c.bases[i] + "/readyz")
 			if err == nil {
-				answer.Body.Close()
+				response.Body.Close()
 			}
-			return err == nil && answer.StatusCode == http.StatusOK || !p.running()
+			return err == nil && response.StatusCode == http.StatusOK || !p.running()
 		})
 		if !ready || !p.running() {
 			t.Fatal("a server does not answer")
@@ -127,8 +127,8 @@ func (c *cluster) school(t *testing.T) (lyceum.SchoolID, string) {
 	return id, key
 }
 
-// ask sends a request to one of the processes.
-func (c *cluster) ask(t *testing.T, to int, method, path, key, body string, headers ...string) (*http.Response, string) {
+// send sends a request to one of the processes.
+func (c *cluster) send(t *testing.T, to int, method, path, key, body string, headers ...string) (*http.Response, string) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), method, c.bases[to%len(c.bases)]+path, strings.NewReader(body))
 	if err != nil {
@@ -141,17 +141,17 @@ func (c *cluster) ask(t *testing.T, to int, method, path, key, body string, head
 	for i := 0; i < len(headers); i += 2 {
 		request.Header.Set(headers[i], headers[i+1])
 	}
-	answer, err := c.client.Do(request)
+	response, err := c.client.Do(request)
 	if err != nil {
 		t.Error(err)
 		return &http.Response{}, ""
 	}
-	defer answer.Body.Close()
-	text, err := io.ReadAll(answer.Body)
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
 	if err != nil {
 		t.Error(err)
 	}
-	return answer, string(text)
+	return response, string(text)
 }
 
 // minute sends twice the limit to all processes from 100 callers, and returns how many requests
@@ -159,12 +159,12 @@ func (c *cluster) ask(t *testing.T, to int, method, path, key, body string, head
 func (c *cluster) minute(t *testing.T, key string) (allowed int64, whole bool) {
 	t.Helper()
 	reset := func() int {
-		answer, _ := c.ask(t, 0, http.MethodGet, "/v1/pricing_plans", key, "")
-		seconds, err := strconv.Atoi(answer.Header.Get("Ratelimit-Reset"))
+		response, _ := c.send(t, 0, http.MethodGet, "/v1/pricing_plans", key, "")
+		seconds, err := strconv.Atoi(response.Header.Get("Ratelimit-Reset"))
 		if err != nil {
 			t.Fatal("an answer says nothing about its limit")
 		}
-		if answer.StatusCode == http.StatusOK {
+		if response.StatusCode == http.StatusOK {
 			allowed++
 		}
 		return seconds
@@ -175,17 +175,17 @@ func (c *cluster) minute(t *testing.T, key string) (allowed int64, whole bool) {
 	for range 100 {
 		group.Go(func() {
 			for i := int(sent.Add(1)); i <= 2*c.limit; i = int(sent.Add(1)) {
-				answer, text := c.ask(t, i, http.MethodGet, "/v1/pricing_plans", key, "")
-				for answer.StatusCode == http.StatusServiceUnavailable { // the machine is busy
-					answer, text = c.ask(t, i, http.MethodGet, "/v1/pricing_plans", key, "")
+				response, text := c.send(t, i, http.MethodGet, "/v1/pricing_plans", key, "")
+				for response.StatusCode == http.StatusServiceUnavailable { // the machine is busy
+					response, text = c.send(t, i, http.MethodGet, "/v1/pricing_plans", key, "")
 				}
-				switch answer.StatusCode {
+				switch response.StatusCode {
 				case http.StatusOK:
 					passed.Add(1)
 				case http.StatusTooManyRequests:
 				default:
 					if failed.Add(1) == 1 {
-						t.Errorf("status %d: %s", answer.StatusCode, text)
+						t.Errorf("status %d: %s", response.StatusCode, text)
 					}
 				}
 			}
@@ -243,15 +243,15 @@ func (c *cluster) passwords(t *testing.T) (whole bool) {
 	school, _ := c.school(t)
 	page := fmt.Sprintf("/secure/%d/identity/sign_in", school)
 	try := func(to int, password string) int {
-		answer, err := c.client.PostForm(c.bases[to%len(c.bases)]+page, url.Values{
+		response, err := c.client.PostForm(c.bases[to%len(c.bases)]+page, url.Values{
 			"email": {"mira@example.com"}, "password": {password},
 		})
 		if err != nil {
 			t.Error(err)
 			return 0
 		}
-		answer.Body.Close()
-		return answer.StatusCode
+		response.Body.Close()
+		return response.StatusCode
 	}
 	var looked atomic.Int64
 	for before := int64(-1); before < looked.Load(); { // those that wait too long are rejected too, without being counted
@@ -294,14 +294,14 @@ func TestProcessesAgreeOnTheTime(t *testing.T) {
 	_, key := c.school(t)
 	last := time.Time{}
 	for i := range 6 {
-		answer, text := c.ask(t, i, http.MethodPost, "/lyceum/v1/courses", key, fmt.Sprintf(`{"name":"Pottery %d"}`, i))
+		response, text := c.send(t, i, http.MethodPost, "/lyceum/v1/courses", key, fmt.Sprintf(`{"name":"Pottery %d"}`, i))
 		var made struct {
 			Course struct {
 				CreatedAt time.Time `json:"created_at"`
 			} `json:"course"`
 		}
-		if err := json.Unmarshal([]byte(text), &made); err != nil || answer.StatusCode != http.StatusCreated {
-			t.Fatalf("status %d, %v: %s", answer.StatusCode, err, text)
+		if err := json.Unmarshal([]byte(text), &made); err != nil || response.StatusCode != http.StatusCreated {
+			t.Fatalf("status %d, %v: %s", response.StatusCode, err, text)
 		}
 		at := made.Course.CreatedAt
 		if at.Before(last) || time.Since(at).Abs() > 30*time.Second {

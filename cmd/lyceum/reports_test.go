@@ -26,7 +26,7 @@ import (
 
 // Thousands of reports are for a campaign: go test ./cmd/lyceum -run TestReportsAreTheExport
 // -reports 1000
-var reportsAsked = flag.Int("reports", 60, "random reports that are compared with the export")
+var reportCount = flag.Int("reports", 60, "random reports that are compared with the export")
 
 // TestReportsAreTheExport adds up what a sandbox exports, and compares random reports with the
 // sums, and one month also with the statements and with what the console shows.
@@ -47,7 +47,7 @@ func TestReportsAreTheExport(t *testing.T) {
 			s := &shop{addr: strings.TrimPrefix(login.BaseURL, "http://"), key: login.APIKey}
 			b := exported(t, keep)
 			random := rand.New(rand.NewPCG(1, 2)) // #nosec G404 -- the same reports each time
-			for range *reportsAsked {
+			for range *reportCount {
 				b.hold(t, s, b.draw(random))
 			}
 			b.reconcile(t, s, login)
@@ -130,15 +130,15 @@ func exported(t *testing.T, keep []string) *books {
 
 const reportDay = "2006-01-02"
 
-// askedReport is the request for a report.
-type askedReport struct {
+// reportRequest is the request for a report.
+type reportRequest struct {
 	from, until time.Time // midnight UTC of the days
 	by          string
 	zone        *time.Location
 	filter      map[string]string
 }
 
-func (a askedReport) query() string {
+func (a reportRequest) query() string {
 	q := url.Values{"from": {a.from.Format(reportDay)}, "until": {a.until.Format(reportDay)}, "time_zone": {a.zone.String()}}
 	if a.by != "" {
 		q.Set("by", a.by)
@@ -153,14 +153,14 @@ var groupings = []string{"", "day", "week", "month", "course", "product", "plan"
 
 // draw draws a report with any parameters, for any days around those of the sales, in zones
 // where clocks change and where days start at other times.
-func (b *books) draw(random *rand.Rand) askedReport {
+func (b *books) draw(random *rand.Rand) reportRequest {
 	zones := []string{"UTC", "Europe/Berlin", "America/St_Johns", "Asia/Kathmandu", "Pacific/Apia", "America/Sao_Paulo"}
 	zone, err := time.LoadLocation(zones[random.IntN(len(zones))])
 	if err != nil {
 		panic(err)
 	}
 	first, last := b.paid[0].at.Truncate(24*time.Hour), b.paid[len(b.paid)-1].at
-	a := askedReport{zone: zone, by: groupings[random.IntN(len(groupings))], filter: map[string]string{}}
+	a := reportRequest{zone: zone, by: groupings[random.IntN(len(groupings))], filter: map[string]string{}}
 	a.from = first.AddDate(0, 0, random.IntN(int(last.Sub(first)/(24*time.Hour))+10)-5)
 	a.until = a.from.AddDate(0, 0, []int{0, random.IntN(7), random.IntN(60), random.IntN(1000)}[random.IntN(4)])
 	for range random.IntN(3) {
@@ -187,7 +187,7 @@ func (b *books) draw(random *rand.Rand) askedReport {
 	return a
 }
 
-func (a askedReport) passes(p *paid, plan map[string]string) bool {
+func (a reportRequest) passes(p *paid, plan map[string]string) bool {
 	has := map[string]string{
 		"user_id": p.line["user_id"], "pricing_plan_id": p.line["pricing_plan_id"], "affiliate_id": p.line["affiliate_id"],
 		"course_id": plan["course_id"], "is_chargeback": strconv.FormatBool(p.line["has_chargeback"] == "true"),
@@ -202,7 +202,7 @@ func (a askedReport) passes(p *paid, plan map[string]string) bool {
 }
 
 // group returns the group that a payment on a day belongs to.
-func (a askedReport) group(p *paid, plan map[string]string, day time.Time) string {
+func (a reportRequest) group(p *paid, plan map[string]string, day time.Time) string {
 	id := func(text string) string { return cmp.Or(text, "none") }
 	switch a.by {
 	case "day":
@@ -246,7 +246,7 @@ func (s sums) add(group string, p *paid, name string, n int64) {
 }
 
 // sum adds up what the report must say.
-func (b *books) sum(a askedReport) sums {
+func (b *books) sum(a reportRequest) sums {
 	s := sums{}
 	within := func(at time.Time) (time.Time, bool) {
 		y, m, d := at.In(a.zone).Date()
@@ -329,7 +329,7 @@ type reportShown struct {
 }
 
 // hold requests a report and compares it with the sums.
-func (b *books) hold(t *testing.T, s *shop, a askedReport) sums {
+func (b *books) hold(t *testing.T, s *shop, a reportRequest) sums {
 	t.Helper()
 	var got reportShown
 	path := "/lyceum/v1/reports/sales?" + a.query()
@@ -381,7 +381,7 @@ func (b *books) reconcile(t *testing.T, s *shop, login credentials) {
 		t.Fatal(err)
 	}
 	at := b.paid[len(b.paid)*3/4].at
-	month := askedReport{zone: zone, from: time.Date(at.Year(), at.Month(), 1, 0, 0, 0, 0, time.UTC)}
+	month := reportRequest{zone: zone, from: time.Date(at.Year(), at.Month(), 1, 0, 0, 0, 0, time.UTC)}
 	month.until = month.from.AddDate(0, 1, -1)
 	until := month.until.AddDate(0, 0, 1)
 	ends := url.Values{
@@ -463,19 +463,19 @@ func signedIn(t *testing.T, s *shop, login credentials) func(*testing.T, string)
 	in.Body.Close()
 	return func(t *testing.T, path string) string {
 		t.Helper()
-		asked, err := http.NewRequest(http.MethodGet, base+path, nil)
+		request, err := http.NewRequest(http.MethodGet, base+path, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		asked.Header.Set("apiKey", s.key)
-		answer, err := client.Do(asked)
+		request.Header.Set("apiKey", s.key)
+		response, err := client.Do(request)
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer answer.Body.Close()
-		text, err := io.ReadAll(answer.Body)
-		if err != nil || answer.StatusCode != http.StatusOK || answer.Request.URL.Path != strings.Split(path, "?")[0] {
-			t.Fatalf("%s: %s at %s, %v", path, answer.Status, answer.Request.URL, err)
+		defer response.Body.Close()
+		text, err := io.ReadAll(response.Body)
+		if err != nil || response.StatusCode != http.StatusOK || response.Request.URL.Path != strings.Split(path, "?")[0] {
+			t.Fatalf("%s: %s at %s, %v", path, response.Status, response.Request.URL, err)
 		}
 		return string(text)
 	}

@@ -59,8 +59,8 @@ type program struct {
 	kong   *kong.Context
 }
 
-// errTold ends the program with status 1 if the error has already been printed.
-var errTold = errors.New("told already")
+// errReported ends the program with status 1 if the error has already been printed.
+var errReported = errors.New("told already")
 
 // exit is the panic value with which kong's request to exit, after --help, leaves its parser.
 type exit int
@@ -210,7 +210,7 @@ func fail(stderr io.Writer, err error) int {
 	if err == nil {
 		return 0
 	}
-	if errors.Is(err, errTold) {
+	if errors.Is(err, errReported) {
 		return 1
 	}
 	e := lyceum.Public(err)

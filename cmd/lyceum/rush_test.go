@@ -57,13 +57,13 @@ func (r *rush) post(ctx context.Context, i int, path, body string) (*sold, error
 	}
 	request.Header.Set("Apikey", r.key)
 	request.Header.Set("Content-Type", "application/json")
-	answer, err := r.client.Do(request)
+	response, err := r.client.Do(request)
 	if err != nil {
 		return nil, err
 	}
-	defer answer.Body.Close()
-	text, err := io.ReadAll(answer.Body)
-	s := &sold{status: answer.StatusCode}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	s := &sold{status: response.StatusCode}
 	return s, errors.Join(err, json.Unmarshal(text, s))
 }
 
@@ -81,21 +81,21 @@ func (r *rush) create(t *testing.T, path, body string) *sold {
 func (r *rush) at(t *testing.T, n int, path string, body func(i int) string) map[string]int {
 	t.Helper()
 	var group sync.WaitGroup
-	answers := make([]string, n)
+	responses := make([]string, n)
 	for i := range n {
 		group.Go(func() {
 			s, err := r.post(t.Context(), i, path, body(i))
 			for err == nil && s.status == http.StatusServiceUnavailable {
 				s, err = r.post(t.Context(), i, path, body(i))
 			}
-			if answers[i] = fmt.Sprint(err); err == nil {
-				answers[i] = s.String()
+			if responses[i] = fmt.Sprint(err); err == nil {
+				responses[i] = s.String()
 			}
 		})
 	}
 	group.Wait()
 	count := map[string]int{}
-	for _, a := range answers {
+	for _, a := range responses {
 		count[a]++
 	}
 	return count

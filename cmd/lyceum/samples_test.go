@@ -84,13 +84,13 @@ func TestSamplesOfTheReference(t *testing.T) {
 			t.Fatal("the sandbox cannot be reset")
 		}
 	}
-	try := func(name string) (status int, answer string) {
+	try := func(name string) (status int, response string) {
 		if samplesBefore[name] != nil {
 			reset()
 		}
 		for _, before := range samplesBefore[name] {
-			if status, answer := all[before].send(t, said.BaseURL); status >= 300 {
-				t.Errorf("%s, before %s: %d %s", before, name, status, answer)
+			if status, response := all[before].send(t, said.BaseURL); status >= 300 {
+				t.Errorf("%s, before %s: %d %s", before, name, status, response)
 			}
 		}
 		return all[name].send(t, said.BaseURL)
@@ -106,13 +106,13 @@ func TestSamplesOfTheReference(t *testing.T) {
 	}
 	for _, round := range rounds {
 		for _, name := range round {
-			status, answer := try(name)
+			status, response := try(name)
 			if !fits(name, status) {
 				reset()
-				status, answer = try(name)
+				status, response = try(name)
 			}
 			if !fits(name, status) {
-				t.Errorf("%s: %d %s", name, status, answer)
+				t.Errorf("%s: %d %s", name, status, response)
 			}
 		}
 		reset()
@@ -219,7 +219,7 @@ func readSample(t *testing.T, command, base string) (s sample) {
 	return s
 }
 
-func (s sample) send(t *testing.T, base string) (status int, answer string) {
+func (s sample) send(t *testing.T, base string) (status int, response string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), s.method, base+s.path, strings.NewReader(s.body))
 	if err != nil {

@@ -18,8 +18,8 @@ import (
 
 // sandboxCommand starts a disposable school.
 type sandboxCommand struct {
-	indexSettings  `embed:""`
-	answerSettings `embed:""`
+	indexSettings    `embed:""`
+	responseSettings `embed:""`
 
 	Addr         string   `help:"Address to listen on; port 0 picks a free port." default:"127.0.0.1:8080" placeholder:"HOST:PORT"`
 	AllowHost    []string `help:"Additional host names that requests may be sent to, such as a container's; without port." placeholder:"NAME"`

@@ -12,7 +12,7 @@ import (
 func TestConnectionAfterAReset(t *testing.T) {
 	t.Parallel()
 	said := sandbox(t, "--clock", "2026-01-31T10:00:00Z", "--transactions", "30")
-	ask := func(client *http.Client, method, path, body string) int {
+	send := func(client *http.Client, method, path, body string) int {
 		r, err := http.NewRequestWithContext(t.Context(), method, said.BaseURL+path, strings.NewReader(body))
 		if err != nil {
 			t.Error(err)
@@ -21,20 +21,20 @@ func TestConnectionAfterAReset(t *testing.T) {
 		r.Header.Set("Authorization", "Bearer "+said.APIKey)
 		r.Header.Set("apiKey", said.APIKey)
 		r.Header.Set("Content-Type", "application/json")
-		answer, err := client.Do(r)
+		response, err := client.Do(r)
 		if err != nil {
 			t.Error(err)
 			return 0
 		}
-		defer answer.Body.Close()
-		_, _ = io.Copy(io.Discard, answer.Body)
-		return answer.StatusCode
+		defer response.Body.Close()
+		_, _ = io.Copy(io.Discard, response.Body)
+		return response.StatusCode
 	}
 	one, other := &http.Client{Transport: &http.Transport{MaxConnsPerHost: 1}}, &http.Client{Transport: &http.Transport{}}
 	var ended atomic.Int64
-	go func() { ended.Store(int64(ask(one, "GET", "/lyceum/v1/changes?after=999999&wait=25", ""))) }()
+	go func() { ended.Store(int64(send(one, "GET", "/lyceum/v1/changes?after=999999&wait=25", ""))) }()
 	if !await(func() bool {
-		if status := ask(other, "POST", "/lyceum/v1/sandbox/reset", ""); status != http.StatusOK {
+		if status := send(other, "POST", "/lyceum/v1/sandbox/reset", ""); status != http.StatusOK {
 			t.Fatalf("reset: %d", status)
 		}
 		return ended.Load() != 0
@@ -42,7 +42,7 @@ func TestConnectionAfterAReset(t *testing.T) {
 		t.Fatal("the request that waits does not end")
 	}
 	for range 3 {
-		if status := ask(one, "POST", "/v1/users", `{"email":"ann@example.com"}`); status != http.StatusCreated {
+		if status := send(one, "POST", "/v1/users", `{"email":"ann@example.com"}`); status != http.StatusCreated {
 			t.Errorf("a request after it: %d", status)
 		}
 	}

@@ -105,7 +105,7 @@ func (b *sandboxServer) over(kept *sqlstore.Store) (*running, error) {
 	p.clock = moved.Now
 	site := siteOf(b.known.BaseURL, b.known.AuthURL)
 	now.service = newService(&p, now.store, serviceOptions{
-		perMinute: c.perMinute(), answers: c.limits(), cache: c.ResponseCache.bytes, room: room, loopback: true,
+		perMinute: c.perMinute(), responses: c.limits(), cache: c.ResponseCache.bytes, room: room, loopback: true,
 		ring: lyceum.NewKeyring(b.school.Secrets.Ring), sender: webhook.New(webhook.Options{Loopback: true}), site: site,
 		files: b.kept.fileFolder(),
 	})

@@ -161,11 +161,11 @@ func (c *schoolSetCommand) agreed(
 // agreed asks whether to continue.
 func (p *program) agreed() error {
 	fmt.Fprint(p.stdout, "Continue? [y/N] ")
-	answer, err := bufio.NewReader(io.LimitReader(p.stdin, 100)).ReadString('\n')
+	reply, err := bufio.NewReader(io.LimitReader(p.stdin, 100)).ReadString('\n')
 	if err != nil && !errors.Is(err, io.EOF) {
 		return fmt.Errorf("read the answer: %w", err)
 	}
-	switch strings.ToLower(strings.TrimSpace(answer)) {
+	switch strings.ToLower(strings.TrimSpace(reply)) {
 	case "y", "yes":
 		return nil
 	}

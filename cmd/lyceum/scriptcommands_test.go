@@ -179,8 +179,8 @@ func readiness(ts *testscript.TestScript, name string) string {
 		ts.Setenv("KEY", known.APIKey)
 		return known.BaseURL
 	}
-	for text, told := range map[string]*regexp.Regexp{out: openAt, ts.ReadFile(name + ".err"): serving} {
-		if found := told.FindStringSubmatch(text); found != nil {
+	for text, pattern := range map[string]*regexp.Regexp{out: openAt, ts.ReadFile(name + ".err"): serving} {
+		if found := pattern.FindStringSubmatch(text); found != nil {
 			return found[1]
 		}
 	}
@@ -226,7 +226,7 @@ func scriptGet(ts *testscript.TestScript, args []string) {
 	status, text, body := 0, "", []byte(nil)
 	pattern, err := regexp.Compile("(?m)" + *contains)
 	ts.Check(err)
-	ask := func() bool {
+	fetched := func() bool {
 		if *each != "" {
 			fetch(ts, client, *each, headers)
 		}
@@ -234,8 +234,8 @@ func scriptGet(ts *testscript.TestScript, args []string) {
 		return (*until == 0 || status == *until) && pattern.Match(body)
 	}
 	if *until == 0 && *contains == "" {
-		ask()
-	} else if !await(ask) {
+		fetched()
+	} else if !await(fetched) {
 		ts.Fatalf("%s answers %d and not %d with %q:\n%s", flags.Arg(0), status, *until, *contains, body)
 	}
 	if *output != "" {
@@ -267,16 +267,16 @@ func fetch(ts *testscript.TestScript, client *http.Client, address string, heade
 		}
 		request.Header.Set(name, strings.TrimSpace(value))
 	}
-	answer, err := client.Do(request)
+	response, err := client.Do(request)
 	ts.Check(err)
-	defer answer.Body.Close()
-	body, err := io.ReadAll(answer.Body)
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
 	ts.Check(err)
-	text := answer.Status + "\n"
-	for _, name := range slices.Sorted(maps.Keys(answer.Header)) {
-		text += name + ": " + strings.Join(answer.Header[name], ", ") + "\n"
+	text := response.Status + "\n"
+	for _, name := range slices.Sorted(maps.Keys(response.Header)) {
+		text += name + ": " + strings.Join(response.Header[name], ", ") + "\n"
 	}
-	return answer.StatusCode, text, body
+	return response.StatusCode, text, body
 }
 
 var curlLine = regexp.MustCompile(`(?m)^\s*(curl -H '([^']*)' '([^']*)')$`)
@@ -353,17 +353,17 @@ func scriptRefused(ts *testscript.TestScript, args []string) {
 	if !errors.As(err, &failure) || failure.ExitCode() != 1 {
 		ts.Fatalf("%v, and not the exit status 1", err)
 	}
-	out, told := ts.ReadFile("stdout"), ts.ReadFile("stderr")
-	sentence, rest, _ := strings.Cut(told, "\n")
+	out, stderr := ts.ReadFile("stdout"), ts.ReadFile("stderr")
+	sentence, rest, _ := strings.Cut(stderr, "\n")
 	if out != "" || !strings.HasPrefix(sentence, "lyceum: ") || rest != "" && (!strings.HasPrefix(rest, "  because: ") || strings.Count(rest, "\n") > 1) {
-		ts.Fatalf("not one sentence:\n%s%s", out, told)
+		ts.Fatalf("not one sentence:\n%s%s", out, stderr)
 	}
 	if !regexp.MustCompile(args[0]).MatchString(sentence) {
 		ts.Fatalf("%q does not match %q", args[0], sentence)
 	}
 	for _, never := range []string{"panic", "goroutine ", canary} {
-		if strings.Contains(told, never) {
-			ts.Fatalf("%q is in\n%s", never, told)
+		if strings.Contains(stderr, never) {
+			ts.Fatalf("%q is in\n%s", never, stderr)
 		}
 	}
 }

@@ -51,12 +51,12 @@ func sendOnce(ts *testscript.TestScript, method, path, body string) (status stri
 	if body != "" {
 		r.Header.Set("Content-Type", "application/json")
 	}
-	answer, err := http.DefaultClient.Do(r)
+	response, err := http.DefaultClient.Do(r)
 	ts.Check(err)
-	defer answer.Body.Close()
-	text, err = io.ReadAll(answer.Body)
+	defer response.Body.Close()
+	text, err = io.ReadAll(response.Body)
 	ts.Check(err)
-	return answer.Status, text
+	return response.Status, text
 }
 
 // scriptField reads a path such as sale.transactions.0.id.

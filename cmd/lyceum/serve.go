@@ -45,7 +45,7 @@ type serveCommand struct {
 	database           `embed:""`
 	mailSettings       `embed:""`
 	indexSettings      `embed:""`
-	answerSettings     `embed:""`
+	responseSettings   `embed:""`
 	connectionSettings `embed:""`
 	fileSettings       `embed:""`
 
@@ -144,7 +144,7 @@ func (c *serveCommand) Run(p *program) (err error) {
 		files = leased
 	}
 	service := newService(p, store, serviceOptions{
-		perMinute: c.RateLimit, answers: c.limits(), cache: c.ResponseCache.bytes, room: room, ring: keys.ring,
+		perMinute: c.RateLimit, responses: c.limits(), cache: c.ResponseCache.bytes, room: room, ring: keys.ring,
 		sender: webhook.New(webhook.Options{Allow: c.WebhookNetworks}), site: siteOf(base, c.AuthURL), files: files,
 		send: send,
 	})
@@ -175,7 +175,7 @@ func (c *serveCommand) Run(p *program) (err error) {
 		p.log.Warn("links in emails, pages and answers will begin with an address that works only on this machine; "+
 			"set the public URL with --base-url", "address", base)
 	}
-	tellFiles(p, uploads, c.folder() == "")
+	logFiles(p, uploads, c.folder() == "")
 	p.log.Info("serving", "address", base, "schools", len(schools), "engine", kept.Engine())
 	return service.run(p.ctx, func(ctx context.Context) error {
 		return server.Serve(ctx, connections, handler, secure, p.log)
@@ -198,7 +198,7 @@ func (c *serveCommand) valid() error {
 	if c.RateLimit < 0 {
 		wrong = append(wrong, lyceum.FieldError{Field: "--rate-limit", Message: "must be 0 (no limit) or more"})
 	}
-	wrong = append(append(wrong, c.answerSettings.wrong()...), c.connectionSettings.wrong()...)
+	wrong = append(append(wrong, c.responseSettings.wrong()...), c.connectionSettings.wrong()...)
 	if len(wrong) > 0 {
 		return lyceum.InvalidFields(wrong...)
 	}
@@ -267,7 +267,7 @@ type service struct {
 // a Redirect URL that uses http on the local machine.
 type serviceOptions struct {
 	perMinute int64
-	answers   access.LoadLimits
+	responses access.LoadLimits
 	cache     int64 // bytes
 	room      *heapRoom
 	loopback  bool
@@ -290,14 +290,14 @@ func newService(p *program, store *salesindex.Store, o serviceOptions) *service 
 	metrics.Count("lyceum_oauth_reused_challenges_total", "Codes made for a code_challenge that its app had sent before: "+
 		"the app does not make a new one each time.", oauth.ReusedChallenges)
 	measureIndex(metrics, store)
-	o.answers.Resized = o.room.forAnswers
-	load := access.NewLoad(o.answers)
+	o.responses.Resized = o.room.forResponses
+	load := access.NewLoad(o.responses)
 	measureLoad(metrics, load)
 	cache := server.NewCache(store, o.cache, p.clock)
 	measureCache(metrics, cache)
 	lessons := learning.New(store, p.clock).SignLinks(o.ring, o.site.BaseURL).KeepFiles(o.files)
 	users := people.New(store, p.clock)
-	told := events.New(store, p.clock, events.Options{
+	feed := events.New(store, p.clock, events.Options{
 		Ring: o.ring, CheckURL: o.sender.CheckURL, BaseURL: o.site.BaseURL,
 	})
 	emails := templates.New(store, p.clock, templates.Options{Ring: o.ring, Log: p.log, Send: o.send, Name: web.Plain})
@@ -322,11 +322,11 @@ func newService(p *program, store *salesindex.Store, o serviceOptions) *service 
 		postman: &mail.Courier{
 			Emails: emails, Send: o.send, Log: p.log, Changed: func() <-chan struct{} { return store.Changed(0) },
 		},
-		events:  told,
-		feed:    events.NewFeed(store, told, p.ctx.Done()),
+		events:  feed,
+		feed:    events.NewFeed(store, feed, p.ctx.Done()),
 		reports: &reports.Service{Store: store, Clock: p.clock},
 		courier: &webhook.Courier{
-			Events: told, Sender: o.sender, Log: p.log, Traces: oauth.Traces,
+			Events: feed, Sender: o.sender, Log: p.log, Traces: oauth.Traces,
 			Changed: func() <-chan struct{} { return store.Changed(0) },
 		},
 		metrics: metrics,

@@ -204,7 +204,7 @@ func (c *uploadKills) send(t *testing.T, f *comingFile) {
 	first := f.begun
 	f.begun = true
 	for !f.complete {
-		come, complete, alive := c.ask(f)
+		come, complete, alive := c.arrived(f)
 		if !alive {
 			return
 		}
@@ -233,20 +233,20 @@ func (c *uploadKills) send(t *testing.T, f *comingFile) {
 	}
 }
 
-// ask requests how much of a file has arrived, until there is a response or the server is gone.
-func (c *uploadKills) ask(f *comingFile) (come int, complete, alive bool) {
+// arrived requests how much of a file has arrived, until there is a response or the server is gone.
+func (c *uploadKills) arrived(f *comingFile) (come int, complete, alive bool) {
 	await(func() bool {
 		r, err := http.NewRequest(http.MethodHead, f.to, nil)
 		if err != nil {
 			return true
 		}
-		answer, err := http.DefaultClient.Do(r)
+		response, err := http.DefaultClient.Do(r)
 		if err != nil {
 			return !c.server.running()
 		}
-		answer.Body.Close()
-		come, _ = strconv.Atoi(answer.Header.Get("Upload-Offset"))
-		complete, alive = answer.Header.Get("Upload-Complete") == "?1", answer.StatusCode == http.StatusOK
+		response.Body.Close()
+		come, _ = strconv.Atoi(response.Header.Get("Upload-Offset"))
+		complete, alive = response.Header.Get("Upload-Complete") == "?1", response.StatusCode == http.StatusOK
 		return alive
 	})
 	return come, complete, alive

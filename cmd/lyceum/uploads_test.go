@@ -30,8 +30,8 @@ func (s *shop) sending(t *testing.T, size int) *sending {
 			URL string `json:"url"`
 		} `json:"data"`
 	}
-	asked := map[string]any{"type": "course", "id": 1, "purpose": "thumbnail", "extension": "png"}
-	if status, err := s.send(http.MethodPost, "/v2/uploads", "", asked, &made); err != nil || status != http.StatusCreated {
+	upload := map[string]any{"type": "course", "id": 1, "purpose": "thumbnail", "extension": "png"}
+	if status, err := s.send(http.MethodPost, "/v2/uploads", "", upload, &made); err != nil || status != http.StatusCreated {
 		t.Fatal(status, err)
 	}
 	return &sending{s, content, made.Data.To, made.Data.URL}
@@ -48,20 +48,20 @@ func (s *sending) put(from, to int, body io.Reader) (status, size int, err error
 	if from == to { // everything has arrived, and is to be stored
 		r.Header.Set("Content-Range", fmt.Sprintf("bytes */%d", len(s.content)))
 	}
-	return answered(r)
+	return roundTrip(r)
 }
 
-func answered(r *http.Request) (status, size int, err error) {
+func roundTrip(r *http.Request) (status, size int, err error) {
 	connection := &http.Transport{} // kept open: a server reads the body of what it rejects, unless it is to close the connection afterwards
 	defer connection.CloseIdleConnections()
 	client := http.Client{Timeout: patience, Transport: connection}
-	answer, err := client.Do(r)
+	response, err := client.Do(r)
 	if err != nil {
 		return 0, 0, err
 	}
-	defer answer.Body.Close()
-	size, _ = strconv.Atoi(answer.Header.Get("Upload-Offset"))
-	return answer.StatusCode, size, nil
+	defer response.Body.Close()
+	size, _ = strconv.Atoi(response.Header.Get("Upload-Offset"))
+	return response.StatusCode, size, nil
 }
 
 // come requests how many bytes have arrived.
@@ -71,7 +71,7 @@ func (s *sending) come(t *testing.T) (size int) {
 	if !await(func() bool { // a request whose client is gone may still occupy the address
 		r, err := http.NewRequest(http.MethodHead, s.to, nil)
 		if err == nil {
-			status, size, err = answered(r)
+			status, size, err = roundTrip(r)
 		}
 		return err == nil && status != http.StatusConflict
 	}) || status != http.StatusOK {

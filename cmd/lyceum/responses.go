@@ -10,8 +10,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/access"
 )
 
-// answerSettings limit the memory of responses in progress.
-type answerSettings struct {
+// responseSettings limit the memory of responses in progress.
+type responseSettings struct {
 	AnswerMemory       byteSize `help:"Memory limit for answers in progress, such as 128MB. A request beyond it waits up to 5 seconds and is then refused with 503." default:"128MB" placeholder:"SIZE"`
 	AnswerMemorySchool byteSize `help:"The same limit for one school." default:"48MB" placeholder:"SIZE"`
 	ResponseCache      byteSize `help:"Memory for responses that are sent again while the database is unchanged; 0 disables that. With PostgreSQL it is not used." default:"32MB" placeholder:"SIZE"`
@@ -19,22 +19,22 @@ type answerSettings struct {
 
 // The range of --answer-memory and --answer-memory-school.
 const (
-	leastAnswers = 16 << 20
-	mostAnswers  = 1 << 40
+	minResponseMemory = 16 << 20
+	maxResponseMemory = 1 << 40
 )
 
-func (s *answerSettings) wrong() (wrong []lyceum.FieldError) {
+func (s *responseSettings) wrong() (wrong []lyceum.FieldError) {
 	for _, setting := range []struct {
 		flag string
 		size byteSize
 	}{{"--answer-memory", s.AnswerMemory}, {"--answer-memory-school", s.AnswerMemorySchool}} {
-		if setting.size.bytes < leastAnswers || setting.size.bytes > mostAnswers {
+		if setting.size.bytes < minResponseMemory || setting.size.bytes > maxResponseMemory {
 			wrong = append(wrong, lyceum.FieldError{
 				Field: setting.flag, Message: "must be a size from 16MB to 1TB, such as 128MB",
 			})
 		}
 	}
-	if s.ResponseCache.bytes > mostAnswers {
+	if s.ResponseCache.bytes > maxResponseMemory {
 		wrong = append(wrong, lyceum.FieldError{
 			Field: "--response-cache", Message: "must be a size of at most 1TB, such as 32MB, or 0",
 		})
@@ -48,7 +48,7 @@ func (s *answerSettings) wrong() (wrong []lyceum.FieldError) {
 	return wrong
 }
 
-func (s *answerSettings) limits() access.LoadLimits {
+func (s *responseSettings) limits() access.LoadLimits {
 	return access.LoadLimits{Process: s.AnswerMemory.bytes, School: s.AnswerMemorySchool.bytes}
 }
 
@@ -91,15 +91,15 @@ const gcPercent = 400
 
 // heapRoom keeps the heap from growing more because of the indexes and the large responses in
 // it: what a page of a list allocates does not depend on their size.
-type heapRoom struct{ indexes, answers atomic.Int64 }
+type heapRoom struct{ indexes, responses atomic.Int64 }
 
 func (r *heapRoom) forIndexes(bytes int64) {
 	r.indexes.Store(bytes)
 	r.leave()
 }
 
-func (r *heapRoom) forAnswers(bytes int64) {
-	r.answers.Store(bytes)
+func (r *heapRoom) forResponses(bytes int64) {
+	r.responses.Store(bytes)
 	r.leave()
 }
 
@@ -108,5 +108,5 @@ func (r *heapRoom) leave() {
 		return
 	}
 	const heap = 64 << 20 // of a server without indexes and large responses
-	debug.SetGCPercent(int(max(gcPercent*heap/(heap+r.indexes.Load()+r.answers.Load()), 10)))
+	debug.SetGCPercent(int(max(gcPercent*heap/(heap+r.indexes.Load()+r.responses.Load()), 10)))
 }
