@@ -67,7 +67,7 @@ func (b *bundle) measure(ctx context.Context) error {
 }
 
 func (b *bundle) measureChanges(ctx context.Context) error {
-	fmt.Print("| change | answered ms | access after ms | settled s | killed | " +
+	fmt.Print("| change | response ms | access after ms | settled s | killed | " +
 		"`POST /v1/users` p50 ms | p99 ms | slowest ms | slowest ms before |\n|---|---|---|---|---|---|---|---|---|\n")
 	if err := b.serve(ctx); err != nil {
 		return err

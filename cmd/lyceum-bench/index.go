@@ -31,10 +31,10 @@ const (
 // much memory it uses then, and how long reads take while sales are recorded.
 func measureIndex(ctx context.Context, s settings) error {
 	fmt.Printf("## Index\n\nA server of a copy of each school is started without a snapshot of its index, stopped, and "+
-		"started again. Its first page is asked for once; \"answered\" is when it came and \"indexed\" when lists are "+
-		"answered from the index, both counted from the start of the process. Then %d connections read, by turns alone and "+
-		"beside %d connections that record sales, %s a second together if they can. Median of %d rounds of %v.\n\n", readers,
-		registers, grouped(salesASecond), s.rounds, s.duration)
+		"started again. Its first page is requested once; \"first page\" is when it came and \"indexed\" when lists are "+
+		"served from the index, both counted from the start of the process. Then %d connections read, alternately alone "+
+		"and while %d connections record sales, %s a second in total if they can. Median of %d rounds of %v.\n\n",
+		readers, registers, grouped(salesASecond), s.rounds, s.duration)
 	for _, size := range s.sizes {
 		if err := measureIndexOf(ctx, s, size); err != nil {
 			return fmt.Errorf("%d sales: %w", size, err)
@@ -57,7 +57,7 @@ func measureIndexOf(ctx context.Context, s settings, size int) error {
 	if err := os.RemoveAll(snapshotOf(dir)); err != nil {
 		return err
 	}
-	fmt.Print("| sales | start | answered s | indexed s | resident MB |\n|---|---|---|---|---|\n")
+	fmt.Print("| sales | start | first page s | indexed s | resident MB |\n|---|---|---|---|---|\n")
 	first, err := s.startIndexed(ctx, size, dir)
 	if err != nil {
 		return err
@@ -70,7 +70,7 @@ func measureIndexOf(ctx context.Context, s settings, size int) error {
 		return err
 	}
 	defer func() { _ = again.stop() }()
-	fmt.Print("\n| sales | class | beside | requests/s | p50 ms | p99 ms | sales recorded/s |\n" +
+	fmt.Print("\n| sales | class | concurrent load | requests/s | p50 ms | p99 ms | sales recorded/s |\n" +
 		"|---|---|---|---|---|---|---|\n")
 	till := newTill(s.seed, size)
 	for _, name := range []string{"first page", "user"} {

@@ -43,7 +43,7 @@ func measureLearning(ctx context.Context, s settings) error {
 		return err
 	}
 	fmt.Printf("## Learning\n\n%d users, all of them in a course and %d of them in %d more. Median of %d rounds of %v "+
-		"each, alternating with constant answers of the same bytes as under Lists.\n", s.users, crowdUsers,
+		"each, alternating with constant responses of the same bytes as under Lists.\n", s.users, crowdUsers,
 		crowdCourses-1, s.rounds, s.duration)
 	for _, cache := range []struct{ what, size string }{
 		{"Sent again while the school is unchanged", "32MB"}, {"Each response made for its request", "0"},

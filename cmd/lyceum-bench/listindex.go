@@ -17,9 +17,9 @@ func measureListIndex(ctx context.Context, s settings) error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("## List index\n\nThe school of %d users of the part learning is started. Of each list a late page is "+
-		"asked for, until an index answers it. Resident is the memory of the process then.\n\n"+
-		"| | answered ms | index made ms | then ms | rows | index MB | resident MB |\n"+
+	fmt.Printf("## List index\n\nThe school of %d users of the part learning is started. A late page of each list is "+
+		"requested until it is served from an index. Resident is the memory of the process then.\n\n"+
+		"| | response ms | index made ms | then ms | rows | index MB | resident MB |\n"+
 		"|---|---|---|---|---|---|---|\n", s.users)
 	served, err := s.serve(ctx, school[len(school)-1])
 	if err != nil {

@@ -9,13 +9,13 @@ import (
 )
 
 const listsMethod = "" +
-	"GET /v1/transactions is measured beside GET /v1/constant/{bytes}, which has its bytes ready. That one is a " +
+	"GET /v1/transactions is compared with GET /v1/constant/{bytes}, which has its bytes ready. That one is a " +
 	"process of its own with the same server: connections, routing, API key, permission, no rate limit, ETag, " +
-	"metrics and log. Its requests have the headers and the query of the real ones, and its answers their " +
-	"lengths. What a list does besides is to bind its query, find its rows and write them out. Each row is the " +
+	"metrics and log. Its requests have the headers and the query of the real ones, and its responses their " +
+	"lengths. What a list does in addition is to bind its query, find its rows and write them out. Each row is the " +
 	"median of %d rounds of %v for each of the two in turn.\n\n" +
-	"First, middle and last page are the 16 pages there. A class has 32 questions, half of them oldest first, and " +
-	"every total was compared with one counted in memory before. A fresh question is asked once; 32 of them were " +
+	"First, middle and last page are the 16 pages there. A class has 32 requests, half of them oldest first, and " +
+	"every total was compared with one counted in memory before. A fresh request is sent once; 32 of them were " +
 	"compared."
 
 // measureLists measures every class of requests in schools of each size.

@@ -39,9 +39,9 @@ func measureMemory(ctx context.Context, s settings) error {
 	if err = errors.Join(err, filling.stop()); err != nil {
 		return fmt.Errorf("fill the school: %w", err)
 	}
-	fmt.Printf("## Memory\n\n%d clients ask at once for the largest answer of a list and read nothing for %v. Beside "+
-		"them one asks for sales.\n\n", slowReaders, slowFor)
-	fmt.Print("| answer | MB | 200 | 503 | none | resident MB before | at most | sales answered | slowest ms |\n" +
+	fmt.Printf("## Memory\n\n%d clients request the largest response of a list at once and read nothing for %v. "+
+		"Meanwhile another client requests sales.\n\n", slowReaders, slowFor)
+	fmt.Print("| response | MB | 200 | 503 | none | resident MB before | at most | sales responses | slowest ms |\n" +
 		"|---|---|---|---|---|---|---|---|---|\n")
 	for _, target := range paths {
 		if err := measureSlow(ctx, s, school, target); err != nil {
@@ -194,8 +194,8 @@ func measureSlow(ctx context.Context, s settings, school []string, target larges
 		return err
 	}
 	req := []byte(
-		"GET " + target.path + " HTTP/1.1\r\nHost: " + server.address + "\r\napiKey: " + server.key + "\r\n" + target.headers +
-			"\r\n",
+		"GET " + target.path + " HTTP/1.1\r\nHost: " + server.address + "\r\napiKey: " + server.key + "\r\n" +
+			target.headers + "\r\n",
 	)
 	size, err := sizeOf(server.address, req)
 	if err != nil {

@@ -138,7 +138,7 @@ func measureStart(ctx context.Context, s settings) error {
 			return err
 		}
 	}
-	fmt.Printf("## Start\n\nA sandbox of 2,000 sales tells its address %.2f s after it was started (median of %d).\n\n",
+	fmt.Printf("## Start\n\nA sandbox of 2,000 sales prints its address %.2f s after it was started (median of %d).\n\n",
 		median(took), s.rounds)
 	return nil
 }

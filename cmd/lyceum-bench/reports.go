@@ -28,10 +28,10 @@ var reportClients = []int{1, 8}
 const reportsMethod = "" +
 	"GET /lyceum/v1/reports/sales and the console's first page of a school whose sales end today. Beyond " +
 	"500,000 they are copies of these, of the same days. Each class has %d " +
-	"questions of random periods, of a week to all time. Every row is the median of %d rounds of %v; the constant has " +
-	"its bytes ready, in a server of its own. The time of both processors together that a question takes is measured " +
-	"while it is asked alone, three times each, of which the median counts: that of the middle question, and of the " +
-	"dearest. Index memory is counted before the first report and after the last."
+	"requests for random periods, of a week to all time. Every row is the median of %d rounds of %v; the constant has " +
+	"its bytes ready, in a server of its own. The time of both processors together that a request takes is measured " +
+	"while it is sent alone, three times each, of which the median counts: that of the median request, and of the " +
+	"most expensive one. Index memory is counted before the first report and after the last."
 
 // measureReports measures how long reports take in schools of each size.
 func measureReports(ctx context.Context, s settings) error {
@@ -73,7 +73,8 @@ func (s settings) reports(ctx context.Context, size int) error {
 	if err := school.warm(ctx); err != nil {
 		return err
 	}
-	fmt.Print("| sales | class | askers | p50 ms | p99 ms | constant p50 ms | processors ms | dearest ms |\n" +
+	fmt.Print("| sales | class | clients | p50 ms | p99 ms | constant p50 ms | median, processor ms | most expensive, " +
+		"processor ms |\n" +
 		"|---|---|---|---|---|---|---|---|\n")
 	console := pathClass{name: "the console's first page", paths: []string{firstPage}}
 	for _, class := range append(reportClasses(), console) {
@@ -177,7 +178,9 @@ func (s settings) reportRows(ctx context.Context, school *server, size int, clas
 		if err != nil {
 			return err
 		}
-		requests[0] = []byte("GET " + firstPage + " HTTP/1.1\r\nHost: " + school.address + "\r\nCookie: " + cookie + "\r\n\r\n")
+		requests[0] = []byte(
+			"GET " + firstPage + " HTTP/1.1\r\nHost: " + school.address + "\r\nCookie: " + cookie + "\r\n\r\n",
+		)
 		lengths = []int{length}
 	} else {
 		var err error

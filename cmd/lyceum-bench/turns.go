@@ -30,10 +30,10 @@ const (
 // the largest changes allowed on many connections.
 func measureTurns(ctx context.Context, s settings) error {
 	fmt.Printf("## Turns\n\nOne connection creates users without a password in one school, while %d connections of "+
-		"another school, which shares its writer, write the largest changes that they may. Rounds of %v, by turns; the "+
+		"another school, which shares its writer, write the largest changes that they may. Rounds of %v, alternately; the "+
 		"times of all %d rounds together.\n\n", turnConnections, s.duration, s.rounds)
-	fmt.Print("| engine | beside | of them/s | POST /v1/users/s | p50 ms | p99 ms | slowest ms | p99 of alone |\n" +
-		"|---|---|---|---|---|---|---|---|\n")
+	fmt.Print("| engine | concurrent load | its changes/s | POST /v1/users/s | p50 ms | p99 ms | slowest ms | " +
+		"p99 / p99 alone |\n|---|---|---|---|---|---|---|---|\n")
 	dir := filepath.Join(s.work, "turns")
 	defer os.RemoveAll(dir)
 	if err := measureTurnsOn(ctx, s, "sqlite", "--data", dir); err != nil {
@@ -220,7 +220,7 @@ func (t *tenants) classes() ([]large, error) {
 		{"nothing", nil},
 		{"100 other tags of a user", tags},
 		{"a webhook among 100", hooks},
-		{"a name, told to 99 webhooks", renames},
+		{"a name, sent to 99 webhooks", renames},
 		{"all of them", func(n int64) []byte { return []func(int64) []byte{tags, hooks, renames}[n%3](n) }},
 	}, nil
 }
@@ -269,11 +269,11 @@ func (t *tenants) round(duration time.Duration, c large) (took []time.Duration, 
 	if c.phrase != nil {
 		for n := range turnConnections {
 			group.Go(func() {
-				failures[n] = t.sendUntil(end, func() []byte { return c.phrase(t.next.Add(1)) }, func(time.Duration) { made.Add(1) })
+				failures[n] = t.send(end, func() []byte { return c.phrase(t.next.Add(1)) }, func(time.Duration) { made.Add(1) })
 			})
 		}
 	}
-	err = t.sendUntil(end, func() []byte {
+	err = t.send(end, func() []byte {
 		return phrase(http.MethodPost, "/v1/users", t.few, fmt.Sprintf(`{"email":"few%d@example.com"}`, t.next.Add(1)))
 	}, func(d time.Duration) { took = append(took, d) })
 	group.Wait()
@@ -283,8 +283,8 @@ func (t *tenants) round(duration time.Duration, c large) (took []time.Duration, 
 	return took, made.Load(), err
 }
 
-// sendUntil sends requests on one connection until the given time.
-func (t *tenants) sendUntil(end time.Time, next func() []byte, done func(time.Duration)) error {
+// send sends requests on one connection until the given time.
+func (t *tenants) send(end time.Time, next func() []byte, done func(time.Duration)) error {
 	c, err := dial(t.server.address)
 	if err != nil {
 		return err

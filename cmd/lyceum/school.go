@@ -255,7 +255,7 @@ func (c *schoolCreateCommand) Run(p *program) (err error) {
 	if err != nil {
 		return err
 	}
-	return p.give(fmt.Sprintf(`School %[1]d, %[2]s, is there. `+
+	return p.give(fmt.Sprintf(`Created school %[1]d, %[2]s. `+
 		`An API key for it: lyceum apikey create --school %[1]d --name NAME
 
 While lyceum serve runs, its owner chooses a password here. The link works once, within 48 hours:
