@@ -19,7 +19,8 @@ const longestMove = 15 * time.Minute
 // clock returns the operations that only a sandbox has.
 func (f *Face) clock() []wire.Operation {
 	const path = "/lyceum/v1/clock"
-	move := wire.New("moveClock", wire.Run, path, wire.Serve(bindMove, wire.Rendered(f.Clock.Move, wire.As("move", moved))))
+	rule := wire.Rendered(f.Clock.Move, wire.As("move", moved))
+	move := wire.New("moveClock", wire.Run, path, wire.Serve(bindMove, rule))
 	move.Waits = longestMove
 	return append([]wire.Operation{
 		one("showClock", wire.Get, path, wire.Anything, f.Clock.Show, "clock", clockShown),
