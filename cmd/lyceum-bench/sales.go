@@ -57,9 +57,10 @@ func measureSelling(ctx context.Context, s settings) error {
 		return err
 	}
 	fmt.Printf("\nTwo servers over one database, %d schools, %d writers at each.\n\n"+
-		"| round trip | a sale alone, p50 ms | one server, sales/s | two, the same schools | of one | "+
-		"two, schools apart | of one |\n"+
-		"|---|---|---|---|---|---|---|\n", manySchools, writers)
+		"Busy is the share of all processors' time that was used, by the servers, the database and everything else.\n\n"+
+		"| round trip | a sale alone, p50 ms | one server, sales/s | busy | two, the same schools | busy | of one | "+
+		"two, schools apart | busy | of one |\n"+
+		"|---|---|---|---|---|---|---|---|---|---|\n", manySchools, writers)
 	if err := measurePair(ctx, s, "as it is", address); err != nil {
 		return err
 	}
@@ -193,30 +194,35 @@ func measurePair(ctx context.Context, s settings, name, address string) error {
 	for _, m := range first {
 		second = append(second, m.at(stores[1]))
 	}
-	var took, one, same, apart, ofSame, ofApart []float64
+	both := func(first, second []*market) func() (float64, error) {
+		return func() (float64, error) { return sellAtTwo(ctx, s, first, second) }
+	}
+	var took, ofSame, ofApart []float64
+	var one, same, apart busyRates
 	for range s.rounds {
 		single, err := sellFor(ctx, s.duration, 1, first)
 		if err != nil {
 			return err
 		}
-		alone, err := sellFor(ctx, s.duration, writers, first)
+		alone, err := one.add(func() (float64, error) {
+			sold, err := sellFor(ctx, s.duration, writers, first)
+			return sold.perSecond, err
+		})
 		if err != nil {
 			return err
 		}
-		together, err := sellAtTwo(ctx, s, first, second)
+		together, err := same.add(both(first, second))
 		if err != nil {
 			return err
 		}
-		split, err := sellAtTwo(ctx, s, first[:manySchools/2], second[manySchools/2:])
+		split, err := apart.add(both(first[:manySchools/2], second[manySchools/2:]))
 		if err != nil {
 			return err
 		}
-		took = append(took, single.p50)
-		one, same, apart = append(one, alone.perSecond), append(same, together), append(apart, split)
-		ofSame, ofApart = append(ofSame, together/alone.perSecond), append(ofApart, split/alone.perSecond)
+		took, ofSame, ofApart = append(took, single.p50), append(ofSame, together/alone), append(ofApart, split/alone)
 	}
-	fmt.Printf("| %s | %.2f | %.0f | %.0f | %.2f | %.0f | %.2f |\n",
-		name, median(took), median(one), median(same), median(ofSame), median(apart), median(ofApart))
+	fmt.Printf("| %s | %.2f | %s | %s | %.2f | %s | %.2f |\n",
+		name, median(took), &one, &same, median(ofSame), &apart, median(ofApart))
 	return nil
 }
 
