@@ -28,9 +28,9 @@ func AllowanceOf(ctx context.Context) Allowance {
 // in memory.
 func Passing(ctx context.Context) context.Context { return context.WithValue(ctx, AllowanceKey{}, nil) }
 
-// AnswerBytes is the size at which a list of rows without a fixed size ends: a response has at
+// ResponseBytes is the size at which a list of rows without a fixed size ends: a response has at
 // most this many bytes of JSON, plus one row.
-const AnswerBytes = 4 << 20
+const ResponseBytes = 4 << 20
 
 // Weight returns the size of the texts in JSON, in bytes.
 func Weight(texts ...string) int {

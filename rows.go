@@ -58,24 +58,24 @@ type Table[ID Key, T, F any] interface {
 
 // Wanted is something that a change is about to read: the result of a query, or a new id.
 type Wanted struct {
-	Ask func(Source)
-	All bool // rows of a short list; of several lists, only one is prefetched
-	ID  Sequence
+	Query func(Source)
+	All   bool // rows of a short list; of several lists, only one is prefetched
+	ID    Sequence
 }
 
 // ByID returns a Wanted for the row with the given id.
 func ByID[ID Key, T, F any](rows Rows[ID, T, F], id ID) Wanted {
-	return Wanted{Ask: func(from Source) { _, _ = rows.Get(from, id) }}
+	return Wanted{Query: func(from Source) { _, _ = rows.Get(from, id) }}
 }
 
 // FirstOf returns a Wanted for the first row that matches.
 func FirstOf[ID Key, T, F any](rows Rows[ID, T, F], f F) Wanted {
-	return Wanted{Ask: func(from Source) { _, _, _ = rows.First(from, f) }}
+	return Wanted{Query: func(from Source) { _, _, _ = rows.First(from, f) }}
 }
 
 // AllOf returns a Wanted for all rows that match.
 func AllOf[ID Key, T, F any](rows Rows[ID, T, F], f F) Wanted {
-	return Wanted{Ask: func(from Source) { _ = rows.Each(from, f, func(*T) error { return nil }) }, All: true}
+	return Wanted{Query: func(from Source) { _ = rows.Each(from, f, func(*T) error { return nil }) }, All: true}
 }
 
 // NextOf returns a Wanted for a new id.

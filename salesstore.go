@@ -34,7 +34,7 @@ type SalesReader interface {
 	// lapses or changes its plan; an order must be abandoned; or somebody must be erased.
 	FindOverdue(ctx context.Context, now time.Time) ([]SchoolID, error)
 	// FindNext returns what is due next in a school.
-	FindNext(ctx context.Context, school SchoolID, asked NextAsked) (NextDue, error)
+	FindNext(ctx context.Context, school SchoolID, q NextQuery) (NextDue, error)
 	// CountEvents counts the events in a school's journal after an entry, by name.
 	CountEvents(ctx context.Context, school SchoolID, after int64) (map[EventName]int64, error)
 	// FindBulkSchools returns the schools that have a bulk job to prepare or run, a draft older

@@ -181,7 +181,7 @@ type Reads interface {
 	FindScores(user UserID) (map[QuizID]float64, error)
 
 	// FindAttempts returns the attempts of a delivery with numbers greater than after, in
-	// order. The list ends at AnswerBytes; more reports whether there are further attempts.
+	// order. The list ends at ResponseBytes; more reports whether there are further attempts.
 	FindAttempts(id WebhookEventID, after int32) (attempts []Attempt, more bool, err error)
 
 	// FindTexts searches the next texts that may mention a person: orders, comments, notes,

@@ -20,8 +20,8 @@ func Waitings() []Waiting {
 	return []Waiting{AccessEnd, PeriodEnd, PaymentDue, Lapse, OrderAbandonment, WebhookAttempt}
 }
 
-// NextAsked is a query for what is due next in a school.
-type NextAsked struct {
+// NextQuery is a query for what is due next in a school.
+type NextQuery struct {
 	After time.Time
 	Tries []time.Duration    // how long after the due time a payment is attempted
 	Grace Opt[time.Duration] // how long after the due time a sale lapses; absent: never
@@ -32,5 +32,5 @@ type NextDue struct {
 	At        map[Waiting]time.Time // the earliest time of each kind that is scheduled
 	Unsettled bool                  // changed products or plans are not settled yet, independently of time
 	Limited   bool                  // messages are due to webhooks with a rate limit
-	Told      bool                  // there are webhooks that this server sends to
+	Webhooks  bool                  // there are webhooks that this server sends to
 }

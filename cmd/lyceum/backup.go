@@ -130,7 +130,7 @@ func (c *restoreCommand) Run(p *program) error {
 		ending = access.EndAccess
 	}
 	var alive []access.Alive
-	o := sqlstore.RestoreOptions{Force: c.Force, Now: p.clock(), Told: p.progress}
+	o := sqlstore.RestoreOptions{Force: c.Force, Now: p.clock(), Progress: p.progress}
 	var done copiedFiles
 	o.Prepare = func(store *sqlstore.Store) (err error) {
 		if address == "" && !c.WithoutFiles {

@@ -368,11 +368,11 @@ func (s *service) leaving() people.Doors {
 func (s *service) doors(o handlerOptions) people.Doors {
 	letters := &oauth.Notices{Emails: s.emails, Site: o.site}
 	d := s.leaving()
-	d.Hash, d.Tell = s.accounts.HashForProgram, letters.NotifyChange
+	d.Hash, d.NotifyChange = s.accounts.HashForProgram, letters.NotifyChange
 	d.Forget, d.Offer = s.accounts.Forget, s.accounts.OfferEmail
 	d.Backups = backupsIn(s.folder)
 	if s.emails.Sends() {
-		d.Ask = letters.SendConfirmation
+		d.SendConfirmation = letters.SendConfirmation
 	}
 	return d
 }

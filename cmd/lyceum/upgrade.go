@@ -47,7 +47,7 @@ func (c *upgradeCommand) Run(p *program) error {
 	}
 	o := sqlstore.UpgradeOptions{
 		Backup: c.Backup, DryRun: c.DryRun, Now: p.clock(),
-		Told: p.progress,
+		Progress: p.progress,
 	}
 	var done sqlstore.Upgraded
 	switch {

@@ -28,17 +28,17 @@ const (
 )
 
 // bindPart reads which part of a feed is requested.
-func bindPart(in *wire.Input, usual, most int32) events.ChangesAsked {
+func bindPart(in *wire.Input, usual, most int32) events.ChangesQuery {
 	after := wire.Int[int64](in.Query("after"), 0, math.MaxInt64)
 	limit := wire.Int(in.Query("limit"), 1, most)
 	wait := wire.Int[int32](in.Query("wait"), 0, longestWait)
-	return events.ChangesAsked{
+	return events.ChangesQuery{
 		Filter: lyceum.ChangeFilter{After: after.Value, Limit: int(limit.Else(usual))},
 		Wait:   time.Duration(wait.Value) * time.Second,
 	}
 }
 
-func bindChanges(in *wire.Input) events.ChangesAsked {
+func bindChanges(in *wire.Input) events.ChangesQuery {
 	q := bindPart(in, usualChanges, mostChanges)
 	if words := in.Query("types").Text(1, wire.Unbounded); words.Present {
 		q.Filter.Types = typesOf(in, words.Value)

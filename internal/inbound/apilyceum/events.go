@@ -23,7 +23,7 @@ const (
 	mostEvents  = 1000
 )
 
-func bindEvents(in *wire.Input) events.ChangesAsked {
+func bindEvents(in *wire.Input) events.ChangesQuery {
 	q := bindPart(in, usualEvents, mostEvents)
 	if words := in.Query("types").Text(1, wire.Unbounded); words.Present {
 		for word := range strings.SplitSeq(words.Value, ",") {

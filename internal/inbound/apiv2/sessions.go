@@ -19,8 +19,8 @@ func (f *Face) sessions() []wire.Operation {
 	}
 }
 
-func bindSessions(in *wire.Input) access.SessionsAsked {
-	return access.SessionsAsked{
+func bindSessions(in *wire.Input) access.SessionsQuery {
+	return access.SessionsQuery{
 		User: oneUser(in), From: in.Query("last_seen_after").Time(), Until: in.Query("last_seen_before").Time(),
 	}
 }

@@ -73,7 +73,7 @@ func TestForgottenPasswordSaysHowMany(t *testing.T) {
 // Without mail, there is no form that could not do what it says.
 func TestAddressWithoutMail(t *testing.T) {
 	t.Parallel()
-	c := learner(t, func(o *oauth.Options) { o.Doors.Ask = nil })
+	c := learner(t, func(o *oauth.Options) { o.Doors.SendConfirmation = nil })
 	for method, status := range map[string]int{"GET": 200, "POST": 409} {
 		w := c.send(method, "/account/profile/email", url.Values{"email": {"new@example.com"}})
 		c.want(w, status, "Ask the school to change your address.")

@@ -52,7 +52,7 @@ func (p *pages) readAuthorization(r *http.Request, v *visit, raw string) (*autho
 				"developer.", name)
 		}
 	}
-	request := access.Asked{
+	request := access.AuthorizationParams{
 		ClientID: query.get("client_id"), RedirectURI: query.get("redirect_uri"), ResponseType: query.get("response_type"),
 		RequiredScopes: query.get("required_scopes"), OptionalScopes: query.get("optional_scopes"), Scope: query.get("scope"),
 		CodeChallenge: query.get("code_challenge"), CodeChallengeMethod: query.get("code_challenge_method"),

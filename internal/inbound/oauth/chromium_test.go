@@ -111,7 +111,7 @@ func serve(t *testing.T, at string, change ...func(*oauth.Options)) *window {
 	w.sales = sales.New(store, time.Now, learning.New(store, time.Now), rules)
 	options := oauth.Options{
 		Sales: w.sales, People: rules, Doors: people.Doors{
-			Forget: w.people.Forget, Offer: w.people.OfferEmail, Ask: (&oauth.Notices{Emails: emails, Site: site}).SendConfirmation,
+			Forget: w.people.Forget, Offer: w.people.OfferEmail, SendConfirmation: (&oauth.Notices{Emails: emails, Site: site}).SendConfirmation,
 		},
 		Site: site, School: storetest.School(store),
 		OnlySchool: func(context.Context) (lyceum.SchoolID, bool) { return school.ID, true },

@@ -38,13 +38,13 @@ func (p *pages) party(v *visit) (access.RelyingParty, bool) {
 }
 
 // sentPasskey returns the passkey in a form, or nil if there is none.
-func (p *pages) sentPasskey(r *http.Request, v *visit, form *parameters) *access.PasskeyAnswer {
+func (p *pages) sentPasskey(r *http.Request, v *visit, form *parameters) *access.PasskeyResponse {
 	text := form.get("passkey")
 	party, ok := p.party(v)
 	if text == "" || !ok {
 		return nil
 	}
-	return &access.PasskeyAnswer{Party: party, Browser: p.Site.PasskeyBrowser(r), JSON: text}
+	return &access.PasskeyResponse{Party: party, Browser: p.Site.PasskeyBrowser(r), JSON: text}
 }
 
 var errNoPasskeysHere = lyceum.Errorf(lyceum.Conflict, "Passkeys do not work at this address of the school.")
@@ -101,17 +101,17 @@ func (p *pages) newPasskeyOptions(w http.ResponseWriter, r *http.Request, v *vis
 // browser.
 func (p *pages) passkeyRequest(
 	w http.ResponseWriter, r *http.Request, v *visit, use access.PasskeyUse,
-) (access.PasskeyAsked, error) {
+) (access.ChallengeParams, error) {
 	party, ok := p.party(v)
 	if !ok {
-		return access.PasskeyAsked{}, errNoPasskeysHere
+		return access.ChallengeParams{}, errNoPasskeysHere
 	}
 	browser := p.Site.PasskeyBrowser(r)
 	if len(browser) != len(rand.Text()) {
 		browser = rand.Text()
 	}
 	p.Site.KeepPasskeyBrowser(w, browser, passkeyBrowser)
-	return access.PasskeyAsked{School: v.School.ID, Use: use, Party: party, Browser: browser}, nil
+	return access.ChallengeParams{School: v.School.ID, Use: use, Party: party, Browser: browser}, nil
 }
 
 func sendOptions(w http.ResponseWriter, options []byte) {

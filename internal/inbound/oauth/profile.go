@@ -29,8 +29,9 @@ type own struct {
 func (p *pages) profileOf(v *visit) profile {
 	now := own{v.User.Name.Value, v.User.PhoneNumber.Value, v.User.Marketing.Value}
 	return profile{
-		own: now, Shown: now, Email: v.User.Email, Mail: p.Doors.Ask != nil, Forgotten: v.path("forgot_password"),
-		MaxName: people.MaxUserText, MaxPhone: lyceum.MaxPhoneNumber,
+		own: now, Shown: now, Email: v.User.Email, Mail: p.Doors.SendConfirmation != nil,
+		Forgotten: v.path("forgot_password"),
+		MaxName:   people.MaxUserText, MaxPhone: lyceum.MaxPhoneNumber,
 	}
 }
 

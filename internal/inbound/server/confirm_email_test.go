@@ -40,7 +40,7 @@ func (k *class) post(t *testing.T) <-chan letter {
 	}
 	doors := people.Doors{
 		Forget: k.accounts.Forget, Offer: k.accounts.OfferEmail,
-		Ask: (&oauth.Notices{Emails: emails, Site: at}).SendConfirmation,
+		SendConfirmation: (&oauth.Notices{Emails: emails, Site: at}).SendConfirmation,
 	}
 	courier := &mail.Courier{
 		Emails: emails, Send: send, Log: log, Changed: func() <-chan struct{} { return k.store.Changed(0) },

@@ -146,7 +146,7 @@ func doorsOver(store lyceum.Store, now func() time.Time, tokens *access.OAuth) p
 	accounts := access.NewAccounts(store, now, tokens, nil)
 	return people.Doors{
 		Hash: accounts.HashForProgram, Leave: accounts.EndAccess, Left: accounts.EndedAccess, Close: learning.New(store, now).Close,
-		Tell: func(lyceum.Tx, lyceum.UserID, string, people.Changed) error { return nil }, Forget: accounts.Forget, Offer: accounts.OfferEmail,
+		NotifyChange: func(lyceum.Tx, lyceum.UserID, string, people.Changed) error { return nil }, Forget: accounts.Forget, Offer: accounts.OfferEmail,
 	}
 }
 

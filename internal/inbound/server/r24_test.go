@@ -92,7 +92,7 @@ func TestR24_ListsEndAtTheirBytes(t *testing.T) {
 				w := s.do(request(http.MethodGet, fmt.Sprintf("%s%safter=%d", tc.path, separator, next), nil, "apiKey: "+s.key))
 				wantStatus(t, w, http.StatusOK)
 				const row = 200 << 10
-				if size := w.Body.Len(); size > lyceum.AnswerBytes+row {
+				if size := w.Body.Len(); size > lyceum.ResponseBytes+row {
 					t.Errorf("an answer has %d bytes", size)
 				}
 				var place struct {
@@ -151,7 +151,7 @@ func TestR24_OneRowIsAlwaysGiven(t *testing.T) {
 	}
 	w := s.do(request(http.MethodGet, fmt.Sprintf("/lyceum/v1/changes?after=%d", last-1), nil, "apiKey: "+s.key))
 	wantStatus(t, w, http.StatusOK)
-	if n := members("changes", "number")(w.Body.Bytes()); len(n) != 1 || w.Body.Len() < lyceum.AnswerBytes {
+	if n := members("changes", "number")(w.Body.Bytes()); len(n) != 1 || w.Body.Len() < lyceum.ResponseBytes {
 		t.Errorf("%d changes in %d bytes", len(n), w.Body.Len())
 	}
 }

@@ -39,8 +39,8 @@ type LoadLimits struct {
 }
 
 const (
-	// SmallAnswer is the size in bytes up to which a response may use all of the memory.
-	SmallAnswer = 64 << 10
+	// SmallResponse is the size in bytes up to which a response may use all of the memory.
+	SmallResponse = 64 << 10
 	// loadStep is the change in bytes after which Resized is called.
 	loadStep = 16 << 20
 )
@@ -214,7 +214,7 @@ func (c *Claim) Try(bytes int64) bool {
 // take reserves more memory, or returns the limit that prevents it.
 func (c *Claim) take(more int64) (short RoomError, ok bool) {
 	process, school := c.load.limits.Process, c.load.limits.School
-	if c.held == 0 && more > SmallAnswer {
+	if c.held == 0 && more > SmallResponse {
 		process, school = process-process/4, school-school/4
 	}
 	if !reserve(c.share, more, school) {

@@ -93,9 +93,9 @@ const (
 	codeUnsupportedType  = "unsupported_response_type"
 )
 
-// Asked is an authorization request as received. An absent parameter is empty (RFC 6749,
-// section 3.1).
-type Asked struct {
+// AuthorizationParams is an authorization request as received. An absent parameter is empty
+// (RFC 6749, section 3.1).
+type AuthorizationParams struct {
 	ClientID, RedirectURI, ResponseType       string
 	RequiredScopes, OptionalScopes, Scope     string
 	CodeChallenge, CodeChallengeMethod, State string
@@ -112,7 +112,9 @@ type Request struct {
 
 // Identify finds the app of an authorization request. Its errors must be shown to the person
 // and never be sent to the Redirect URL (RFC 6749, section 4.1.2.1).
-func (o *OAuth) Identify(ctx context.Context, school lyceum.SchoolID, params Asked) (lyceum.OAuthApp, error) {
+func (o *OAuth) Identify(
+	ctx context.Context, school lyceum.SchoolID, params AuthorizationParams,
+) (lyceum.OAuthApp, error) {
 	if params.ClientID == "" {
 		return lyceum.OAuthApp{}, refusal(codeInvalidRequest, "The app did not say which app it is: client_id is missing.")
 	}
@@ -141,7 +143,7 @@ func (o *OAuth) appOf(ctx context.Context, school lyceum.SchoolID, clientID stri
 
 // Examine validates an authorization request of an identified app. Its errors have one of RFC
 // 6749's codes and are sent to the app after the person has signed in.
-func (o *OAuth) Examine(app lyceum.OAuthApp, params Asked) (Request, error) {
+func (o *OAuth) Examine(app lyceum.OAuthApp, params AuthorizationParams) (Request, error) {
 	r := Request{App: app, State: params.State}
 	switch params.ResponseType {
 	case "code":

@@ -90,8 +90,8 @@ func (o *office) register(t *testing.T, version lyceum.InterfaceVersion, form ac
 }
 
 // asked returns a valid request of the version 1 app.
-func asked(change ...func(*access.Asked)) access.Asked {
-	a := access.Asked{ResponseType: "code", RequiredScopes: "name:read", OptionalScopes: "email:read courses:read"}
+func asked(change ...func(*access.AuthorizationParams)) access.AuthorizationParams {
+	a := access.AuthorizationParams{ResponseType: "code", RequiredScopes: "name:read", OptionalScopes: "email:read courses:read"}
 	for _, c := range change {
 		c(&a)
 	}
@@ -99,7 +99,7 @@ func asked(change ...func(*access.Asked)) access.Asked {
 }
 
 // code returns a code of the version 1 app with all its scopes.
-func (o *office) code(t *testing.T, change ...func(*access.Asked)) string {
+func (o *office) code(t *testing.T, change ...func(*access.AuthorizationParams)) string {
 	t.Helper()
 	request, err := o.oauth.Examine(o.app[lyceum.V1], asked(change...))
 	if err != nil {
@@ -186,7 +186,7 @@ func TestA9_A10_A11_Scopes(t *testing.T) {
 		{lyceum.V2, "profile:read digital-downloads:read", "", "", "digital-downloads:read profile:read"},
 		{lyceum.V2, "courses:all", "", "", ""},
 	} {
-		request, err := o.oauth.Examine(o.app[tc.version], access.Asked{ResponseType: "code", RequiredScopes: tc.required, OptionalScopes: tc.optional, Scope: tc.scope})
+		request, err := o.oauth.Examine(o.app[tc.version], access.AuthorizationParams{ResponseType: "code", RequiredScopes: tc.required, OptionalScopes: tc.optional, Scope: tc.scope})
 		if tc.want == "" {
 			if err == nil || lyceum.Public(err).Code != "invalid_scope" {
 				t.Errorf("%+v: %v", tc, err)
@@ -382,15 +382,15 @@ func TestC24_CodeOfAnOldRedirectURLFails(t *testing.T) {
 	}
 }
 
-func challenged(verifier string) func(*access.Asked) {
+func challenged(verifier string) func(*access.AuthorizationParams) {
 	digest := sha256.Sum256([]byte(verifier))
-	return func(a *access.Asked) { a.CodeChallenge = base64.RawURLEncoding.EncodeToString(digest[:]) }
+	return func(a *access.AuthorizationParams) { a.CodeChallenge = base64.RawURLEncoding.EncodeToString(digest[:]) }
 }
 
 func TestD1_D2_D4_Verifiers(t *testing.T) {
 	o := newOffice(t, openStore(t, t.TempDir()))
 	// The test vector of RFC 7636, appendix B.
-	vector := func(a *access.Asked) { a.CodeChallenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM" }
+	vector := func(a *access.AuthorizationParams) { a.CodeChallenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM" }
 	if _, err := o.exchange(o.code(t, vector), "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"); err != nil {
 		t.Error("the RFC's verifier:", err)
 	}
@@ -444,7 +444,7 @@ func TestD3_D4_D7_Challenges(t *testing.T) {
 		{strict, "", "", false},
 		{strict, good, "", true},
 	} {
-		_, err := o.oauth.Examine(tc.app, asked(func(a *access.Asked) { a.CodeChallenge, a.CodeChallengeMethod = tc.challenge, tc.method }))
+		_, err := o.oauth.Examine(tc.app, asked(func(a *access.AuthorizationParams) { a.CodeChallenge, a.CodeChallengeMethod = tc.challenge, tc.method }))
 		if tc.taken != (err == nil) || err != nil && lyceum.Public(err).Code != "invalid_request" {
 			t.Errorf("%q %q with PKCE required %t: %v", tc.challenge, tc.method, tc.app.RequirePKCE, err)
 		}

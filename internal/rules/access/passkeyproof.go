@@ -38,13 +38,13 @@ const challengePurpose = "passkey challenge"
 
 // challengeText returns the text that a challenge signs. The parts before Browser have no
 // spaces.
-func challengeText(params *PasskeyAsked, nonce, until string) string {
+func challengeText(params *ChallengeParams, nonce, until string) string {
 	return fmt.Sprintf("%s %s %s %d %d %s", nonce, until, params.Use, params.School, params.User, params.Browser)
 }
 
 // challenge creates a challenge: nonce.until.signature. None is stored before it is used, so
 // that requesting many costs nothing.
-func (a *Accounts) challenge(params *PasskeyAsked) (string, error) {
+func (a *Accounts) challenge(params *ChallengeParams) (string, error) {
 	e := a.entropy()
 	nonce := passkeyEncoding.EncodeToString(e[:16])
 	until := strconv.FormatInt(a.clock().Add(challengeLifetime).Unix(), 10)
@@ -57,7 +57,7 @@ func (a *Accounts) challenge(params *PasskeyAsked) (string, error) {
 
 // checkChallenge returns the challenge in a response if it was made for this request and has
 // not expired. It may have been spent already.
-func (a *Accounts) checkChallenge(params *PasskeyAsked, encoded string) (string, error) {
+func (a *Accounts) checkChallenge(params *ChallengeParams, encoded string) (string, error) {
 	raw, err := passkeyEncoding.DecodeString(encoded)
 	if err != nil || params.Browser == "" {
 		return "", errPasskey
@@ -95,7 +95,7 @@ func spendChallenge(tx lyceum.Tx, user lyceum.UserID, challenge string, now time
 
 // spendPasskey accepts the response of a user's passkey, once.
 func (a *Accounts) spendPasskey(
-	tx lyceum.Tx, params PasskeyAsked, user lyceum.UserID, response *PasskeyAnswer, now time.Time,
+	tx lyceum.Tx, params ChallengeParams, user lyceum.UserID, response *PasskeyResponse, now time.Time,
 ) error {
 	params.Browser = response.Browser
 	parsed, err := protocol.ParseCredentialRequestResponseBytes([]byte(response.JSON))
@@ -142,7 +142,7 @@ func (a *Accounts) spendFactor(
 	if t.Passkey == nil {
 		return a.spendCode(tx, t.School, user, code, now)
 	}
-	params := PasskeyAsked{School: t.School, User: user, Use: use}
+	params := ChallengeParams{School: t.School, User: user, Use: use}
 	return lyceum.WithNextPasskey, a.spendPasskey(tx, params, user, t.Passkey, now)
 }
 
@@ -218,7 +218,7 @@ func (a *Accounts) enterByPasskey(ctx context.Context, t Attempt, user lyceum.Us
 		if in.User, err = tx.Users.Get(tx, user); err != nil {
 			return err
 		}
-		params := PasskeyAsked{School: t.School, Use: PasskeyToSignIn}
+		params := ChallengeParams{School: t.School, Use: PasskeyToSignIn}
 		if err := a.spendPasskey(tx, params, user, t.Passkey, now); err != nil {
 			return err
 		}

@@ -36,8 +36,8 @@ const (
 	PasskeyToConfirm PasskeyUse = "confirm"
 )
 
-// PasskeyAsked is what a challenge is created for.
-type PasskeyAsked struct {
+// ChallengeParams is what a challenge is created for.
+type ChallengeParams struct {
 	School  lyceum.SchoolID
 	User    lyceum.UserID // 0 for PasskeyToSignIn
 	Use     PasskeyUse
@@ -45,10 +45,10 @@ type PasskeyAsked struct {
 	Browser string // a secret of the browser, which the response must come from
 }
 
-// PasskeyAnswer is what a browser sends from a passkey.
-type PasskeyAnswer struct {
+// PasskeyResponse is what a browser sends from a passkey.
+type PasskeyResponse struct {
 	Party   RelyingParty
-	Browser string // as in PasskeyAsked
+	Browser string // as in ChallengeParams
 	JSON    string // a PublicKeyCredential (WebAuthn, section 5.1)
 }
 
@@ -167,7 +167,7 @@ func (p *RelyingParty) session(challenge string, h *holder) webauthn.SessionData
 // PasskeyOptions returns what a browser needs to use a passkey, as JSON: a
 // PublicKeyCredentialRequestOptions with a challenge that is valid for five minutes. It fails
 // with Conflict if the user has no passkeys.
-func (a *Accounts) PasskeyOptions(ctx context.Context, params PasskeyAsked) ([]byte, error) {
+func (a *Accounts) PasskeyOptions(ctx context.Context, params ChallengeParams) ([]byte, error) {
 	ceremonies, err := params.Party.ceremonies()
 	if err != nil {
 		return nil, err
@@ -200,7 +200,7 @@ func (a *Accounts) PasskeyOptions(ctx context.Context, params PasskeyAsked) ([]b
 // NewPasskeyOptions returns what a browser needs to create a passkey, as JSON: a
 // PublicKeyCredentialCreationOptions with a challenge that is valid for five minutes. It fails
 // with Conflict if the user has the maximum number of passkeys.
-func (a *Accounts) NewPasskeyOptions(ctx context.Context, params PasskeyAsked) ([]byte, error) {
+func (a *Accounts) NewPasskeyOptions(ctx context.Context, params ChallengeParams) ([]byte, error) {
 	ceremonies, err := params.Party.ceremonies()
 	if err != nil {
 		return nil, err
@@ -243,7 +243,7 @@ func (a *Accounts) holder(ctx context.Context, school lyceum.SchoolID, id lyceum
 type NewPasskey struct {
 	User   lyceum.UserID
 	Name   string // 1 to MaxPasskeyName characters
-	Answer PasskeyAnswer
+	Answer PasskeyResponse
 	Here   string // the session that remains when the others end
 }
 
@@ -315,12 +315,12 @@ func roomForPasskey(tx lyceum.Tx, p *lyceum.Passkey) error {
 
 // readNewPasskey validates a response and returns its passkey and challenge. The challenge may
 // have been spent already.
-func (a *Accounts) readNewPasskey(h *holder, response *PasskeyAnswer) (*webauthn.Credential, string, error) {
+func (a *Accounts) readNewPasskey(h *holder, response *PasskeyResponse) (*webauthn.Credential, string, error) {
 	parsed, err := protocol.ParseCredentialCreationResponseBytes([]byte(response.JSON))
 	if err != nil {
 		return nil, "", errPasskey
 	}
-	params := PasskeyAsked{School: h.school, User: h.user, Use: PasskeyToAdd, Browser: response.Browser}
+	params := ChallengeParams{School: h.school, User: h.user, Use: PasskeyToAdd, Browser: response.Browser}
 	challenge, err := a.checkChallenge(&params, parsed.Response.CollectedClientData.Challenge)
 	if err != nil {
 		return nil, "", err

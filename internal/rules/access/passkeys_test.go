@@ -48,7 +48,7 @@ func newKey() virtualwebauthn.Credential {
 }
 
 // show responds to a challenge, incrementing the counter.
-func (d *device) show(t *testing.T, options []byte) access.PasskeyAnswer {
+func (d *device) show(t *testing.T, options []byte) access.PasskeyResponse {
 	t.Helper()
 	asked, err := virtualwebauthn.ParseAssertionOptions(string(options))
 	if err != nil {
@@ -58,12 +58,12 @@ func (d *device) show(t *testing.T, options []byte) access.PasskeyAnswer {
 	return answer(virtualwebauthn.CreateAssertionResponse(d.at, d.auth, d.key, *asked))
 }
 
-func answer(text string) access.PasskeyAnswer {
-	return access.PasskeyAnswer{Party: party, Browser: "this browser", JSON: text}
+func answer(text string) access.PasskeyResponse {
+	return access.PasskeyResponse{Party: party, Browser: "this browser", JSON: text}
 }
 
-func (g *guarded) asked(use access.PasskeyUse, user lyceum.UserID) access.PasskeyAsked {
-	return access.PasskeyAsked{School: g.by.School, User: user, Use: use, Party: party, Browser: "this browser"}
+func (g *guarded) asked(use access.PasskeyUse, user lyceum.UserID) access.ChallengeParams {
+	return access.ChallengeParams{School: g.by.School, User: user, Use: use, Party: party, Browser: "this browser"}
 }
 
 // options returns the options for using a passkey.
@@ -122,7 +122,7 @@ func (g *guarded) learner(id lyceum.UserID) {
 }
 
 // enter signs in with only a passkey.
-func (g *guarded) enter(shown access.PasskeyAnswer) (access.Admission, error) {
+func (g *guarded) enter(shown access.PasskeyResponse) (access.Admission, error) {
 	return g.accounts.SignInWithPasskey(g.t.Context(), access.Attempt{School: g.by.School, From: guardedFrom, Passkey: &shown})
 }
 
@@ -272,13 +272,13 @@ func TestR61WrongPasskeys(t *testing.T) {
 	g.learner(2)
 	g.learner(3)
 	d, other := g.added(2), g.added(3)
-	shown := func(change func(*device)) access.PasskeyAnswer {
+	shown := func(change func(*device)) access.PasskeyResponse {
 		changed := *d
 		change(&changed)
 		return changed.show(t, g.options(access.PasskeyToSignIn, 0))
 	}
 	good := d.show(t, g.options(access.PasskeyToSignIn, 0)).JSON
-	for what, wrong := range map[string]access.PasskeyAnswer{
+	for what, wrong := range map[string]access.PasskeyResponse{
 		"another origin":            shown(func(d *device) { d.at.Origin = "https://school.example.org" }),
 		"the origin without https":  shown(func(d *device) { d.at.Origin = "http://school.example.com" }),
 		"another port":              shown(func(d *device) { d.at.Origin = "https://school.example.com:8443" }),

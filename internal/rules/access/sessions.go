@@ -7,9 +7,9 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// SessionsAsked selects a user's sessions by when they were last seen, to the second; both ends
+// SessionsQuery selects a user's sessions by when they were last seen, to the second; both ends
 // are included.
-type SessionsAsked struct {
+type SessionsQuery struct {
 	User        lyceum.UserID
 	From, Until lyceum.Opt[time.Time]
 }
@@ -17,7 +17,7 @@ type SessionsAsked struct {
 // Sessions lists a user's sessions that are not over, the last seen first. It fails with
 // NotFound if the user does not exist.
 func (a *Accounts) Sessions(
-	ctx context.Context, by lyceum.By, q SessionsAsked, p lyceum.Page,
+	ctx context.Context, by lyceum.By, q SessionsQuery, p lyceum.Page,
 ) (lyceum.Listing[lyceum.Session], error) {
 	v := a.store.In(ctx, by.School)
 	if _, err := v.Users.Get(v, q.User); err != nil {

@@ -71,9 +71,9 @@ type Attempt struct {
 	School          lyceum.SchoolID
 	Email, Password string
 	From            netip.Addr
-	Device          string         // what the browser stored about earlier sign-ins
-	Browser         string         // its family and system, as shown to its owner; may be empty
-	Passkey         *PasskeyAnswer // instead of a code, or of everything; nil for none
+	Device          string           // what the browser stored about earlier sign-ins
+	Browser         string           // its family and system, as shown to its owner; may be empty
+	Passkey         *PasskeyResponse // instead of a code, or of everything; nil for none
 }
 
 // Admission is the result of a sign-in. Session and Link are secrets.

@@ -169,7 +169,7 @@ func (s *Service) run(ctx context.Context, m *move) error {
 		if slices.Contains(first, lyceum.PeriodEnd) { // a sale that follows another one must be paid
 			first = append(first, lyceum.PaymentDue)
 		}
-		if next.Unsettled || next.Told {
+		if next.Unsettled || next.Webhooks {
 			first = append(first, lyceum.WebhookAttempt)
 		}
 		if !found || at.After(m.To) {

@@ -124,7 +124,7 @@ type upcoming struct{ lyceum.NextDue }
 // next returns what is due after now. Messages held back by a webhook's rate limit are due in
 // the next minute.
 func (s *Service) next(ctx context.Context, school lyceum.SchoolID, now time.Time) (upcoming, error) {
-	params := lyceum.NextAsked{After: now, Tries: tries}
+	params := lyceum.NextQuery{After: now, Tries: tries}
 	chosen, err := s.Store.In(ctx, school).GetSchool()
 	if err != nil {
 		return upcoming{}, err

@@ -23,14 +23,14 @@ func NewFeed(store lyceum.Store, events *Service, stopping <-chan struct{}) *Fee
 // othersPause is how long a change by another process may go unnoticed.
 const othersPause = 500 * time.Millisecond
 
-// ChangesAsked selects changes, and says how long to wait for the first one if there is none.
-type ChangesAsked struct {
+// ChangesQuery selects changes, and says how long to wait for the first one if there is none.
+type ChangesQuery struct {
 	Filter lyceum.ChangeFilter
 	Wait   time.Duration
 }
 
 // Changes returns the changes of a school after a number.
-func (f *Feed) Changes(ctx context.Context, by lyceum.By, q ChangesAsked) (lyceum.ChangeListing, error) {
+func (f *Feed) Changes(ctx context.Context, by lyceum.By, q ChangesQuery) (lyceum.ChangeListing, error) {
 	filter, wait := q.Filter, q.Wait
 	over := time.NewTimer(wait)
 	defer over.Stop()
@@ -78,8 +78,8 @@ func notYet(after, last int64) error {
 		"go on after %d, or after 0 for all changes", after, last, last)}
 }
 
-// Told is an event as webhooks receive it.
-type Told struct {
+// ListedEvent is an event as webhooks receive it.
+type ListedEvent struct {
 	Number int64
 	At     time.Time
 	Event  lyceum.EventName
@@ -89,21 +89,21 @@ type Told struct {
 
 // EventListing is a part of a school's events in order.
 type EventListing struct {
-	Events []Told
+	Events []ListedEvent
 	Next   int64 // the number to continue after
 	More   bool  // there are more already
 	Last   int64 // number of the school's last entry
 }
 
 // Events returns the changes that are events, as webhooks receive them.
-func (f *Feed) Events(ctx context.Context, by lyceum.By, q ChangesAsked) (EventListing, error) {
+func (f *Feed) Events(ctx context.Context, by lyceum.By, q ChangesQuery) (EventListing, error) {
 	q.Filter.Events = true
 	listing, err := f.Changes(ctx, by, q)
 	if err != nil {
 		return EventListing{}, err
 	}
 	result := EventListing{Next: listing.Next, More: listing.More, Last: listing.Last}
-	for left := lyceum.AnswerBytes; len(listing.Changes) > 0; {
+	for left := lyceum.ResponseBytes; len(listing.Changes) > 0; {
 		part := listing.Changes[:min(len(listing.Changes), bodiesAtOnce)]
 		bodies, err := f.bodies(ctx, by.School, part)
 		if err != nil {
@@ -129,7 +129,9 @@ const (
 )
 
 // bodies returns events with their bodies.
-func (f *Feed) bodies(ctx context.Context, school lyceum.SchoolID, changes []lyceum.ChangeRecord) ([]Told, error) {
+func (f *Feed) bodies(
+	ctx context.Context, school lyceum.SchoolID, changes []lyceum.ChangeRecord,
+) ([]ListedEvent, error) {
 	numbers := make([]int64, len(changes))
 	for i := range changes {
 		numbers[i], _ = payloadNumber(&changes[i])
@@ -139,7 +141,7 @@ func (f *Feed) bodies(ctx context.Context, school lyceum.SchoolID, changes []lyc
 	if err != nil {
 		return nil, err
 	}
-	events := make([]Told, len(changes))
+	events := make([]ListedEvent, len(changes))
 	for i := range changes {
 		if events[i], err = f.event(ctx, school, &changes[i], kept); err != nil {
 			return nil, err
@@ -161,7 +163,7 @@ func payloadNumber(c *lyceum.ChangeRecord) (number int64, again lyceum.Opt[lyceu
 // one; otherwise it is rendered from the present state.
 func (f *Feed) event(
 	ctx context.Context, school lyceum.SchoolID, c *lyceum.ChangeRecord, kept map[int64]lyceum.EventPayload,
-) (Told, error) {
+) (ListedEvent, error) {
 	number, again := payloadNumber(c)
 	delivery := lyceum.WebhookEventID(c.Number)
 	if again.Present {
@@ -171,11 +173,11 @@ func (f *Feed) event(
 	if !before {
 		var err error
 		if payload, err = f.events.payload(f.store.In(ctx, school), school, c); err != nil {
-			return Told{}, err
+			return ListedEvent{}, err
 		}
 		payload.Number = number
 	}
-	return Told{
+	return ListedEvent{
 		Number: c.Number, At: c.At, Event: c.Event.Value, Resent: again.Present,
 		Body: envelope(&payload, delivery, false),
 	}, nil

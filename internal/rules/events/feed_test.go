@@ -15,8 +15,8 @@ import (
 )
 
 // asked selects everything after an entry, without waiting.
-func asked(after int64, names ...lyceum.EventName) events.ChangesAsked {
-	return events.ChangesAsked{Filter: lyceum.ChangeFilter{After: after, Limit: 100, Names: names}}
+func asked(after int64, names ...lyceum.EventName) events.ChangesQuery {
+	return events.ChangesQuery{Filter: lyceum.ChangeFilter{After: after, Limit: 100, Names: names}}
 }
 
 func (p *post) feed(stopping <-chan struct{}) *events.Feed {
@@ -108,7 +108,7 @@ func TestEventsInSeveralAnswers(t *testing.T) {
 		t.Fatalf("%d events, %v", len(all.Events), err)
 	}
 	err = p.store.Write(t.Context(), p.by().Stamp(p.clock.Now()), func(tx lyceum.Tx) error {
-		for n, size := range []int{lyceum.AnswerBytes / 2, lyceum.AnswerBytes / 3, lyceum.AnswerBytes + 1, 2} {
+		for n, size := range []int{lyceum.ResponseBytes / 2, lyceum.ResponseBytes / 3, lyceum.ResponseBytes + 1, 2} {
 			object := `"` + strings.Repeat("x", size-2) + `"`
 			e := all.Events[n]
 			if err := tx.Payloads.Insert(tx, lyceum.EventPayload{Number: e.Number, Event: e.Event, At: e.At, Object: object}); err != nil {

@@ -153,7 +153,7 @@ func settleFew(tx lyceum.Tx, now, since time.Time, user lyceum.UserID, products 
 
 // beginning prefetches whether an enrollment can begin.
 func beginning(tx lyceum.Tx, user lyceum.UserID, course lyceum.CourseID) lyceum.Wanted {
-	return lyceum.Wanted{Ask: func(lyceum.Source) { _, _, _ = tx.MayBegin(user, course) }}
+	return lyceum.Wanted{Query: func(lyceum.Source) { _, _, _ = tx.MayBegin(user, course) }}
 }
 
 // fewProducts is the largest number of a user's products that are settled one by one. For more,

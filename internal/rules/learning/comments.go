@@ -176,7 +176,7 @@ func replyTo(tx lyceum.Tx, n *NewComment) (lyceum.CommentPath, error) {
 	return parent.Above.Then(parent.ID), nil
 }
 
-// Comments lists the comments under a lecture by id. A page ends early at lyceum.AnswerBytes.
+// Comments lists the comments under a lecture by id. A page ends early at lyceum.ResponseBytes.
 func (s *Service) Comments(
 	ctx context.Context, by lyceum.By, f lyceum.CommentFilter, p lyceum.Page,
 ) (lyceum.Listing[lyceum.Comment], error) {

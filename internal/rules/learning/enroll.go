@@ -24,7 +24,7 @@ func (s *Service) Enroll(ctx context.Context, by lyceum.By, user lyceum.UserID, 
 func toEnroll(tx lyceum.Tx, now time.Time, user lyceum.UserID, p lyceum.Product) []lyceum.Wanted {
 	wanted := []lyceum.Wanted{
 		lyceum.FirstOf(tx.Access, accessTo(user, p, now)), lyceum.NextOf(lyceum.EntitlementSequence),
-		{Ask: func(from lyceum.Source) { _, _ = lyceum.FindProducts(tx.Tables, from, p) }},
+		{Query: func(from lyceum.Source) { _, _ = lyceum.FindProducts(tx.Tables, from, p) }},
 		lyceum.ByID(tx.Users, user),
 	}
 	switch p.Kind {

@@ -147,11 +147,11 @@ func (i Inclusions[ID, In]) placesOf(
 ) (*places[ID, In], error) {
 	rows, of := i.rows(tx.Tables), lyceum.InclusionFilter[In]{In: lyceum.Some(in), Products: products, Leaving: true}
 	wanted := []lyceum.Wanted{
-		{Ask: func(from lyceum.Source) { _ = i.there(tx.Tables, from, in) }}, lyceum.AllOf(rows, of),
+		{Query: func(from lyceum.Source) { _ = i.there(tx.Tables, from, in) }}, lyceum.AllOf(rows, of),
 	}
 	for _, p := range products {
 		wanted = append(wanted, lyceum.Wanted{
-			Ask: func(from lyceum.Source) { _, _ = lyceum.FindProducts(tx.Tables, from, p) },
+			Query: func(from lyceum.Source) { _, _ = lyceum.FindProducts(tx.Tables, from, p) },
 		})
 	}
 	if err := tx.Ahead(wanted...); err != nil {

@@ -192,7 +192,7 @@ func (s *Service) Complete(
 
 // publishedIn prefetches the lectures of a course that learners see.
 func publishedIn(tx lyceum.Tx, course lyceum.CourseID) lyceum.Wanted {
-	return lyceum.Wanted{Ask: func(lyceum.Source) { _, _ = tx.FindPublished(course) }}
+	return lyceum.Wanted{Query: func(lyceum.Source) { _, _ = tx.FindPublished(course) }}
 }
 
 // nextStep returns what a user has completed of a course and, unless the lecture is complete

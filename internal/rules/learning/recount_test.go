@@ -166,7 +166,7 @@ func (c *crowdedCourse) overdue(t *testing.T) (waits bool, err error) {
 		_, waits, err = tx.Recountings.First(tx, struct{}{})
 		return err
 	})
-	if next, err := c.store.FindNext(t.Context(), c.school, lyceum.NextAsked{After: storetest.Begin}); err != nil || next.Unsettled != waits {
+	if next, err := c.store.FindNext(t.Context(), c.school, lyceum.NextQuery{After: storetest.Begin}); err != nil || next.Unsettled != waits {
 		t.Errorf("unsettled is %v while it waits is %v: %v", next.Unsettled, waits, err)
 	}
 	return waits, err

@@ -20,16 +20,16 @@ type Doors struct {
 	Left  func(school lyceum.SchoolID, email string)
 	// Close ends, as part of a change, the access of a user to a product.
 	Close func(tx lyceum.Tx, now time.Time, user lyceum.UserID, p lyceum.Product) error
-	// Tell queues, as part of a change, an email to a user's previous address that says what was
-	// changed in their account.
-	Tell func(tx lyceum.Tx, user lyceum.UserID, email string, what Changed) error
+	// NotifyChange queues, as part of a change, an email to a user's previous address that says
+	// what was changed in their account.
+	NotifyChange func(tx lyceum.Tx, user lyceum.UserID, email string, what Changed) error
 	// Forget drops the cached profiles of learners.
 	Forget func()
 	// Offer saves, as part of a change, that a user wants another email address, and returns the
-	// secret of the link that confirms it. Ask queues, in the same change, the link for the new
-	// address; it is nil if the server cannot send email.
-	Offer func(tx lyceum.Tx, user lyceum.UserID, email string, now time.Time) (string, error)
-	Ask   func(tx lyceum.Tx, user lyceum.UserID, email, link string) error
+	// secret of the link that confirms it. SendConfirmation queues, in the same change, the link
+	// for the new address; it is nil if the server cannot send email.
+	Offer            func(tx lyceum.Tx, user lyceum.UserID, email string, now time.Time) (string, error)
+	SendConfirmation func(tx lyceum.Tx, user lyceum.UserID, email, link string) error
 	// Backups returns the known backups that contain a user, by path; it is nil if none are
 	// known.
 	Backups func(ctx context.Context, school lyceum.SchoolID, user lyceum.UserID) ([]lyceum.Backup, error)
@@ -155,7 +155,7 @@ func (s *Service) UpdateAccount(ctx context.Context, by lyceum.By, a Account, d 
 		if err := d.Leave(tx, user.ID, now); err != nil {
 			return user, err
 		}
-		return user, d.Tell(tx, user.ID, before.Email, changed)
+		return user, d.NotifyChange(tx, user.ID, before.Email, changed)
 	})
 	if err != nil {
 		return Profile{}, err

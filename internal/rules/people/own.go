@@ -37,7 +37,7 @@ func (s *Service) ChangeOwn(ctx context.Context, by lyceum.By, c OwnChange, d Do
 		if !c.Email.Present || c.Email.Value == user.Email {
 			return user, nil
 		}
-		if d.Ask == nil {
+		if d.SendConfirmation == nil {
 			return user, &lyceum.Error{
 				Kind: lyceum.Conflict, Code: "email_unavailable", Detail: "This school cannot send email, so an app cannot " +
 					"change the email address: there would be no link to confirm it with. Nothing was changed. Ask the " +
@@ -48,7 +48,7 @@ func (s *Service) ChangeOwn(ctx context.Context, by lyceum.By, c OwnChange, d Do
 		if err != nil {
 			return user, err
 		}
-		return user, d.Ask(tx, user.ID, c.Email.Value, link)
+		return user, d.SendConfirmation(tx, user.ID, c.Email.Value, link)
 	})
 	d.Forget()
 	return user, err

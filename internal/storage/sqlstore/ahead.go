@@ -70,11 +70,11 @@ func (t *tx) passAhead(wanted []lyceum.Wanted) (queries []*lookup) {
 	from, r := lyceum.Tx{Tables: &tables, Changes: t}, t.q.group.rehearsal
 	var several *lookup
 	for _, w := range wanted {
-		if w.Ask == nil {
+		if w.Query == nil {
 			continue
 		}
 		before := len(r.missing)
-		w.Ask(from)
+		w.Query(from)
 		for _, l := range r.missing[before:] {
 			switch {
 			case l.single:

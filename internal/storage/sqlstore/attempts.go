@@ -48,7 +48,7 @@ func scanAttempt(a *lyceum.Attempt) []any {
 
 func (v *view) FindAttempts(id lyceum.WebhookEventID, after int32) (found []lyceum.Attempt, more bool, err error) {
 	var a lyceum.Attempt
-	left := lyceum.AnswerBytes
+	left := lyceum.ResponseBytes
 	err = v.q.each(
 		"SELECT "+attemptColumns+" FROM webhook_attempts WHERE school_id = $1 AND webhook_event_id = $2 AND attempt > $3 "+
 			"ORDER BY attempt",

@@ -203,9 +203,9 @@ type RestoreOptions struct {
 	Force bool // replace an existing SQLite database
 	// Prepare changes the database before anyone uses it. By then it has this program's
 	// schema.
-	Prepare func(*Store) error
-	Now     time.Time
-	Told    func(progress string) // receives what an upgrade is about to do
+	Prepare  func(*Store) error
+	Now      time.Time
+	Progress func(progress string) // receives what an upgrade is about to do
 }
 
 // prepare skips the numbers that may have been assigned after the backup was made, changes the
@@ -271,7 +271,7 @@ func replaceDatabase(file, target string) error {
 // prepared upgrades and changes a copy of a backup that nobody uses yet. Afterwards everything
 // is in that one file.
 func prepared(ctx context.Context, backup, path string, o *RestoreOptions) (Upgraded, error) {
-	done, err := upgradeCopy(ctx, path, &UpgradeOptions{Backup: backup, Now: o.Now, Told: o.Told})
+	done, err := upgradeCopy(ctx, path, &UpgradeOptions{Backup: backup, Now: o.Now, Progress: o.Progress})
 	if err != nil {
 		return done, err
 	}

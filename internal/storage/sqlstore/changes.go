@@ -125,7 +125,7 @@ func findChanges(
 ) (changes []lyceum.ChangeRecord, full bool, err error) {
 	var entries []lyceum.ChangeRecord
 	ended := false
-	for left := lyceum.AnswerBytes; len(changes) < f.Limit; {
+	for left := lyceum.ResponseBytes; len(changes) < f.Limit; {
 		if len(entries) == 0 && !ended {
 			read := f
 			read.Limit = min(f.Limit-len(changes), entriesAtOnce)

@@ -134,7 +134,7 @@ func TestFailoverThatLosesNothing(t *testing.T) {
 	}
 	f.cluster.CaughtUp(t)
 	f.cluster.Promote(t)
-	f.cluster.Ask(t, f.cluster.Primary, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE "+
+	f.cluster.QueryValue(t, f.cluster.Primary, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE "+
 		"backend_type = 'client backend' AND pid <> pg_backend_pid()")
 	if !storetest.Await(func() bool { return f.note(t, func() {}) == nil }) {
 		t.Error("the new primary takes no changes")

@@ -69,7 +69,7 @@ func alter(t *testing.T, path, statement string) {
 }
 
 func restoring(prepare func(*Store) error) RestoreOptions {
-	return RestoreOptions{Prepare: prepare, Now: upgradeTime, Told: func(string) {}}
+	return RestoreOptions{Prepare: prepare, Now: upgradeTime, Progress: func(string) {}}
 }
 
 // TestR42_RestoreOfAnOlderVersion checks that a backup of an older version is restored and

@@ -37,7 +37,7 @@ type noun[ID lyceum.Key, T, F any] struct {
 	show       func(*session, lyceum.SchoolID, map[int32]T) (map[int32]any, error)
 	weighShown func(any) int
 	largest    int                  // bytes of one as JSON at most, if fewer than hugeObject
-	byBytes    func(F) bool         // rows vary in size: a page ends at lyceum.AnswerBytes
+	byBytes    func(F) bool         // rows vary in size: a page ends at lyceum.ResponseBytes
 	saving     func(*tx, []T) error // called before rows are saved
 	hides      string               // a row with a value here is not found by its key; empty if all are
 	// indexed returns how a list is updated when something changes; false means that no such list
@@ -257,7 +257,7 @@ func (n *noun[ID, T, F]) List(from lyceum.Source, f F, p lyceum.Page) (lyceum.Li
 	var listing lyceum.Listing[T]
 	read := func(q *session) error {
 		listing = lyceum.Listing[T]{Page: p}
-		left, byBytes := lyceum.AnswerBytes, n.byBytes != nil && n.byBytes(f)
+		left, byBytes := lyceum.ResponseBytes, n.byBytes != nil && n.byBytes(f)
 		r := n.reader()
 		defer n.done(r)
 		err := q.each(text, w.args, r.paged, func() error {

@@ -19,9 +19,9 @@ type UpgradeOptions struct {
 	// then the backup is written to the data folder.
 	Backup string
 	// DryRun only reports what the upgrade would do.
-	DryRun bool
-	Now    time.Time
-	Told   func(progress string) // called before each step
+	DryRun   bool
+	Now      time.Time
+	Progress func(progress string) // called before each step
 }
 
 // Upgraded is the result of an upgrade or a dry run.
@@ -143,17 +143,17 @@ func (u *upgrade) run() error {
 	done := 0
 	steps, err := u.schemaChange.run(u.to, func(m *migration) {
 		done++
-		u.o.Told(fmt.Sprintf("migration %d of %d: %d %s", done, n, m.version, m.name))
+		u.o.Progress(fmt.Sprintf("migration %d of %d: %d %s", done, n, m.version, m.name))
 	})
 	if err != nil {
 		return u.undone(fmt.Errorf("migrate schema: %w", err))
 	}
 	u.result.Steps = steps
-	u.o.Told("comparing the schema")
+	u.o.Progress("comparing the schema")
 	if err := u.dialect.mendSchema(u.ctx, u.tx); err != nil {
 		return u.undone(fmt.Errorf("compare the schema: %w", err))
 	}
-	u.o.Told("comparing access")
+	u.o.Progress("comparing access")
 	if err := u.compare(); err != nil {
 		return u.undone(fmt.Errorf("compare access: %w", err))
 	}

@@ -87,7 +87,7 @@ func TestUpgradeWhileAServerComesBack(t *testing.T) {
 			other.SetMaxOpenConns(1)
 			ended := make(chan error, 1)
 			o := UpgradeOptions{Backup: filepath.Join(t.TempDir(), "before.dump"), Now: upgradeTime}
-			o.Told = func(progress string) {
+			o.Progress = func(progress string) {
 				if progress != "comparing access" {
 					return
 				}

@@ -92,7 +92,7 @@ func (u *upgrade) backUpFile(db *sql.DB, path, backup string) error {
 	if err := room(folder, needed); err != nil {
 		return err
 	}
-	u.o.Told("writing the backup " + backup)
+	u.o.Progress("writing the backup " + backup)
 	err = u.dialect.writeBackup(u.ctx, backup, func(ctx context.Context, path string) error {
 		if err := privateFile(path); err != nil {
 			return err
@@ -166,7 +166,7 @@ func copyDatabase(ctx context.Context, from, to string, o *UpgradeOptions) error
 	if err != nil {
 		return err
 	}
-	o.Told("copying the database")
+	o.Progress("copying the database")
 	return errors.Join(store.vacuumInto(ctx, to), store.Close())
 }
 

@@ -133,7 +133,7 @@ func (u *upgrade) dump(address, password string) error {
 	if err := errors.Join(removeFiles(partial), privateFile(partial)); err != nil {
 		return cannotWrite(backup, err)
 	}
-	u.o.Told("writing the backup " + backup)
+	u.o.Progress("writing the backup " + backup)
 	err = runProgram(u.ctx, password, "pg_dump", "--format=custom", "--no-password", "--file="+partial,
 		"--snapshot="+snapshot, "--dbname="+plain)
 	if err == nil {

@@ -78,7 +78,7 @@ func (a *aged) version(t *testing.T) int64 {
 }
 
 func options(o UpgradeOptions) UpgradeOptions {
-	o.Now, o.Told = upgradeTime, func(string) {}
+	o.Now, o.Progress = upgradeTime, func(string) {}
 	return o
 }
 

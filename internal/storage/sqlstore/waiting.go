@@ -9,7 +9,7 @@ import (
 )
 
 func (s *Store) FindNext(
-	ctx context.Context, school lyceum.SchoolID, params lyceum.NextAsked,
+	ctx context.Context, school lyceum.SchoolID, params lyceum.NextQuery,
 ) (lyceum.NextDue, error) {
 	w := &where{}
 	own := func() string { return "school_id = " + w.arg(int64(school)) }
@@ -57,7 +57,7 @@ func (s *Store) FindNext(
 			next.At[m.what] = at
 		}
 	}
-	next.Unsettled, next.Told, next.Limited = unsettled > 0, live > 0, limited > 0
+	next.Unsettled, next.Webhooks, next.Limited = unsettled > 0, live > 0, limited > 0
 	return next, s.public(err)
 }
 

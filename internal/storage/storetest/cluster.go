@@ -104,9 +104,9 @@ func (c *Cluster) start(t testing.TB, at string) {
 // Part stops replication to the standby.
 func (c *Cluster) Part(t testing.TB) {
 	t.Helper()
-	c.Ask(t, c.Standby, "ALTER SYSTEM SET primary_conninfo = ''")
-	c.Ask(t, c.Standby, "SELECT pg_reload_conf()")
-	if !Await(func() bool { return c.Ask(t, c.Standby, "SELECT count(*) FROM pg_stat_wal_receiver") == "0" }) {
+	c.QueryValue(t, c.Standby, "ALTER SYSTEM SET primary_conninfo = ''")
+	c.QueryValue(t, c.Standby, "SELECT pg_reload_conf()")
+	if !Await(func() bool { return c.QueryValue(t, c.Standby, "SELECT count(*) FROM pg_stat_wal_receiver") == "0" }) {
 		t.Fatal("the standby still receives changes")
 	}
 }
@@ -114,8 +114,10 @@ func (c *Cluster) Part(t testing.TB) {
 // CaughtUp waits until the standby has everything that the primary has.
 func (c *Cluster) CaughtUp(t testing.TB) {
 	t.Helper()
-	at := c.Ask(t, c.Primary, "SELECT pg_current_wal_lsn()")
-	if !Await(func() bool { return c.Ask(t, c.Standby, "SELECT pg_last_wal_replay_lsn() >= '"+at+"'") == "true" }) {
+	at := c.QueryValue(t, c.Primary, "SELECT pg_current_wal_lsn()")
+	if !Await(func() bool {
+		return c.QueryValue(t, c.Standby, "SELECT pg_last_wal_replay_lsn() >= '"+at+"'") == "true"
+	}) {
 		t.Fatal("the standby does not catch up")
 	}
 }
@@ -126,8 +128,8 @@ func (c *Cluster) Promote(t testing.TB) {
 	c.run(t, "pg_ctl", "-D", c.dir+"/b/data", "-w", "promote")
 }
 
-// Ask runs a statement and returns the first column of its first row.
-func (c *Cluster) Ask(t testing.TB, address, statement string) (text string) {
+// QueryValue runs a statement and returns the first column of its first row.
+func (c *Cluster) QueryValue(t testing.TB, address, statement string) (text string) {
 	t.Helper()
 	db, err := sql.Open("pgx", address)
 	if err != nil {
