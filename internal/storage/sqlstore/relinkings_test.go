@@ -58,12 +58,18 @@ func soldBefore(t *testing.T, store *Store, n int) (lyceum.SchoolID, []lyceum.Tr
 				return err
 			}
 		}
-		if err := tx.Sales.Insert(tx, sales...); err != nil {
-			return err
-		}
-		_, err := tx.Transactions.Save(tx, sold...)
-		return err
+		return nil
 	})
+	for first := 0; first < n; first += 1000 {
+		last := min(n, first+1000)
+		storetest.Write(t, store, school, func(tx lyceum.Tx) error {
+			if err := tx.Sales.Insert(tx, sales[first:last]...); err != nil {
+				return err
+			}
+			_, err := tx.Transactions.Save(tx, sold[first:last]...)
+			return err
+		})
+	}
 	slices.SortFunc(sold, func(a, b lyceum.Transaction) int {
 		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
 	})
