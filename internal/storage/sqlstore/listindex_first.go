@@ -22,7 +22,11 @@ func (x *listIndex) await(ctx context.Context, school lyceum.SchoolID, r *rankin
 		x.readings[name] = r.reading
 	}
 	x.mu.Unlock()
-	if other == nil {
+	switch {
+	case other != nil:
+	case r.reading != nil:
+		return x.find(school, r) // it may have been built since this caller looked for it
+	default:
 		return nil
 	}
 	select {
