@@ -9,24 +9,24 @@ import (
 type busyRates struct{ rates, busy []float64 }
 
 // add runs a round and records its rate.
-func (u *busyRates) add(round func() (float64, error)) (rate float64, err error) {
+func (b *busyRates) add(round func() (float64, error)) (rate float64, err error) {
 	workedBefore, idleBefore := processors()
 	rate, err = round()
 	worked, idle := processors()
 	worked, idle = worked-workedBefore, idle-idleBefore
 	if worked+idle > 0 {
-		u.busy = append(u.busy, worked/(worked+idle))
+		b.busy = append(b.busy, worked/(worked+idle))
 	}
-	u.rates = append(u.rates, rate)
+	b.rates = append(b.rates, rate)
 	return rate, err
 }
 
 // String returns the medians as two cells of a table.
-func (u *busyRates) String() string {
-	if len(u.busy) == 0 {
-		return fmt.Sprintf("%.0f | unknown", median(u.rates))
+func (b *busyRates) String() string {
+	if len(b.busy) == 0 {
+		return fmt.Sprintf("%.0f | unknown", median(b.rates))
 	}
-	return fmt.Sprintf("%.0f | %.0f %%", median(u.rates), median(u.busy)*100)
+	return fmt.Sprintf("%.0f | %.0f %%", median(b.rates), median(b.busy)*100)
 }
 
 // processors returns how long all processors of the machine have worked and been idle since it

@@ -72,7 +72,7 @@ var v1Courses = slicesOf([]requestCase{
 	{face: "v1", op: "CourseProgress", name: "unknown user", values: "course_id=1", query: "user_id=999", status: 404, says: "there is no user 999"},
 	{face: "v1", op: "CourseProgress", name: "unknown course", values: "course_id=999", query: "user_id=2", status: 404, says: "there is no course 999"},
 	{face: "v1", op: "CourseProgress", name: "without user_id", values: "course_id=1", status: 400, says: "user_id is required; it must be an integer from 1 to 2147483647"},
-	{face: "v1", op: "CourseProgress", name: "a user_id that is none", values: "course_id=1", query: "user_id=mira", status: 400, says: "user_id must be an integer"},
+	{face: "v1", op: "CourseProgress", name: "an invalid user_id", values: "course_id=1", query: "user_id=mira", status: 400, says: "user_id must be an integer"},
 }, badPaths("v1", "ShowCourse", "course_id", ""))
 
 var v1Lectures = slicesOf([]requestCase{
@@ -243,7 +243,7 @@ var v1UserChanges = slicesOf([]requestCase{
 	{face: "v1", op: "CreateUser", name: "a known address in another case changes nothing", body: `{"email":"MIRA@example.com","name":"Other","src":"x"}`, says: `"email":"mira@example.com","name":"Mira \u0026 Co ours"`},
 	{face: "v1", op: "CreateUser", name: "a short password", body: `{"email":"short@example.com","password":"fuenf"}`, status: 400, says: "password must have 6 to 256 characters"},
 	{face: "v1", op: "CreateUser", name: "a short password and a known address", body: `{"email":"mira@example.com","password":"x"}`, status: 400, says: "password must have"},
-	{face: "v1", op: "CreateUser", name: "an address that is none", body: `{"email":"mira at example"}`, status: 400, says: "email must be an email address"},
+	{face: "v1", op: "CreateUser", name: "an invalid address", body: `{"email":"mira at example"}`, status: 400, says: "email must be an email address"},
 	{face: "v1", op: "CreateUser", name: "an address with a name", body: `{"email":"Mira <mira@example.com>"}`, status: 400, says: "email must be an email address"},
 	{face: "v1", op: "CreateUser", name: "every mistake is named", body: `{"email":"x","password":"y","name":"` + strings.Repeat("n", 256) + `"}`, status: 400, golden: "v1/user_mistakes.json"},
 	{face: "v1", op: "CreateUser", name: "types", body: `{"email":7,"name":[],"password":{},"src":true}`, status: 400, golden: "v1/user_types.json"},

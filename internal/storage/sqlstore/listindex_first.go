@@ -24,16 +24,14 @@ func (x *listIndex) await(ctx context.Context, school lyceum.SchoolID, r *rankin
 	x.mu.Unlock()
 	switch {
 	case other != nil:
-	case r.reading != nil:
-		return x.find(school, r) // it may have been built since this caller looked for it
-	default:
+		select {
+		case <-other:
+		case <-ctx.Done():
+		}
+	case r.reading == nil:
 		return nil
 	}
-	select {
-	case <-other:
-	case <-ctx.Done():
-	}
-	return x.find(school, r)
+	return x.find(school, r) // also for the first: it may have been built since it was looked for
 }
 
 // leave ends the first reading of a list, unless its index is being built.

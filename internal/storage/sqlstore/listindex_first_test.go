@@ -76,6 +76,26 @@ func TestOneReadsAListThatHasNoIndex(t *testing.T) {
 	})
 }
 
+// TestAnIndexBuiltMeanwhileIsFound checks that a caller does not read a list whose index was built
+// after it had looked for it.
+func TestAnIndexBuiltMeanwhileIsFound(t *testing.T) {
+	t.Parallel()
+	s := openTest(t)
+	s.IndexLists(1 << 20)
+	s.lists.after, s.lists.least = 5, 10
+	school := manyUsers(t, s, 30)
+	s.lists.want(school, users.ranking(lyceum.UserFilter{}), 0)
+	s.lists.work.Wait()
+	late := users.ranking(lyceum.UserFilter{})
+	if s.lists.await(t.Context(), school, late) == nil {
+		t.Error("the list is read again")
+	}
+	s.lists.leave(late)
+	if n := len(s.lists.readings); n != 0 {
+		t.Errorf("%d readings have not ended", n)
+	}
+}
+
 // TestNobodyWaitsForAListForever checks that a request that waits for a list gives up when it
 // is canceled, and that after the first reading was given up, the next request becomes the
 // first.
