@@ -166,16 +166,104 @@ func prepareTwo(t *testing.T, s *Store) {
 	}
 }
 
-// TestFollowers checks that a change that follows one waiting for its commit knows what that
-// one did, and takes the outcome of that one into account.
+// soldAhead is a sale and its outcome.
+type soldAhead struct {
+	id    lyceum.SaleID
+	price lyceum.Minor
+	err   error
+}
+
+// sellAhead sells plan 1 to user 1, and counts how often that runs.
+func sellAhead(t *testing.T, s *Store, school lyceum.SchoolID, runs *atomic.Int64) (sold soldAhead) {
+	sold.err = s.Write(t.Context(), lyceum.Stamp{School: school, At: storetest.Begin, Actor: "test"}, func(tx lyceum.Tx) error {
+		runs.Add(1)
+		offer, err := tx.FindOffer(1, 1)
+		if err != nil {
+			return err
+		}
+		sold.price = offer.Plan.Value.Price
+		if sold.id, err = tx.Sales.NextID(tx); err != nil {
+			return err
+		}
+		return tx.Sales.Insert(tx, lyceum.Sale{
+			ID: sold.id, CreatedAt: storetest.Begin, PurchasedAt: storetest.Begin, UpdatedAt: storetest.Begin,
+		})
+	})
+	return sold
+}
+
+// prepareFollowers returns a store in which the sales of sellAhead go ahead, so that each may be
+// followed by another, and the last sale.
+func prepareFollowers(t *testing.T) (s *Store, school lyceum.SchoolID, last lyceum.SaleID) {
+	t.Helper()
+	s = openProcesses(t, false, func(string) {})[0]
+	s.queue.leastFollowing, s.hastyTurn = 1, s.dialect.hasty(s.dialect.turn, time.Minute, time.Minute)
+	school = schoolOfDeeds(t, s)
+	makePlans(t, s, school)
+	if err := addUser(s, school, 1); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "all statements of a sale that goes ahead are prepared", func() bool {
+		last = sellAhead(t, s, school, new(atomic.Int64)).id
+		return s.writes.ahead.Load() == 4
+	})
+	prepareTwo(t, s)
+	return s, school, last
+}
+
+// TestNoGroupOvertakes checks that a change does not follow one that still waits for its turn: it
+// could take the turn first, and would find its guesses wrong.
+func TestNoGroupOvertakes(t *testing.T) {
+	t.Parallel()
+	const polls = 100
+	s, school, last := prepareFollowers(t)
+	conn, err := s.reads.db.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	run := func(text string, args ...any) {
+		t.Helper()
+		if _, err := conn.ExecContext(t.Context(), text, args...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run("BEGIN")
+	run(s.dialect.turn, int64(school))
+	var runs atomic.Int64
+	var sales [2]chan soldAhead
+	for i := range sales {
+		sales[i] = make(chan soldAhead, 1)
+		go func() { sales[i] <- sellAhead(t, s, school, &runs) }()
+		eventually(t, "a sale waits: the first one for its turn, the second one for the first", func() bool {
+			s.queue.mu.Lock()
+			defer s.queue.mu.Unlock()
+			return s.queue.taken[school] != nil && len(s.queue.waiting[school]) == i
+		})
+	}
+	for range polls {
+		if run("SELECT 1"); s.queue.inHand() != 1 {
+			t.Fatal("a change followed one that waits for its turn")
+		}
+	}
+	run("COMMIT")
+	if first, second := <-sales[0], <-sales[1]; first != (soldAhead{last + 1, 100, nil}) || second != (soldAhead{last + 2, 100, nil}) {
+		t.Errorf("the sales are %v and %v, want %d and %d at 100", first, second, last+1, last+2)
+	}
+	if runs.Load() != 2 {
+		t.Errorf("they ran %d times, want 2", runs.Load())
+	}
+}
+
+// TestFollowers checks that a change that follows one whose commit was sent knows what that one
+// did, and takes the outcome of that one into account.
 func TestFollowers(t *testing.T) {
 	t.Parallel()
-	const waiters = " FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'advisory'"
 	for _, test := range []struct {
 		name    string
-		end     string // ends what the first one waits for: a statement with the school and the session of the first one
-		price   lyceum.Minor
-		refused bool // the first one
+		end     string       // runs before the first one can write: a statement with the school and the session of the first one
+		price   lyceum.Minor // of the second one
+		refused bool         // the first one
 		runs    int
 	}{
 		{"guessed right", "SELECT $1::int, $2::int", 100, false, 2},
@@ -184,37 +272,9 @@ func TestFollowers(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			s := openProcesses(t, false, func(string) {})[0]
-			s.queue.leastFollowing, s.hastyTurn = 1, s.dialect.hasty(s.dialect.turn, time.Minute, time.Minute)
-			school := schoolOfDeeds(t, s)
-			makePlans(t, s, school)
-			if err := addUser(s, school, 1); err != nil {
-				t.Fatal(err)
-			}
+			s, school, last := prepareFollowers(t)
 			var runs atomic.Int64
-			sell := func() (id lyceum.SaleID, price lyceum.Minor, err error) {
-				err = s.Write(t.Context(), lyceum.Stamp{School: school, At: storetest.Begin, Actor: "test"}, func(tx lyceum.Tx) error {
-					runs.Add(1)
-					offer, err := tx.FindOffer(1, 1)
-					if err != nil {
-						return err
-					}
-					price = offer.Plan.Value.Price
-					if id, err = tx.Sales.NextID(tx); err != nil {
-						return err
-					}
-					return tx.Sales.Insert(tx, lyceum.Sale{ID: id, CreatedAt: storetest.Begin, PurchasedAt: storetest.Begin, UpdatedAt: storetest.Begin})
-				})
-				return id, price, err
-			}
-			var last lyceum.SaleID
-			ahead := s.writes.ahead.Load
-			eventually(t, "all statements of a sale that goes ahead are prepared", func() bool {
-				last, _, _ = sell()
-				return ahead() == 4
-			})
-			prepareTwo(t, s)
-
+			before := s.writes.ahead.Load()
 			conn, err := s.reads.db.Conn(t.Context())
 			if err != nil {
 				t.Fatal(err)
@@ -227,30 +287,20 @@ func TestFollowers(t *testing.T) {
 				}
 			}
 			run("BEGIN")
-			run(s.dialect.turn, int64(school))
-			before := ahead()
-			runs.Store(0)
-			type sale struct {
-				id    lyceum.SaleID
-				price lyceum.Minor
-				err   error
-			}
-			var sales [2]chan sale
+			run("LOCK TABLE sales IN SHARE MODE")
+			var sales [2]chan soldAhead
 			var session int64
-			for i := range sales {
-				sales[i] = make(chan sale, 1)
-				go func() {
-					id, price, err := sell()
-					sales[i] <- sale{id, price, err}
-				}()
-				eventually(t, "a sale is all but committed and waits for its turn", func() bool {
-					waiting := 0
+			for i, wait := range []string{"relation", "advisory"} {
+				sales[i] = make(chan soldAhead, 1)
+				go func() { sales[i] <- sellAhead(t, s, school, &runs) }()
+				eventually(t, "a sale waits in the database: the first one to write, the second one for its turn", func() bool {
 					var waits int64
-					err := conn.QueryRowContext(t.Context(), "SELECT count(*), COALESCE(max(pid), 0)"+waiters).Scan(&waiting, &waits)
+					err := conn.QueryRowContext(t.Context(), `SELECT pid FROM pg_stat_activity
+						WHERE datname = current_database() AND wait_event = $1`, wait).Scan(&waits)
 					if i == 0 {
 						session = waits
 					}
-					return err == nil && waiting == i+1 && s.queue.inHand() == i+1 && ahead() == before+int64(i+1)
+					return err == nil && s.queue.inHand() == i+1 && s.writes.ahead.Load() == before+int64(i+1)
 				})
 			}
 			run(test.end, int64(school), session)
@@ -259,11 +309,11 @@ func TestFollowers(t *testing.T) {
 			if failed := first.err != nil; failed != test.refused || second.err != nil {
 				t.Fatalf("they end with %v and %v", first.err, second.err)
 			}
-			got, want := []sale{first, second}, []sale{{last + 1, test.price, nil}, {last + 2, test.price, nil}}
+			got, want := []soldAhead{first, second}, []soldAhead{{last + 1, 100, nil}, {last + 2, test.price, nil}}
 			if test.refused {
 				got, want = got[1:], want[:1]
 			}
-			slices.SortFunc(got, func(a, b sale) int { return cmp.Compare(a.id, b.id) }) // those that run again do so in any order
+			slices.SortFunc(got, func(a, b soldAhead) int { return cmp.Compare(a.id, b.id) }) // those that run again do so in any order
 			if !slices.Equal(got, want) {
 				t.Errorf("the sales are %v, want %v", got, want)
 			}

@@ -276,6 +276,9 @@ func (p *pipeline) commitOutstanding() error {
 	if err := o.sync(); err != nil { // COMMIT and sync are one write: if none of it was sent, nothing was committed
 		return &commitError{err}
 	}
+	if p.committing != nil {
+		p.committing()
+	}
 	for i := o.taken; i < len(o.sent); i++ {
 		tag, err := p.next()
 		if err := committed(i, len(o.sent), tag, err); err != nil {

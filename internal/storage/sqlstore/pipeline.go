@@ -26,6 +26,7 @@ type pipeline struct {
 	copying behind
 
 	outstanding *outstanding    // nil if all results were read
+	committing  func()          // called after the commit is sent, if outstanding results were as guessed
 	unprepared  map[string]bool // texts to be prepared, so that they can be outstanding
 
 	combined *sync.Map       // text -> combination, of the texts for which it is known

@@ -16,10 +16,11 @@ import (
 // A school that another transaction locks for long would delay all that share a group with it. It
 // is slow: it goes alone until its turn comes quickly again.
 //
-// A group of one school that has been sent except for its commit may be followed by another group
+// A group of one school that has been sent, including its commit, may be followed by another group
 // of the same school, which waits for the first one in the database: so the database has work to
-// do while the callers of the first group come back. The two count as one writer, so that other
-// schools wait for neither.
+// do while the callers of the first group come back. The first group has its turn by then, so the
+// second one cannot overtake it. The two count as one writer, so that other schools wait for
+// neither.
 //
 // Of the schools that another process changes, too, a group has only those of one lane. So groups
 // wait only for groups of the same lane, and those of different lanes run at the same time.
@@ -48,7 +49,7 @@ type hand struct {
 	changes       []*change
 	slow          bool  // all are of one school, which is slow
 	follows       bool  // all are of one school, which another hand had when they were taken
-	sent          bool  // all are of one school, and were sent except for their commit
+	sent          bool  // all are of one school, and were sent, including their commit
 	before, after *hand // hands with changes of the same school that are also in progress
 }
 

@@ -251,7 +251,7 @@ func (s *Store) try(ctx context.Context, l *queue, h *hand, as manner) (begun in
 		}
 		if sent = g.wentAhead() && begun == len(h.changes) && len(schoolsOf(members)) == 1; sent {
 			s.guesses.learn(g) // for the group that follows
-			l.sent(h)
+			q.link.(*pipeline).committing = func() { l.sent(h) }
 		}
 		return true, nil
 	})
