@@ -397,7 +397,9 @@ func start(ctx context.Context, d *dialect, of *files, reads, writes *sql.DB, o 
 		return nil, errors.Join(err, s.closePools())
 	}
 	if s.writes.ranks, err = s.reads.readRanks(ctx); err == nil && d.pipelined {
-		s.writes.types, err = s.reads.readTypes(ctx)
+		if s.writes.types, err = s.reads.readTypes(ctx); err == nil {
+			s.writes.records, err = s.reads.readRecords(ctx)
+		}
 		if err == nil {
 			s.aheadAfter = leastStreakAhead
 			s.distant, err = s.reads.distant(ctx)

@@ -31,12 +31,13 @@ type preparedStatements struct {
 	of      map[string]*pgconn.StatementDescription // by their text
 	encoder pgx.ExtendedQueryBuilder
 	binary  []byte // buffer for the arrays of the statement being sent
+	records []byte // buffer for its records
 }
 
 const (
 	// maxStatements is how many such statements a connection prepares at most.
 	maxStatements = 512
-	maxBinary     = 64 << 10 // bytes of the buffer for arrays that a connection keeps
+	maxBinary     = 64 << 10 // bytes of each of the two buffers that a connection keeps
 	preparedKey   = "lyceum.prepared"
 	commitText    = "COMMIT"
 	planChanged   = "0A000" // feature_not_supported: a prepared statement's result columns would have changed
@@ -169,11 +170,15 @@ func (o *outstanding) sync() error {
 	return o.pipeline.Sync()
 }
 
-// encodeArrays removes the arrays that have a binary form from the arguments of a statement, and
-// returns the binary form of each.
+// encodeArrays removes the arguments that have a binary form from those of a statement, and
+// returns the binary form of each: arrays, and what is encoded already.
 func (s *preparedStatements) encodeArrays(of *pgconn.StatementDescription, args []any) [][]byte {
 	binary, b := make([][]byte, len(args)), s.binary[:0]
 	for i := range args {
+		if done, is := args[i].(encoded); is {
+			binary[i], args[i] = done, nil
+			continue
+		}
 		a, is := args[i].(array)
 		if !is || i >= len(of.ParamOIDs) {
 			continue

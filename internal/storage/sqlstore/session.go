@@ -24,10 +24,13 @@ type pool struct {
 	ranks    ranks
 	combined sync.Map // text -> combination; for PostgreSQL
 	types    columnTypes
-	keys     foreignKeys  // for SQLite
-	noted    atomic.Int64 // number of groups that recorded which deliveries they changed
-	ahead    atomic.Int64 // number of groups that went ahead
-	trace    func(string)
+	records  recordTypes
+	// recordInsertions maps tables to their *recordInsertion.
+	recordInsertions sync.Map
+	keys             foreignKeys  // for SQLite
+	noted            atomic.Int64 // number of groups that recorded which deliveries they changed
+	ahead            atomic.Int64 // number of groups that went ahead
+	trace            func(string)
 }
 
 func newPool(db *sql.DB, d *dialect, trace func(string)) *pool {
