@@ -445,7 +445,10 @@ func (g *group) later(text string, args ...any) error {
 
 // close writes everything that waits.
 func (g *group) close() error {
-	err := g.flush(len(g.log))
+	err := g.sayReferred()
+	if err == nil {
+		err = g.flush(len(g.log))
+	}
 	if err == nil {
 		err = g.settle()
 	}

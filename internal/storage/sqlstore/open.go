@@ -401,6 +401,9 @@ func start(ctx context.Context, d *dialect, of *files, reads, writes *sql.DB, o 
 			s.writes.records, err = s.reads.readRecords(ctx)
 		}
 		if err == nil {
+			s.writes.keys, err = s.reads.readTriggerKeys(ctx)
+		}
+		if err == nil {
 			s.aheadAfter = leastStreakAhead
 			s.distant, err = s.reads.distant(ctx)
 		}

@@ -27,7 +27,7 @@ type pool struct {
 	records  recordTypes
 	// recordInsertions maps tables to their *recordInsertion.
 	recordInsertions sync.Map
-	keys             foreignKeys  // for SQLite
+	keys             foreignKeys  // on PostgreSQL, those that triggers check
 	noted            atomic.Int64 // number of groups that recorded which deliveries they changed
 	ahead            atomic.Int64 // number of groups that went ahead
 	trace            func(string)
