@@ -61,7 +61,8 @@ func (t *tx) countOpen(e *lyceum.Enrollment, by int64) {
 	t.count(openCounter(e.Course), by)
 }
 
-// MayBegin is a single query, because enrolling and every sale need it.
+// MayBegin is a single query, because enrolling and every sale need it. Of each kind there is at
+// most one row.
 func (t *tx) MayBegin(user lyceum.UserID, course lyceum.CourseID) (may, studied bool, err error) {
 	args := []any{int64(t.stamp.School), int64(course), int64(user)}
 	both := []equal{{"course_id", args[1:2]}, {"user_id", args[2:]}}
@@ -77,9 +78,10 @@ func (t *tx) MayBegin(user lyceum.UserID, course lyceum.CourseID) (may, studied 
 	}
 	var stays, records, coursesThere, usersThere int64
 	_, err = t.q.oneIn(in, `SELECT
-		(SELECT count(*) FROM enrollments e WHERE e.school_id = $1 AND e.course_id = $2 AND e.user_id = $3
-			AND e.ended_at IS NULL),
-		(SELECT count(*) FROM progress p WHERE p.school_id = $1 AND p.course_id = $2 AND p.user_id = $3),
+		CASE WHEN EXISTS (SELECT 1 FROM enrollments e WHERE e.school_id = $1 AND e.course_id = $2 AND e.user_id = $3
+			AND e.ended_at IS NULL) THEN 1 ELSE 0 END,
+		CASE WHEN EXISTS (SELECT 1 FROM progress p WHERE p.school_id = $1 AND p.course_id = $2 AND p.user_id = $3)
+			THEN 1 ELSE 0 END,
 		CASE WHEN EXISTS (SELECT 1 FROM courses WHERE school_id = $1 AND course_id = $2) THEN 1 ELSE 0 END,
 		CASE WHEN EXISTS (SELECT 1 FROM users`+byPrimaryKey+` WHERE school_id = $1 AND user_id = $3 AND `+notErased+`)
 			THEN 1 ELSE 0 END`,

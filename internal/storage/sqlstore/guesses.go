@@ -87,6 +87,17 @@ func (k *guesses) learn(g *group) {
 	}
 }
 
+// look keeps what queries found, if they can be guessed.
+func (k *guesses) look(found []*lookup) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, l := range found {
+		if l.known && !l.huge && len(l.rows) <= maxGuessed && bytesOf(l.rows) <= maxGuessedBytes {
+			k.keep(queryKeyOf(statementOf(l.text), l.in.likely.by), l.rows)
+		}
+	}
+}
+
 // forget forgets the counters of a school whose last group was not committed. Otherwise it
 // would look as if another process had changed them.
 func (k *guesses) forget(school lyceum.SchoolID) {

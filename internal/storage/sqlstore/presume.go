@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 )
 
 // If a group's queries are likely to be guessed right, this is presumed: the group's rows are
@@ -95,6 +97,39 @@ func (s *Store) presume(g *group, members []*change, r *rehearsal) (done, stale 
 		}
 	}
 	return true, false, s.laterCompared(g, members, r)
+}
+
+// maxLooks is how often a group looks for what it can only guess blindly. Changes that continue
+// from there may query more.
+const maxLooks = 2
+
+// look queries what the rehearsal of a group could only guess blindly, such as a plan that is sold
+// for the first time, so that the group can go ahead. This is before the group's transaction begins,
+// and others may still change it: it is only a guess. It reports whether the rehearsal should be
+// repeated with it.
+func (s *Store) look(g *group, members []*change, r *rehearsal) (bool, error) {
+	unlikely := func(c *change) bool { return !s.guesses.promises(c) }
+	if s.distant || !g.shared || r.ended || slices.ContainsFunc(members, unlikely) {
+		return false, nil
+	}
+	var blind []*lookup
+	for _, l := range r.missing {
+		if l.blind {
+			blind = append(blind, &lookup{text: l.text, args: l.args, in: l.in})
+		}
+	}
+	if blind == nil {
+		return false, nil
+	}
+	p := g.session.link.(*pipeline)
+	begin := p.queue
+	p.queue = &pgx.Batch{}
+	err := p.fetch(blind)
+	if p.queue = begin; err != nil {
+		return false, &lostError{err}
+	}
+	s.guesses.look(blind)
+	return true, nil
 }
 
 // goAhead sends the turns of a group and its queries, and leaves the results for later. It

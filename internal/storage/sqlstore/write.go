@@ -287,7 +287,7 @@ func (s *Store) members(g *group, members []*change, budget time.Duration) (begu
 // everything that it queries is known. done is true if it needed nothing else.
 func (s *Store) rehearse(g *group, members []*change, presuming bool) (begun int, done bool, err error) {
 	g.lookups = lookups{}
-	begun, budget, turns := len(members), groupBudget, true
+	begun, budget, turns, looks := len(members), groupBudget, true, 0
 	for range maxRehearsals {
 		r := &rehearsal{}
 		g.reset()
@@ -301,6 +301,17 @@ func (s *Store) rehearse(g *group, members []*change, presuming bool) (begun int
 			break
 		}
 		budget = math.MaxInt64
+		if turns && presuming && looks < maxLooks {
+			again, err := s.look(g, members[:begun], r)
+			if err != nil {
+				return begun, false, err
+			}
+			if again {
+				looks++
+				g.lookups = lookups{}
+				continue
+			}
+		}
 		stale := false
 		if turns && presuming {
 			if done, stale, err = s.presume(g, members[:begun], r); done || err != nil {
