@@ -413,10 +413,9 @@ func (g *group) insertSome(table, columns string, rows int, values []any, rest s
 	if p, ok := g.session.link.(*pipeline); ok && rows >= leastCopied && rest == "" && !g.alone && !g.presumed {
 		return g.lose(p.copyIn(table, columns, rows, values))
 	}
-	if g.wentAhead() && rows > 1 && rest == "" {
-		text, args, ok := g.session.link.(*pipeline).insertionOfRecords(g.session.pool, table, columns, rows, values)
-		if ok {
-			return g.later(text, args...)
+	if rows > 1 && rest == "" {
+		if done, err := g.insertRecords(table, columns, rows, values); done {
+			return err
 		}
 	}
 	insertion := g.session.pool.insertion

@@ -363,9 +363,19 @@ func (g *group) insertFollowing(table, columns string, rows []edit) error {
 			}
 		}
 	}
-	args := append(arraysOf(values, width), arraysOf(places, len(places)/len(rows))...)
+	follow := arraysOf(places, len(places)/len(rows))
+	if r := g.session.pool.recordInsertion(table, columns); r != nil {
+		text := r.textFollowing(following)
+		if args, ok := g.session.link.(*pipeline).insertionOfRecords(r, text, len(rows), values); ok {
+			return g.later(text, append(args, follow...)...)
+		}
+	}
+	args := append(arraysOf(values, width), follow...)
 	return g.later(g.session.pool.insertFollowingText(table, columns, following), args...)
 }
+
+// followed is what is added to a value that follows the counter at a place of the counters.
+func followed(place string) string { return " + COALESCE(" + countersRead + "[u." + place + "], 0)" }
 
 var followingTexts sync.Map // table and following columns -> text
 
@@ -386,7 +396,7 @@ func (p *pool) insertFollowingText(table, columns string, following []bool) stri
 		}
 		place := fmt.Sprintf("y%d", i+1)
 		places = append(places, place)
-		shown = append(shown, "u."+x+" + COALESCE("+countersRead+"[u."+place+"], 0)")
+		shown = append(shown, "u."+x+followed(place))
 	}
 	types = append(types, slices.Repeat([]string{"int4"}, len(places))...)
 	text := "INSERT INTO " + table + " (school_id, " + columns + ") SELECT " + strings.Join(shown, ", ") +

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/jackc/pgx/v5/pgtype"
 )
 
 // recordType is the type that PostgreSQL has for the rows of a table.
@@ -26,7 +28,8 @@ type recordTypes map[string]*recordType
 // dropped is no part of a record.
 func (p *pool) readRecords(ctx context.Context) (recordTypes, error) {
 	rows, err := p.db.QueryContext(ctx, `SELECT c.relname, CAST(t.oid AS BIGINT), CAST(t.typarray AS BIGINT), a.attname,
-		CAST(a.atttypid AS BIGINT) FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid JOIN pg_type t ON t.oid = c.reltype
+		CAST(a.atttypid AS BIGINT)
+		FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid JOIN pg_type t ON t.oid = c.reltype
 		WHERE a.attnum > 0 AND NOT a.attisdropped AND c.relkind = 'r' AND c.relnamespace = (SELECT relnamespace FROM pg_class
 			WHERE oid = 'schools'::regclass) ORDER BY c.relname, a.attnum`)
 	if err != nil {
@@ -49,15 +52,17 @@ func (p *pool) readRecords(ctx context.Context) (recordTypes, error) {
 	return types, rows.Err()
 }
 
-// recordInsertion is a statement that inserts rows that are given as one array of records.
+// recordInsertion is how rows are inserted that are given as one array of records.
 type recordInsertion struct {
 	of     *recordType
+	table  string
+	names  []string // of the inserted columns
 	text   string
 	places []int // for each column of the type, its place among the inserted values, or -1
 }
 
-// recordInsertion returns the statement that inserts rows with the given columns and the school,
-// or nil if the type of the rows is not known.
+// recordInsertion returns how to insert rows with the given columns and the school, or nil if the
+// type of the rows is not known.
 func (p *pool) recordInsertion(table, columns string) *recordInsertion {
 	if kept, ok := p.recordInsertions.Load(table); ok {
 		return kept.(*recordInsertion)
@@ -66,19 +71,45 @@ func (p *pool) recordInsertion(table, columns string) *recordInsertion {
 	if of == nil {
 		return nil
 	}
-	names := append([]string{"school_id"}, strings.Split(columns, ", ")...)
-	list := strings.Join(names, ", ")
-	r := &recordInsertion{
-		of: of, text: "INSERT INTO " + table + " (" + list + ") SELECT " + list + " FROM unnest($1::" + table + "[])",
-	}
+	r := &recordInsertion{of: of, table: table, names: append([]string{"school_id"}, strings.Split(columns, ", ")...)}
 	for _, c := range of.columns {
-		r.places = append(r.places, slices.Index(names, c.name))
+		r.places = append(r.places, slices.Index(r.names, c.name))
 	}
+	r.text = r.textFrom(r.names, "unnest($1::"+table+"[])")
 	p.recordInsertions.Store(table, r)
 	return r
 }
 
-// encoded is an argument in binary form. It is sent before its bytes are overwritten.
+func (r *recordInsertion) textFrom(shown []string, from string) string {
+	return "INSERT INTO " + r.table + " (" + strings.Join(r.names, ", ") + ") SELECT " + strings.Join(shown, ", ") +
+		" FROM " + from
+}
+
+// textFollowing is text for rows some of whose columns follow counters, as insertFollowingText is.
+func (r *recordInsertion) textFollowing(following []bool) string {
+	key := fmt.Sprint("records of ", r.table, following)
+	if kept, ok := followingTexts.Load(key); ok {
+		return kept.(string)
+	}
+	shown, from := make([]string, len(r.names)), "ROWS FROM (unnest($1::"+r.table+"[])"
+	var as, places []string
+	for _, c := range r.of.columns {
+		as = append(as, c.name)
+	}
+	for i, name := range r.names {
+		if shown[i] = "u." + name; following[i] {
+			places = append(places, fmt.Sprintf("y%d", i+1))
+			from += fmt.Sprintf(", unnest($%d::int4[])", 1+len(places))
+			shown[i] += followed(places[len(places)-1])
+		}
+	}
+	text := r.textFrom(shown, from+") u ("+strings.Join(append(as, places...), ", ")+") WHERE "+ifRight)
+	followingTexts.Store(key, text)
+	return text
+}
+
+// encoded is an argument in binary form. If the statement does not wait in the queue, it is sent
+// before its bytes are overwritten.
 type encoded []byte
 
 // binary appends the records in binary form: an array of one dimension, as for array.binary, whose
@@ -106,23 +137,45 @@ func (r *recordInsertion) binary(b []byte, rows int, values []any) (_ []byte, ok
 	return b, true
 }
 
-// insertionOfRecords is insertion for outstanding statements. To PostgreSQL, an array of records is
-// less work than an array for each column. ok is false if the statement is not prepared, is
+// insertionOfRecords is insertion with a text of recordInsertion. To PostgreSQL, an array of records
+// is less work than an array for each column. ok is false if the statement is not prepared, is
 // prepared for another type, or cannot have these values.
-func (p *pipeline) insertionOfRecords(of *pool, table, columns string, rows int, values []any) (
-	text string, args []any, ok bool,
-) {
-	r := of.recordInsertion(table, columns)
-	if p.outstanding == nil || r == nil || !p.mayBeOutstanding(r.text) {
-		return "", nil, false
+func (p *pipeline) insertionOfRecords(r *recordInsertion, text string, rows int, values []any) (args []any, ok bool) {
+	if !p.mayBeOutstanding(text) {
+		return nil, false
 	}
-	prepared := p.ofConnection()
-	if params := prepared.of[r.text].ParamOIDs; len(params) != 1 || params[0] != r.of.array {
-		return "", nil, false
+	prepared, types := p.ofConnection(), p.conn.TypeMap()
+	if params := prepared.of[text].ParamOIDs; len(params) == 0 || params[0] != r.of.array {
+		return nil, false
+	}
+	if _, known := types.TypeForOID(r.of.array); !known {
+		types.RegisterType(&pgtype.Type{Name: r.table + "[]", OID: r.of.array, Codec: pgtype.ByteaCodec{}})
+	}
+	if p.outstanding == nil { // it waits in the queue
+		b, ok := r.binary(nil, rows, values)
+		return []any{encoded(b)}, ok
 	}
 	b, ok := r.binary(prepared.records[:0], rows, values)
 	if cap(b) <= maxBinary {
 		prepared.records = b
 	}
-	return r.text, []any{encoded(b)}, ok
+	return []any{encoded(b)}, ok
+}
+
+// insertRecords inserts rows of a table as records, and reports whether it could.
+func (g *group) insertRecords(table, columns string, rows int, values []any) (bool, error) {
+	p, pipelined := g.session.link.(*pipeline)
+	r := g.session.pool.recordInsertion(table, columns)
+	if !pipelined || r == nil || g.alone {
+		return false, nil
+	}
+	text := r.text
+	if g.compared {
+		text += " WHERE " + ifRight
+	}
+	args, ok := p.insertionOfRecords(r, text, rows, values)
+	if !ok {
+		return false, nil
+	}
+	return true, g.later(text, args...)
 }

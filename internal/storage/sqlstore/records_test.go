@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -24,12 +25,12 @@ func recordsAhead(t *testing.T, s *Store, table, columns string, rows [][]any) (
 		if err := p.sendAhead(queries); err != nil {
 			return false, err
 		}
-		var text string
-		var args []any
-		if text, args, used = p.insertionOfRecords(s.writes, table, columns, len(rows), slices.Concat(rows...)); !used {
+		r := s.writes.recordInsertion(table, columns)
+		args, ok := p.insertionOfRecords(r, r.text, len(rows), slices.Concat(rows...))
+		if used = ok; !used {
 			return false, nil
 		}
-		return true, p.later(text, args)
+		return true, p.later(r.text, args)
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -47,7 +48,10 @@ func withRecords(t *testing.T) *Store {
 		word text, bytes bytea, other int DEFAULT 7)`)
 	runIn(t, s, "ALTER TABLE recorded DROP gone")
 	var err error
-	if s.writes.records, err = s.reads.readRecords(t.Context()); err != nil {
+	if s.writes.records, err = s.reads.readRecords(t.Context()); err == nil {
+		s.writes.types, err = s.reads.readTypes(t.Context())
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
 	return s
@@ -124,5 +128,71 @@ func TestRowsThatCannotBeRecords(t *testing.T) {
 	}
 	if s.writes.recordInsertion("none", "id") != nil {
 		t.Error("there are records of a table that does not exist")
+	}
+}
+
+// TestInsertionsAsRecords checks that groups insert records whether their guesses are compared by the
+// store or by the database, and with values that follow counters.
+func TestInsertionsAsRecords(t *testing.T) {
+	t.Parallel()
+	s := withRecords(t)
+	rows := [][]any{
+		{int64(1), "one", int64(10), int64(1), nil, nil, nil},
+		{int64(1), "two", int64(20), nil, nil, 2.5, nil},
+	}
+	columns, width := recordedColumns, len(rows[0])
+	insert := func(g *group) error {
+		if g.provisional == nil {
+			return g.insert("recorded", columns, rows, "")
+		}
+		var edits []edit
+		for _, row := range rows {
+			follows := make([]string, width-1)
+			follows[1] = "id"
+			edits = append(edits, edit{school: 1, values: row[1:], follows: follows})
+		}
+		edits[1].follows = nil
+		return g.insertFollowing("recorded", columns, edits)
+	}
+	for _, test := range []struct {
+		name  string
+		group group
+		want  []string
+	}{
+		{"query first", group{shared: true}, []string{"one 10", "two 20"}},
+		{"compared", group{shared: true, presumed: true, compared: true}, []string{"one 10", "two 20"}},
+		{"following", group{
+			shared: true, presumed: true, compared: true, provisional: &provisional{of: []counterOf{{school: 1, name: "id"}}},
+		}, []string{"one 1010", "two 20"}},
+	} {
+		var texts []string
+		s.writes.trace = func(text string) {
+			if strings.HasPrefix(text, "INSERT INTO recorded") {
+				texts = append(texts, text)
+			}
+		}
+		for range 2 { // prepares the statement
+			var got []string
+			err := s.writes.change(t.Context(), false, func(q *session) (bool, error) {
+				err := q.run("SELECT set_config('lyceum.guessed', 'right', true), set_config('lyceum.counters', '{1000}', true)", nil)
+				if err != nil {
+					return false, err
+				}
+				g := test.group
+				g.session, g.inserted = q, map[string]int{}
+				if err := insert(&g); err != nil {
+					return false, err
+				}
+				var row string
+				return false, q.rows("SELECT word || ' ' || id FROM recorded ORDER BY word", nil, []any{scanText(&row)},
+					func() error { got = append(got, row); return nil })
+			})
+			if err != nil || !slices.Equal(got, test.want) {
+				t.Errorf("%s: the rows are %q, %v; want %q", test.name, got, err, test.want)
+			}
+		}
+		if len(texts) != 2 || strings.Contains(texts[0], "recorded[]") || !strings.Contains(texts[1], "recorded[]") {
+			t.Errorf("%s: %q, want the second one to insert records", test.name, texts)
+		}
 	}
 }
