@@ -99,6 +99,9 @@ func TestRecordsArriveAsTheyAre(t *testing.T) {
 		}
 		got = append(got, fmt.Sprint(row...))
 	}
+	if err := found.Err(); err != nil {
+		t.Fatal(err)
+	}
 	slices.Sort(got)
 	slices.Sort(want)
 	if !slices.Equal(got, want) {
