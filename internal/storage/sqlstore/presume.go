@@ -126,7 +126,7 @@ func (s *Store) look(g *group, members []*change, r *rehearsal) (bool, error) {
 	p.queue = &pgx.Batch{}
 	err := p.fetch(blind)
 	if p.queue = begin; err != nil {
-		return false, &lostError{err}
+		return false, &lostError{errors.Join(errGuessed, err)}
 	}
 	s.guesses.look(blind)
 	return true, nil

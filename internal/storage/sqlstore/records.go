@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/jackc/pgx/v5/pgtype"
 )
@@ -57,14 +58,15 @@ type recordInsertion struct {
 	of     *recordType
 	table  string
 	names  []string // of the inserted columns
+	places []int    // for each column of the type, its place among the inserted values, or -1
 	text   string
-	places []int // for each column of the type, its place among the inserted values, or -1
+	others sync.Map // which columns follow counters -> text; see textFollowing
 }
 
 // recordInsertion returns how to insert rows with the given columns and the school, or nil if the
 // type of the rows is not known.
 func (p *pool) recordInsertion(table, columns string) *recordInsertion {
-	if kept, ok := p.recordInsertions.Load(table); ok {
+	if kept, ok := p.asRecords.Load(table); ok {
 		return kept.(*recordInsertion)
 	}
 	of := p.records[table]
@@ -76,7 +78,7 @@ func (p *pool) recordInsertion(table, columns string) *recordInsertion {
 		r.places = append(r.places, slices.Index(r.names, c.name))
 	}
 	r.text = r.textFrom(r.names, "unnest($1::"+table+"[])")
-	p.recordInsertions.Store(table, r)
+	p.asRecords.Store(table, r)
 	return r
 }
 
@@ -87,8 +89,8 @@ func (r *recordInsertion) textFrom(shown []string, from string) string {
 
 // textFollowing is text for rows some of whose columns follow counters, as insertFollowingText is.
 func (r *recordInsertion) textFollowing(following []bool) string {
-	key := fmt.Sprint("records of ", r.table, following)
-	if kept, ok := followingTexts.Load(key); ok {
+	key := fmt.Sprint(following)
+	if kept, ok := r.others.Load(key); ok {
 		return kept.(string)
 	}
 	shown, from := make([]string, len(r.names)), "ROWS FROM (unnest($1::"+r.table+"[])"
@@ -104,7 +106,7 @@ func (r *recordInsertion) textFollowing(following []bool) string {
 		}
 	}
 	text := r.textFrom(shown, from+") u ("+strings.Join(append(as, places...), ", ")+") WHERE "+ifRight)
-	followingTexts.Store(key, text)
+	r.others.Store(key, text)
 	return text
 }
 

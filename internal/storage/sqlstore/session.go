@@ -17,20 +17,19 @@ import (
 
 // pool is a set of connections.
 type pool struct {
-	db       *sql.DB
-	dialect  *dialect
-	direct   *readers // for SQLite
-	writer   *writer  // for SQLite
-	ranks    ranks
-	combined sync.Map // text -> combination; for PostgreSQL
-	types    columnTypes
-	records  recordTypes
-	// recordInsertions maps tables to their *recordInsertion.
-	recordInsertions sync.Map
-	keys             foreignKeys  // on PostgreSQL, those that triggers check
-	noted            atomic.Int64 // number of groups that recorded which deliveries they changed
-	ahead            atomic.Int64 // number of groups that went ahead
-	trace            func(string)
+	db        *sql.DB
+	dialect   *dialect
+	direct    *readers // for SQLite
+	writer    *writer  // for SQLite
+	ranks     ranks
+	combined  sync.Map // text -> combination; for PostgreSQL
+	types     columnTypes
+	records   recordTypes
+	asRecords sync.Map     // table -> *recordInsertion; for PostgreSQL
+	keys      foreignKeys  // on PostgreSQL, those that triggers check
+	noted     atomic.Int64 // number of groups that recorded which deliveries they changed
+	ahead     atomic.Int64 // number of groups that went ahead
+	trace     func(string)
 }
 
 func newPool(db *sql.DB, d *dialect, trace func(string)) *pool {
