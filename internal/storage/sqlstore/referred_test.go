@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/google/go-cmp/cmp"
@@ -132,13 +133,15 @@ func TestTriggersAreSpared(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
 	spared := 0
-	s, err := OpenPostgres(t.Context(), storetest.Postgres(t), Options{Trace: func(text string) {
+	trace := func(text string) {
 		mu.Lock()
 		defer mu.Unlock()
 		if strings.Contains(text, "lyceum.referred") {
 			spared++
 		}
-	}})
+	}
+	clock := func() time.Time { return storetest.Begin } // so that groups have time for all of their changes
+	s, err := OpenPostgres(t.Context(), storetest.Postgres(t), Options{Trace: trace, Clock: clock})
 	if err != nil {
 		t.Fatal(err)
 	}
