@@ -97,6 +97,45 @@ func TestAPaymentPlanEnds(t *testing.T) {
 	}
 }
 
+// TestTheLastPaymentDropsAChangeOfPlan checks that a buyer who has made all payments before a change
+// of plan keeps what they have paid for, and is not asked to pay for another plan.
+func TestTheLastPaymentDropsAChangeOfPlan(t *testing.T) {
+	const monthly lyceum.PricingPlanID = 42
+	for engine, store := range engines(t) {
+		b := openBooks(t, store)
+		sale := b.sellInParts(t)
+		storetest.Write(t, b.store, b.school, func(tx lyceum.Tx) error {
+			_, err := tx.PricingPlans.Save(tx, lyceum.PricingPlan{
+				ID: monthly, Name: "Monthly", CourseID: some(lyceum.CourseID(2)), Price: 500, Currency: "USD", Frequency: lyceum.Subscription,
+			})
+			return err
+		})
+		c := to(sale.ID, monthly, "")
+		c.AtPeriodEnd = true
+		b.change(t, c)
+		b.pass(3)
+		b.renew(t, sale.ID, "")
+		b.renew(t, sale.ID, "")
+		if _, err := b.service.Renew(t.Context(), b.by(), sales.Renewal{Sale: sale.ID}); code(err) != "paid_in_full" {
+			t.Errorf("%s: another payment: %v", engine, err)
+		}
+		b.endPeriods(t)
+		s := b.show(t, sale.ID)
+		if !s.PaidInFull || s.EndedAt.Present || s.NextPlan.Present || s.ReplacedBy.Present {
+			t.Errorf("%s: %+v", engine, s.Sale)
+		}
+		if diff := cmp.Diff([]string{"plan_not_changed"}, b.warnings(t, sale.ID)); diff != "" {
+			t.Errorf("%s: warnings (-want +got):\n%s", engine, diff)
+		}
+		b.pass(1000)
+		b.endPeriods(t)
+		if diff := cmp.Diff([]string{"course 2"}, b.open(t, 1)); diff != "" {
+			t.Errorf("%s: access (-want +got):\n%s", engine, diff)
+		}
+		b.healthy(t, b.store)
+	}
+}
+
 // TestAPaymentAfterTheEnd checks that such a payment is recorded if it has a reference, because
 // its money was already taken.
 func TestAPaymentAfterTheEnd(t *testing.T) {

@@ -82,7 +82,12 @@ func (m *union) turn(t *testing.T) {
 		if !d.stopsAt.IsZero() {
 			d.stop(d.stopsAt, m.b.now)
 		}
-		if d.next != 0 && !d.until.After(m.b.now) {
+		switch {
+		case d.next == 0 || d.until.After(m.b.now):
+		case d.full:
+			m.seen["changes of plan dropped by the last payment"]++
+			d.next = 0
+		default:
 			m.follow(t, d)
 		}
 	}

@@ -181,13 +181,13 @@ func (m *union) renew(t *testing.T) {
 	if rapid.Bool().Draw(m.r, "with a reference") {
 		r.Reference = m.reference()
 	}
-	if soon := m.b.now.Add(24 * time.Hour); d.next != 0 && !d.until.After(soon) { // it is for the sale that follows
+	follows := d.recurring() && d.next != 0 && !d.full && !d.until.After(m.b.now.Add(24*time.Hour))
+	if follows {
 		r.Charge = euros(d.next)
 	} else {
 		r.Charge = euros(d.plan)
 	}
 	x, err := m.b.service.Renew(t.Context(), m.b.by(), r)
-	follows := d.recurring() && d.next != 0 && !d.until.After(m.b.now.Add(24*time.Hour))
 	running := d.over == "" || d.over == lyceum.SaleLapsed
 	if allowed := d.recurring() && (r.Reference.Present || running && !d.full); (err == nil) != allowed {
 		m.r.Fatalf("renew %+v, reference %v: %v", d, r.Reference.Present, err)
@@ -195,8 +195,11 @@ func (m *union) renew(t *testing.T) {
 	if err != nil {
 		return
 	}
-	if follows {
+	switch {
+	case follows:
 		d = m.follow(t, d)
+	case d.full:
+		d.next = 0
 	}
 	if x.SaleID != d.id {
 		m.r.Fatalf("the payment of sale %d is of sale %d", d.id, x.SaleID)

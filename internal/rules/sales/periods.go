@@ -181,6 +181,9 @@ func (s *Service) endPeriod(tx lyceum.Tx, now time.Time, sale *lyceum.Sale) erro
 		}
 		return s.since(over, now).accessEnded(tx, now, sale)
 	}
+	if sale.PaidInFull { // the buyer keeps what they have paid for
+		return stay(tx, sale, now, paidInFull(sale).message)
+	}
 	id, begin := sale.NextPlan.Value, sale.PaidUntil.Else(lyceum.Second(now))
 	due := begin
 	if due.After(now) { // its next payment came a little early
