@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"cmp"
+	"database/sql"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -211,23 +212,30 @@ func prepareFollowers(t *testing.T) (s *Store, school lyceum.SchoolID, last lyce
 	return s, school, last
 }
 
+// another returns another connection to the database of a store, and a function that runs statements
+// on it.
+func another(t *testing.T, s *Store) (conn *sql.Conn, run func(text string, args ...any)) {
+	t.Helper()
+	conn, err := s.reads.db.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	return conn, func(text string, args ...any) {
+		t.Helper()
+		if _, err := conn.ExecContext(t.Context(), text, args...); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // TestNoGroupOvertakes checks that a change does not follow one that still waits for its turn: it
 // could take the turn first, and would find its guesses wrong.
 func TestNoGroupOvertakes(t *testing.T) {
 	t.Parallel()
 	const polls = 100
 	s, school, last := prepareFollowers(t)
-	conn, err := s.reads.db.Conn(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	run := func(text string, args ...any) {
-		t.Helper()
-		if _, err := conn.ExecContext(t.Context(), text, args...); err != nil {
-			t.Fatal(err)
-		}
-	}
+	_, run := another(t, s)
 	run("BEGIN")
 	run(s.dialect.turn, int64(school))
 	var runs atomic.Int64
@@ -275,17 +283,7 @@ func TestFollowers(t *testing.T) {
 			s, school, last := prepareFollowers(t)
 			var runs atomic.Int64
 			before := s.writes.ahead.Load()
-			conn, err := s.reads.db.Conn(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer conn.Close()
-			run := func(text string, args ...any) {
-				t.Helper()
-				if _, err := conn.ExecContext(t.Context(), text, args...); err != nil {
-					t.Fatal(err)
-				}
-			}
+			conn, run := another(t, s)
 			run("BEGIN")
 			run("LOCK TABLE sales IN SHARE MODE")
 			var sales [2]chan soldAhead
