@@ -39,26 +39,33 @@ func (p *pool) readRanks(ctx context.Context) (ranks, error) {
 // columnTypes maps tables and columns to the types of the columns.
 type columnTypes map[[2]string]string
 
-// readTypes reads the types of all columns from PostgreSQL.
-func (p *pool) readTypes(ctx context.Context) (columnTypes, error) {
-	rows, err := p.db.QueryContext(ctx, `SELECT c.relname, a.attname, format_type(a.atttypid, a.atttypmod)
-		FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
+// readTypes reads the types of all columns, and of the rows of all tables, from PostgreSQL. A column
+// that was dropped is no part of a row.
+func (p *pool) readTypes(ctx context.Context) (columnTypes, recordTypes, error) {
+	rows, err := p.db.QueryContext(ctx, `SELECT c.relname, CAST(t.oid AS BIGINT), CAST(t.typarray AS BIGINT), a.attname,
+		CAST(a.atttypid AS BIGINT), format_type(a.atttypid, a.atttypmod)
+		FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid JOIN pg_type t ON t.oid = c.reltype
 		WHERE a.attnum > 0 AND NOT a.attisdropped AND c.relkind = 'r' AND c.relnamespace = (SELECT relnamespace FROM pg_class
-			WHERE oid = 'schools'::regclass)`)
+			WHERE oid = 'schools'::regclass) ORDER BY c.relname, a.attnum`)
 	if err != nil {
-		return nil, fmt.Errorf("read columns: %w", err)
+		return nil, nil, fmt.Errorf("read columns: %w", err)
 	}
 	defer rows.Close()
-	types := columnTypes{}
+	types, records := columnTypes{}, recordTypes{}
 	for rows.Next() {
-		var key [2]string
-		var name string
-		if err := rows.Scan(&key[0], &key[1], &name); err != nil {
-			return nil, fmt.Errorf("read columns: %w", err)
+		var table, name string
+		var of recordType
+		var column recordColumn
+		if err := rows.Scan(&table, &of.oid, &of.array, &column.name, &column.oid, &name); err != nil {
+			return nil, nil, fmt.Errorf("read columns: %w", err)
 		}
-		types[key] = name
+		types[[2]string{table, column.name}] = name
+		if records[table] == nil {
+			records[table] = &of
+		}
+		records[table].columns = append(records[table].columns, column)
 	}
-	return types, rows.Err()
+	return types, records, rows.Err()
 }
 
 // insertsAtOnce returns how many of n rows the next statement inserts.

@@ -20,6 +20,9 @@ type guesses struct {
 // and maxGuessedBytes how many bytes.
 const maxGuesses, maxGuessed, maxGuessedBytes = 4096, 16, 4 << 10
 
+// guessable reports whether a result is small enough to be kept.
+func guessable(rows [][]any) bool { return len(rows) <= maxGuessed && bytesOf(rows) <= maxGuessedBytes }
+
 // find returns the rows that a query is guessed to find. The guess is blind if the query is
 // likely to find what it found before, but that is not known.
 func (k *guesses) find(of *statement, in likely) (rows [][]any, blindly bool) {
@@ -67,7 +70,7 @@ func (k *guesses) learn(g *group) {
 				rows, ok, _ = g.catchUp(key.of, l.in, l.args, rows, l.since)
 			}
 		}
-		if !ok || len(rows) > maxGuessed || bytesOf(rows) > maxGuessedBytes {
+		if !ok || !guessable(rows) {
 			delete(k.young, key)
 			delete(k.old, key)
 			continue
@@ -92,7 +95,7 @@ func (k *guesses) look(found []*lookup) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for _, l := range found {
-		if l.known && !l.huge && len(l.rows) <= maxGuessed && bytesOf(l.rows) <= maxGuessedBytes {
+		if l.known && !l.huge && guessable(l.rows) {
 			k.keep(queryKeyOf(statementOf(l.text), l.in.likely.by), l.rows)
 		}
 	}

@@ -66,13 +66,18 @@ func (p *pool) readKeys(ctx context.Context) (foreignKeys, error) {
 }
 
 // to reports whether other tables refer to a table.
-func (k foreignKeys) to(table string) bool {
+func (k foreignKeys) to(table string) bool { return k.keyOf(table) != "" }
+
+// keyOf returns the column by which others refer to a table, or nothing if none do.
+func (k foreignKeys) keyOf(table string) string {
 	for _, keys := range k {
-		if slices.ContainsFunc(keys, func(key foreignKey) bool { return key.table == table }) {
-			return true
+		for _, to := range keys {
+			if to.table == table {
+				return to.key
+			}
 		}
 	}
-	return false
+	return ""
 }
 
 // knowSchools reports whether the schools of the changes exist, to which every table refers.

@@ -397,10 +397,7 @@ func start(ctx context.Context, d *dialect, of *files, reads, writes *sql.DB, o 
 		return nil, errors.Join(err, s.closePools())
 	}
 	if s.writes.ranks, err = s.reads.readRanks(ctx); err == nil && d.pipelined {
-		if s.writes.types, err = s.reads.readTypes(ctx); err == nil {
-			s.writes.records, err = s.reads.readRecords(ctx)
-		}
-		if err == nil {
+		if s.writes.types, s.writes.records, err = s.reads.readTypes(ctx); err == nil {
 			s.writes.keys, err = s.reads.readTriggerKeys(ctx)
 		}
 		if err == nil {

@@ -1,7 +1,6 @@
 package sqlstore
 
 import (
-	"context"
 	"encoding/binary"
 	"fmt"
 	"slices"
@@ -24,34 +23,6 @@ type recordColumn struct {
 
 // recordTypes maps tables to the types of their rows.
 type recordTypes map[string]*recordType
-
-// readRecords reads the types of the rows of all tables from PostgreSQL. A column that was
-// dropped is no part of a record.
-func (p *pool) readRecords(ctx context.Context) (recordTypes, error) {
-	rows, err := p.db.QueryContext(ctx, `SELECT c.relname, CAST(t.oid AS BIGINT), CAST(t.typarray AS BIGINT), a.attname,
-		CAST(a.atttypid AS BIGINT)
-		FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid JOIN pg_type t ON t.oid = c.reltype
-		WHERE a.attnum > 0 AND NOT a.attisdropped AND c.relkind = 'r' AND c.relnamespace = (SELECT relnamespace FROM pg_class
-			WHERE oid = 'schools'::regclass) ORDER BY c.relname, a.attnum`)
-	if err != nil {
-		return nil, fmt.Errorf("read types of rows: %w", err)
-	}
-	defer rows.Close()
-	types := recordTypes{}
-	for rows.Next() {
-		var table string
-		var of recordType
-		var column recordColumn
-		if err := rows.Scan(&table, &of.oid, &of.array, &column.name, &column.oid); err != nil {
-			return nil, fmt.Errorf("read types of rows: %w", err)
-		}
-		if types[table] == nil {
-			types[table] = &of
-		}
-		types[table].columns = append(types[table].columns, column)
-	}
-	return types, rows.Err()
-}
 
 // recordInsertion is how rows are inserted that are given as one array of records.
 type recordInsertion struct {

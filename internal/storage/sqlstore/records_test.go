@@ -48,9 +48,7 @@ func withRecords(t *testing.T) *Store {
 		word text, bytes bytea, other int DEFAULT 7)`)
 	runIn(t, s, "ALTER TABLE recorded DROP gone")
 	var err error
-	if s.writes.records, err = s.reads.readRecords(t.Context()); err == nil {
-		s.writes.types, err = s.reads.readTypes(t.Context())
-	}
+	s.writes.types, s.writes.records, err = s.reads.readTypes(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -147,18 +147,6 @@ func (g *group) noteInserted() {
 	}
 }
 
-// keyOf returns the column by which others refer to a table, or nothing if none do.
-func (k foreignKeys) keyOf(table string) string {
-	for _, keys := range k {
-		for _, to := range keys {
-			if to.table == table {
-				return to.key
-			}
-		}
-	}
-	return ""
-}
-
 func (g *group) noteExists(of parents, id any) {
 	if n, is := id.(int64); is && n == int64(uint32(n)) {
 		g.known(of).Add(uint32(n))
