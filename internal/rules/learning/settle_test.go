@@ -206,6 +206,52 @@ func TestUnenrolledBeforeItIsSettled(t *testing.T) {
 	h.want(t, "unenrolled from the collection", many, many)
 }
 
+// TestUnenrolledFromWhatLeft checks that holders who are unenrolled from a product that left a
+// collection, before the removal is settled, are not blocked from it: they have it again once it
+// is back in the collection.
+func TestUnenrolledFromWhatLeft(t *testing.T) {
+	const many = 3
+	for _, tc := range []struct {
+		name string
+		end  func(*testing.T, *holders) error
+	}{
+		{"by hand", func(t *testing.T, h *holders) error {
+			return h.service.Unenroll(t.Context(), h.by(), learning.UserProduct{User: 1, Product: pottery.Product})
+		}},
+		{"by a file", func(t *testing.T, h *holders) error {
+			row := lyceum.Enrollment{User: 1, Course: 1, EnrolledAt: storetest.Begin, EndedAt: lyceum.Some(h.clock.Now())}
+			_, problems, err := h.service.ImportEnrollments(h.by()).Save(t.Context(), []lyceum.Enrollment{row})
+			if len(problems) > 0 {
+				t.Error(problems)
+			}
+			return err
+		}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			h := newHolders(t, many)
+			collection := h.service.CollectionProducts()
+			if _, err := collection.Add(t.Context(), h.by(), pottery); err != nil {
+				t.Fatal(err)
+			}
+			h.settle(t)
+			h.clock.Pass(time.Hour)
+			if err := collection.Remove(t.Context(), h.by(), learning.Removal[lyceum.ProductCollectionID]{ProductIn: pottery}); err != nil {
+				t.Fatal(err)
+			}
+			h.clock.Pass(time.Hour)
+			if err := tc.end(t, h); err != nil {
+				t.Fatal(err)
+			}
+			h.want(t, "unenrolled", many-1, many-1)
+			if _, err := collection.Add(t.Context(), h.by(), pottery); err != nil {
+				t.Fatal(err)
+			}
+			h.settle(t)
+			h.want(t, "back in the collection", many, many)
+		})
+	}
+}
+
 // TestHoldersLose checks that access that ends with the removal ends immediately, and that this
 // is announced once for each holder.
 func TestHoldersLose(t *testing.T) {

@@ -49,7 +49,7 @@ func (g *group) catchUp(
 // match rows beyond those.
 func (in *scope) take(rows [][]any, w *edit, more bool) (now [][]any, ok bool, err error) {
 	passes, ok := in.passes(w, false)
-	if !ok || w.gone && in.through != nil { // it may have hidden other rows
+	if !ok || in.through != nil && in.through.hides(w) {
 		return nil, false, nil
 	}
 	passes = passes && !w.gone

@@ -87,9 +87,9 @@ func entitlementNoun(
 	}
 }
 
-// reachingThrough describes how an entitlement reaches its product and what comes with it.
-// ok is false for a new entitlement that was kept from another one, which it replaces, and
-// for a product that holds others if the user has a block.
+// reachingThrough describes how an entitlement reaches its product and what comes with it. An
+// entitlement that was kept from another one replaces it, even if it has ended. ok is false for
+// a product that holds others if the user has a block.
 func reachingThrough(v *view, f lyceum.EntitlementFilter) *through {
 	product := func(w *edit) lyceum.Product {
 		kind, id := w.value("product_type").(string), w.value("product_id").(int64)
@@ -97,12 +97,10 @@ func reachingThrough(v *view, f lyceum.EntitlementFilter) *through {
 	}
 	return &through{
 		fills: []string{"product_type", "product_id"},
+		hides: func(w *edit) bool { return w.gone || w.update == "" && w.value("kept_from") != nil },
 		shown: func(w *edit) (rows [][]any, ok bool, err error) {
 			p := product(w)
-			switch {
-			case w.update == "" && w.value("kept_from") != nil:
-				return nil, false, nil
-			case !p.Holds():
+			if !p.Holds() {
 				return [][]any{w.values}, true, nil
 			}
 			all, ok, err := comingWith(v, p, w.values[0].(int64))

@@ -28,7 +28,7 @@ type deed struct {
 	unknown bool   // it is unknown whether it was kept
 	last    int64  // the number of its last entry, as reported to its caller
 	email   string // of the user that it creates
-	plain   bool   // it runs no queries ahead
+	plain   bool   // it runs no queries ahead, and derives no results from earlier ones
 	many    bool   // see change
 	place   int64  // the last entry before it
 }
@@ -178,8 +178,8 @@ func makeAccess(r *rand.Rand) *deed {
 			entitle(r, user), amend(r, user), include(r), unblock(user), block(user, lyceum.CourseID(1+r.IntN(3))), pay(r, user),
 			rename(r, user), func(lyceum.Tx, func(string, ...any)) error { return errRefused },
 			payments(r), payments(r), look, look, look, look, lift(user), stay(r, user), leave(r, user), retag(r, user),
-			drop(r, user),
-		}[r.IntN(19)])
+			drop(r, user), keep(r, user), keep(r, user),
+		}[r.IntN(21)])
 	}
 	f, d := reached(r, lyceum.UserID(1+r.IntN(3))), &deed{at: r.IntN(2)}
 	ahead := func(tx lyceum.Tx, _ func(string, ...any)) error {
@@ -188,9 +188,13 @@ func makeAccess(r *rand.Rand) *deed {
 		}
 		return tx.Ahead(lyceum.AllOf(tx.Access, f), lyceum.NextOf(lyceum.EntitlementSequence), lyceum.FirstOf(tx.Access, f))
 	}
-	steps = slices.Insert(steps, r.IntN(len(steps)+1), ahead, reach(f, r.IntN(2) == 0))
+	first := r.IntN(2) == 0
+	steps = append(slices.Insert(steps, r.IntN(len(steps)+1), ahead, reach(f, first)), reach(f, first))
 	d.do = func(tx lyceum.Tx, found func(string, ...any)) error {
 		for _, step := range steps {
+			if d.plain {
+				clear(txOf(tx).q.group.lookups)
+			}
 			if err := step(tx, found); err != nil {
 				return err
 			}
@@ -327,7 +331,6 @@ func hours(r *rand.Rand) lyceum.Opt[time.Time] {
 // entitle gives a user a product.
 func entitle(r *rand.Rand, user lyceum.UserID) step {
 	e := lyceum.Entitlement{User: user, Product: someProduct(r), StartsAt: storetest.Begin, EndsAt: hours(r)}
-	kept := lyceum.EntitlementID(r.IntN(24))
 	return func(tx lyceum.Tx, _ func(string, ...any)) error {
 		e := e // a change may run several times
 		if _, err := tx.Users.Get(tx, user); err != nil {
@@ -337,10 +340,45 @@ func entitle(r *rand.Rand, user lyceum.UserID) step {
 		if e.ID = id; err != nil {
 			return err
 		}
-		if kept > 0 && kept < id {
-			e.KeptFrom = lyceum.Some(kept)
-		}
 		return tx.Entitlements.Insert(tx, e)
+	}
+}
+
+// keep gives a user separately what is leaving the collection that they have. That may have ended.
+func keep(r *rand.Rand, user lyceum.UserID) step {
+	held := lyceum.EntitlementFilter{
+		User: lyceum.Some(user), Products: []lyceum.Product{{Kind: lyceum.CollectionKind, ID: 1}}, Open: true,
+	}
+	leaving := lyceum.InclusionFilter[lyceum.ProductCollectionID]{
+		In: lyceum.Some(lyceum.ProductCollectionID(1)), Leaving: true,
+	}
+	ended := r.IntN(2) == 0
+	return func(tx lyceum.Tx, _ func(string, ...any)) error {
+		e, there, err := tx.Entitlements.First(tx, held)
+		if err != nil || !there {
+			return err
+		}
+		all, err := lyceum.All(tx.CollectionProducts, tx, leaving)
+		if err != nil {
+			return err
+		}
+		e.KeptFrom = lyceum.Some(e.ID)
+		if ended {
+			e.EndedAt, e.EndReason = lyceum.Some(storetest.Begin), lyceum.Some(lyceum.EndedByUnenrollment)
+		}
+		for _, in := range all {
+			if e.KeptFrom.Value > in.Leaving.Value {
+				continue
+			}
+			if e.ID, err = tx.Entitlements.NextID(tx); err != nil {
+				return err
+			}
+			e.Product = in.Product
+			if err := tx.Entitlements.Insert(tx, e); err != nil {
+				return err
+			}
+		}
+		return nil
 	}
 }
 
@@ -421,20 +459,31 @@ func reach(f lyceum.EntitlementFilter, first bool) step {
 	}
 }
 
-// include adds a course to the collection, which it may be leaving.
+// include adds a course to the collection, or makes it leave.
 func include(r *rand.Rand) step {
-	leaving := lyceum.EntitlementID(r.IntN(20))
-	course := lyceum.Product{Kind: lyceum.CourseKind, ID: int32(1 + r.IntN(3))}
+	course, leaves := lyceum.Product{Kind: lyceum.CourseKind, ID: int32(1 + r.IntN(3))}, r.IntN(2) == 0
+	of := lyceum.InclusionFilter[lyceum.ProductCollectionID]{
+		In: lyceum.Some(lyceum.ProductCollectionID(1)), Product: lyceum.Some(course), Leaving: true,
+	}
 	return func(tx lyceum.Tx, _ func(string, ...any)) error {
-		id, err := tx.CollectionProducts.NextID(tx)
+		in, there, err := tx.CollectionProducts.First(tx, of)
+		if err == nil && !there {
+			in = lyceum.CollectionProduct{In: 1, Product: course, CreatedAt: storetest.Begin}
+			in.ID, err = tx.CollectionProducts.NextID(tx)
+		}
 		if err != nil {
 			return err
 		}
-		in := lyceum.CollectionProduct{ID: id, In: 1, Product: course, CreatedAt: storetest.Begin}
-		if leaving > 9 {
-			in.Leaving, in.LeftAt = lyceum.Some(leaving-8), lyceum.Some(storetest.Begin)
+		in.Leaving, in.LeftAt = lyceum.None[lyceum.EntitlementID](), lyceum.None[time.Time]()
+		if leaves {
+			last, err := tx.Entitlements.NextID(tx)
+			if err != nil {
+				return err
+			}
+			in.Leaving, in.LeftAt = lyceum.Some(last), lyceum.Some(storetest.Begin)
 		}
-		return tx.CollectionProducts.Insert(tx, in)
+		_, err = tx.CollectionProducts.Save(tx, in)
+		return err
 	}
 }
 
@@ -770,9 +819,9 @@ func TestRowsThatUpdatesLeave(t *testing.T) {
 	})
 }
 
-// TestRowsThatADeletionShows checks that an entitlement that was kept from another one hides
-// that one, and that a query finds the other one again after the deletion.
-func TestRowsThatADeletionShows(t *testing.T) {
+// TestEntitlementsKeptFromOthers checks that an entitlement that was kept from another one hides
+// that one, even if it has ended, and that a query finds the other one again after the deletion.
+func TestEntitlementsKeptFromOthers(t *testing.T) {
 	t.Parallel()
 	bothEngines(t, Options{}, func(t *testing.T, s *Store) {
 		school := schoolOfDeeds(t, s)
@@ -784,19 +833,38 @@ func TestRowsThatADeletionShows(t *testing.T) {
 			all := lyceum.Entitlement{
 				ID: 1, User: 1, Product: lyceum.Product{Kind: lyceum.CollectionKind, ID: 1}, StartsAt: storetest.Begin,
 			}
-			kept := all
-			kept.ID, kept.Product, kept.KeptFrom = 2, course, lyceum.Some(all.ID)
-			return errors.Join(e1, e2, tx.Entitlements.Insert(tx, all, kept))
+			return errors.Join(e1, e2, tx.Entitlements.Insert(tx, all))
 		})
 		look := func(tx lyceum.Tx, found func(string, ...any)) error {
-			f := lyceum.EntitlementFilter{User: lyceum.Some(lyceum.UserID(1)), Products: []lyceum.Product{course}}
-			return tx.Access.Each(tx, f, func(e *lyceum.Entitlement) error { found("by %d", e.ID); return nil })
+			f := lyceum.EntitlementFilter{User: lyceum.Some(lyceum.UserID(1)), Products: []lyceum.Product{course}, Open: true}
+			e, there, err := tx.Access.First(tx, f)
+			found("%t by %d", there, e.ID)
+			return err
 		}
-		deeds := []*deed{{do: look}, {do: func(tx lyceum.Tx, found func(string, ...any)) error {
+		keep := func(ended lyceum.Opt[time.Time]) func(lyceum.Tx, func(string, ...any)) error {
+			return func(tx lyceum.Tx, found func(string, ...any)) error {
+				kept := lyceum.Entitlement{
+					ID: 2, User: 1, Product: course, KeptFrom: lyceum.Some(lyceum.EntitlementID(1)), StartsAt: storetest.Begin, EndedAt: ended,
+				}
+				return errors.Join(look(tx, found), tx.Entitlements.Insert(tx, kept), look(tx, found))
+			}
+		}
+		drop := func(tx lyceum.Tx, found func(string, ...any)) error {
 			return errors.Join(look(tx, found), tx.Entitlements.Delete(tx, 2), look(tx, found))
-		}}, {do: look}}
+		}
+		deeds := []*deed{
+			{do: look},
+			{do: keep(lyceum.None[time.Time]())},
+			{do: drop},
+			{do: keep(lyceum.Some(storetest.Begin))},
+			{do: look},
+			{do: drop},
+		}
 		together(s, deeds, school)
-		for i, want := range [][]string{{"by 2"}, {"by 2", "by 1"}, {"by 1"}} {
+		for i, want := range [][]string{
+			{"true by 1"}, {"true by 1", "true by 2"}, {"true by 2", "true by 1"}, // kept, and deleted
+			{"true by 1", "false by 0"}, {"false by 0"}, {"false by 0", "true by 1"}, // kept and ended, and deleted
+		} {
 			if got := deeds[i]; got.failed || !slices.Equal(got.found, want) {
 				t.Errorf("change %d found %q, want %q, %v", i, got.found, want, got.reason)
 			}

@@ -105,8 +105,10 @@ type test struct {
 // through says how the rows of a view are derived from those of its first table.
 type through struct {
 	fills []string // the columns whose values can differ from those of the row
+	// hides reports whether a written row may hide other rows of the view, or no longer hide them.
+	hides func(*edit) bool
 	// shown returns the rows of the view that result from a new row, if nothing hides them; ok
-	// is false if the row affects other rows of the view, too, or if this is not known.
+	// is false if they are not known.
 	shown func(*edit) (rows [][]any, ok bool, err error)
 	// hidden reports whether rows of another table hide them.
 	hidden func(*edit) (hidden, ok bool, err error)
