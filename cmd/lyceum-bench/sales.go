@@ -52,7 +52,12 @@ func measureSelling(ctx context.Context, s settings) error {
 	if store, err = sqlstore.OpenPostgres(ctx, address, sqlstore.Options{}); err != nil {
 		return err
 	}
-	err = measureSellers(ctx, s, store, func(n int) (float64, error) { return barePostgres(ctx, address, n, s.duration) })
+	bare, err := openBare(ctx, address)
+	if err != nil {
+		return err
+	}
+	err = measureSellers(ctx, s, store, func(n int) (float64, error) { return bare.rate(ctx, n, s.duration) })
+	bare.close()
 	if err = errors.Join(err, store.Close()); err != nil {
 		return err
 	}
