@@ -16,11 +16,12 @@ race = -race $(foreach package,$(computing),'-gcflags=$(package)=-race=false -d=
 # Installs what is missing where it can; CI=true fails instead of skipping.
 # Tests that run beside each other mostly wait, for programs, disks and
 # receivers: hence more packages and tests at a time than processors. Those that take
-# longest start first, so that none of them is left alone at the end. `make check` vets.
+# longest start first, so that none of them is left alone at the end. A package that takes 7
+# minutes on one machine took 24 on another. `make check` vets.
 longest = ./internal/inbound/console ./cmd/lyceum ./internal/storage/... ./internal/inbound/server
 test:
 	@scripts/prepare
-	@scripts/in-memory scripts/with-postgres go test $(race) -vet=off -timeout 25m -p 3 -parallel 6 $(longest) ./...
+	@scripts/in-memory scripts/with-postgres go test $(race) -vet=off -timeout 40m -p 3 -parallel 6 $(longest) ./...
 
 # What a machine can see in the source. The linters read packages as the tests compile
 # them, so that each is compiled once.
