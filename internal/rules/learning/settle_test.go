@@ -70,6 +70,22 @@ func (h *holders) want(t *testing.T, step string, access, enrolled int) {
 	}
 }
 
+// leave adds course 1 to the collection, and removes it an hour later. Its holders keep it, which
+// is not settled an hour after that.
+func (h *holders) leave(t *testing.T) {
+	t.Helper()
+	collection := h.service.CollectionProducts()
+	if _, err := collection.Add(t.Context(), h.by(), pottery); err != nil {
+		t.Fatal(err)
+	}
+	h.settle(t)
+	h.clock.Pass(time.Hour)
+	if err := collection.Remove(t.Context(), h.by(), learning.Removal[lyceum.ProductCollectionID]{ProductIn: pottery}); err != nil {
+		t.Fatal(err)
+	}
+	h.clock.Pass(time.Hour)
+}
+
 // settle runs Settle, interrupting it after each write, until it is done.
 func (h *holders) settle(t *testing.T) (interrupted int) {
 	t.Helper()
@@ -188,16 +204,7 @@ func TestProductComesBackByAFile(t *testing.T) {
 func TestUnenrolledBeforeItIsSettled(t *testing.T) {
 	const many = 3
 	h := newHolders(t, many)
-	collection := h.service.CollectionProducts()
-	if _, err := collection.Add(t.Context(), h.by(), pottery); err != nil {
-		t.Fatal(err)
-	}
-	h.settle(t)
-	h.clock.Pass(time.Hour)
-	if err := collection.Remove(t.Context(), h.by(), learning.Removal[lyceum.ProductCollectionID]{ProductIn: pottery}); err != nil {
-		t.Fatal(err)
-	}
-	h.clock.Pass(time.Hour)
+	h.leave(t)
 	from := learning.UserProduct{User: 1, Product: lyceum.Product{Kind: lyceum.CollectionKind, ID: 1}}
 	if err := h.service.Unenroll(t.Context(), h.by(), from); err != nil {
 		t.Fatal(err)
@@ -229,21 +236,12 @@ func TestUnenrolledFromWhatLeft(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			h := newHolders(t, many)
-			collection := h.service.CollectionProducts()
-			if _, err := collection.Add(t.Context(), h.by(), pottery); err != nil {
-				t.Fatal(err)
-			}
-			h.settle(t)
-			h.clock.Pass(time.Hour)
-			if err := collection.Remove(t.Context(), h.by(), learning.Removal[lyceum.ProductCollectionID]{ProductIn: pottery}); err != nil {
-				t.Fatal(err)
-			}
-			h.clock.Pass(time.Hour)
+			h.leave(t)
 			if err := tc.end(t, h); err != nil {
 				t.Fatal(err)
 			}
 			h.want(t, "unenrolled", many-1, many-1)
-			if _, err := collection.Add(t.Context(), h.by(), pottery); err != nil {
+			if _, err := h.service.CollectionProducts().Add(t.Context(), h.by(), pottery); err != nil {
 				t.Fatal(err)
 			}
 			h.settle(t)
