@@ -143,28 +143,39 @@ func makeDeed(r *rand.Rand) *deed {
 			func(lyceum.Tx, func(string, ...any)) error { return errRefused },
 		}[r.IntN(17)])
 	}
+	steps = slices.Insert(steps, 0, func(lyceum.Tx, func(string, ...any)) error { clear(saved); return nil })
 	d := &deed{at: r.IntN(2)}
-	ahead, id, course := r.IntN(8), lyceum.UserID(1+r.IntN(30)), lyceum.CourseID(1+r.IntN(4))
+	ahead, id, course := 1+r.IntN(8), lyceum.UserID(1+r.IntN(30)), lyceum.CourseID(1+r.IntN(4))
+	d.takes(steps, ahead, func(tx lyceum.Tx) []lyceum.Wanted {
+		return []lyceum.Wanted{
+			lyceum.ByID(tx.Users, id), lyceum.ByID(tx.Courses, course), lyceum.NextOf(lyceum.UserSequence),
+			lyceum.FirstOf(tx.Enrollments, lyceum.EnrollmentFilter{User: lyceum.Some(id), Open: true}),
+			lyceum.AllOf(tx.Blocks, lyceum.BlockFilter{User: lyceum.Some(id)}),
+		}
+	})
+	return d
+}
+
+// takes makes a deed of steps. It runs some queries ahead of one of them.
+func (d *deed) takes(steps []step, ahead int, wanted func(lyceum.Tx) []lyceum.Wanted) {
 	d.do = func(tx lyceum.Tx, found func(string, ...any)) error {
-		clear(saved)
 		for i, step := range steps {
-			if i == ahead && !d.plain {
-				err := tx.Ahead(
-					lyceum.ByID(tx.Users, id), lyceum.ByID(tx.Courses, course), lyceum.NextOf(lyceum.UserSequence),
-					lyceum.FirstOf(tx.Enrollments, lyceum.EnrollmentFilter{User: lyceum.Some(id), Open: true}),
-					lyceum.AllOf(tx.Blocks, lyceum.BlockFilter{User: lyceum.Some(id)}),
-				)
-				if err != nil {
-					return err
-				}
+			var err error
+			switch {
+			case d.plain:
+				clear(txOf(tx).q.group.lookups)
+			case i == ahead:
+				err = tx.Ahead(wanted(tx)...)
 			}
-			if err := step(tx, found); err != nil {
+			if err == nil {
+				err = step(tx, found)
+			}
+			if err != nil {
 				return err
 			}
 		}
 		return nil
 	}
-	return d
 }
 
 // makeAccess makes up a change to the access of three users and to payments, which also
@@ -182,25 +193,13 @@ func makeAccess(r *rand.Rand) *deed {
 		}[r.IntN(21)])
 	}
 	f, d := reached(r, lyceum.UserID(1+r.IntN(3))), &deed{at: r.IntN(2)}
-	ahead := func(tx lyceum.Tx, _ func(string, ...any)) error {
-		if d.plain {
-			return nil
+	ahead, first := r.IntN(len(steps)+1), r.IntN(2) == 0
+	steps = append(slices.Insert(steps, ahead, reach(f, first)), reach(f, first))
+	d.takes(steps, ahead, func(tx lyceum.Tx) []lyceum.Wanted {
+		return []lyceum.Wanted{
+			lyceum.AllOf(tx.Access, f), lyceum.NextOf(lyceum.EntitlementSequence), lyceum.FirstOf(tx.Access, f),
 		}
-		return tx.Ahead(lyceum.AllOf(tx.Access, f), lyceum.NextOf(lyceum.EntitlementSequence), lyceum.FirstOf(tx.Access, f))
-	}
-	first := r.IntN(2) == 0
-	steps = append(slices.Insert(steps, r.IntN(len(steps)+1), ahead, reach(f, first)), reach(f, first))
-	d.do = func(tx lyceum.Tx, found func(string, ...any)) error {
-		for _, step := range steps {
-			if d.plain {
-				clear(txOf(tx).q.group.lookups)
-			}
-			if err := step(tx, found); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
+	})
 	return d
 }
 
