@@ -117,6 +117,12 @@ func (g *group) query(of *statement, in scope, text string, args, dest []any, vi
 	if g.rehearsal != nil {
 		return g.rehearsal.each(g, of, in, text, args, dest, visit)
 	}
+	if of.pages { // all rows first: otherwise a change that writes a page back would undo them
+		if err := g.write(); err != nil {
+			return err
+		}
+		return g.runNow(text, args, dest, visit)
+	}
 	rows, known, err := g.fresh(of, in, args)
 	met := !known && g.met(of, in, args, g.flushed)
 	if err == nil && met && in.derivable() && !g.lookups.since(of, args, g.flushed) {

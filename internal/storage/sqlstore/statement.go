@@ -11,6 +11,7 @@ import (
 type statement struct {
 	words  map[string]bool // all words of the text, including its tables and those that its views read
 	writes []string        // the tables that it changes; nil for a query
+	pages  bool            // it reads pages of the SQLite file, which everything written may change
 }
 
 // viewTables are the tables that the views read.
@@ -54,6 +55,7 @@ func newStatement(text string) *statement {
 			s.writes = append(s.writes, words[min(i+1, len(words)-1)])
 		}
 	}
+	s.pages = s.words["sqlite_dbpage"] || s.words["pragma_freelist_count"]
 	return s
 }
 
