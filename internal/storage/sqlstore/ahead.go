@@ -34,10 +34,7 @@ func (t *tx) Ahead(wanted ...lyceum.Wanted) error {
 		}
 		return g.know(of, ids...)
 	}
-	r := &rehearsal{ahead: true}
-	g.rehearsal = r
-	queries := t.passAhead(wanted)
-	g.rehearsal = nil
+	queries, waits := t.collectAhead(wanted)
 	if len(ids) > 0 {
 		ids = g.unknown(of, append(ids, journalCounter))
 	}
@@ -47,7 +44,7 @@ func (t *tx) Ahead(wanted ...lyceum.Wanted) error {
 	if len(queries) < 2 {
 		return nil // a single query can run when it is needed
 	}
-	if r.waits {
+	if waits {
 		if err := g.write(); err != nil {
 			return err
 		}
@@ -62,6 +59,16 @@ func (t *tx) Ahead(wanted ...lyceum.Wanted) error {
 		g.booksOf(of).kept[name] = value
 	}
 	return nil
+}
+
+// collectAhead is passAhead outside a rehearsal. It also reports whether rows must be written before
+// the queries run.
+func (t *tx) collectAhead(wanted []lyceum.Wanted) (queries []*lookup, waits bool) {
+	g, r := t.q.group, &rehearsal{ahead: true}
+	g.rehearsal = r
+	defer func() { g.rehearsal = nil }() // also if a query panics
+	queries = t.passAhead(wanted)
+	return queries, r.waits
 }
 
 // passAhead collects the queries without running them, and returns those that can share a
