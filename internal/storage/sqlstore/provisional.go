@@ -241,6 +241,9 @@ func (s *Store) runProvisionally(g *group, members []*change, missing []*lookup)
 	if alike {
 		g.provisional = p
 	}
+	for _, l := range r.missing {
+		l.wanted = false // its result is not queried unless a later run wants it
+	}
 	return alike, err
 }
 
