@@ -1,10 +1,12 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/url"
 	"os"
@@ -280,15 +282,22 @@ func distantPostgres(address string, added time.Duration) (distant string, stop 
 				client.Close()
 				continue
 			}
-			go relay(server, client, 0)
-			go relay(client, server, added)
+			go forward(server, client)
+			go delay(client, server, added)
 		}
 	}()
 	return at.String(), func() { listener.Close() }, nil
 }
 
-// relay forwards what it reads, each part after a delay.
-func relay(to, from net.Conn, later time.Duration) {
+// forward forwards what it reads at once.
+func forward(to, from net.Conn) {
+	_, _ = io.Copy(to, from) // an error ends both connections
+	to.Close()
+	from.Close()
+}
+
+// delay forwards what it reads, each part after a delay.
+func delay(to, from net.Conn, added time.Duration) {
 	type part struct {
 		at   time.Time
 		text []byte
@@ -296,13 +305,13 @@ func relay(to, from net.Conn, later time.Duration) {
 	parts := make(chan part, 1024)
 	go func() {
 		defer close(parts)
+		text := make([]byte, 64<<10)
 		for {
-			text := make([]byte, 64<<10)
 			n, err := from.Read(text)
 			if err != nil {
 				return
 			}
-			parts <- part{time.Now().Add(later), text[:n]}
+			parts <- part{time.Now().Add(added), bytes.Clone(text[:n])}
 		}
 	}()
 	for p := range parts {
