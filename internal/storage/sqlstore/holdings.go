@@ -34,6 +34,8 @@ type heldProduct struct {
 	leaving bool // the other one was removed from it, but not all holders have been given it separately yet
 }
 
+func isLeaving(p heldProduct) bool { return p.leaving }
+
 // productsWith returns the products that a product comes with, itself first. The query returns
 // them as one string, so that a change can run it ahead.
 func (v *view) productsWith(p lyceum.Product) ([]heldProduct, error) {
@@ -99,9 +101,11 @@ func (q *holdings) phrase(products []heldProduct) func(first, limit string) stri
 	}
 }
 
-// ranking returns the ranking of the holdings, or nil for those of one user, which are few.
+// ranking returns the ranking of the holdings. It returns nil for those of one user, which are
+// few, and while the product is leaving another one: an entitlement to it that a holder of the
+// other one is given removes that one's entitlement from the list, of which no entry says so.
 func (q *holdings) ranking(products []heldProduct) *ranking {
-	if q.f.User.Present {
+	if q.f.User.Present || slices.ContainsFunc(products, isLeaving) {
 		return nil
 	}
 	on := follow{rows: entitlements.entries, ends: []string{"collection_product", "tier_product"}}
@@ -303,7 +307,7 @@ func (q *holdings) rows() string {
 // count returns the total. That of a whole product comes from counters.
 func (q *holdings) count(products []heldProduct) total {
 	whole := !q.f.User.Present && q.f.Statuses == nil && q.f.Enrolled == (lyceum.Period{}) &&
-		!slices.ContainsFunc(products, func(p heldProduct) bool { return p.leaving })
+		!slices.ContainsFunc(products, isLeaving)
 	var parts []string
 	if whole {
 		for _, p := range products {
