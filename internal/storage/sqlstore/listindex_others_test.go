@@ -92,3 +92,45 @@ func TestListIndexOfWhatLeftACollection(t *testing.T) {
 		h.comparePages(t, held)
 	})
 }
+
+// TestListIndexOfMovedPayments checks the lists of active and other purchases after an import has
+// moved a payment that was charged back from one sale to another.
+func TestListIndexOfMovedPayments(t *testing.T) {
+	t.Parallel()
+	onIndexedStores(t, func(t *testing.T, h *history) {
+		if school := storetest.MakeShop(t, h.store); school != 1 {
+			t.Fatal(school)
+		}
+		payment := lyceum.Transaction{
+			ID: 1, UserID: 1, PricingPlanID: 1, SaleID: 1, CreatedAt: h.now, PurchasedAt: h.now, FinalPrice: 1999,
+			Currency: "USD", Paid: true, HasChargeback: lyceum.Some(true),
+		}
+		h.change(t, func(tx lyceum.Tx) error {
+			for id := range lyceum.SaleID(3) {
+				sale := lyceum.SaleOf(&payment)
+				sale.ID = id + 1
+				if err := tx.Sales.Insert(tx, sale); err != nil {
+					return err
+				}
+			}
+			_, err := tx.Transactions.Save(tx, payment)
+			return err
+		})
+		sales := func(v lyceum.View) lyceum.Rows[lyceum.SaleID, lyceum.Sale, lyceum.SaleFilter] { return v.Sales }
+		compare := func() {
+			t.Helper()
+			for _, active := range []bool{true, false} {
+				h.comparePages(t, listOf("purchases", sales, lyceum.SaleFilter{
+					Purchases: lyceum.Some(lyceum.PurchaseFilter{Active: lyceum.Some(active)}),
+				}))
+			}
+		}
+		compare()
+		h.change(t, func(tx lyceum.Tx) error {
+			payment.SaleID = 2
+			_, err := tx.Transactions.Save(tx, payment)
+			return err
+		})
+		compare()
+	})
+}

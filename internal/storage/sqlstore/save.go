@@ -81,6 +81,9 @@ func save[T any](t *tx, table *table[T], rows []T) (lyceum.Saved, error) {
 		if table.changed != nil {
 			table.changed(t, &old, row)
 		}
+		if table.replaced != nil {
+			table.replaced(t, &old, row)
+		}
 		kept[id] = *row
 		saved.Updated++
 	}

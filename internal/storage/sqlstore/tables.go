@@ -43,6 +43,8 @@ type table[T any] struct {
 	// changed is called for each changed row with its old and new version. old is nil for an
 	// insert, row for a delete.
 	changed func(t *tx, old, row *T)
+	// replaced is called for each row that Save changes, with its old and new version.
+	replaced func(t *tx, old, row *T)
 }
 
 // reader reads rows one by one. Readers are pooled, because the destinations of a row are two

@@ -10,7 +10,7 @@ import (
 )
 
 var transactions = define(&tables.Transactions, noun[lyceum.TransactionID, lyceum.Transaction, lyceum.TransactionQuery]{
-	table:   table[lyceum.Transaction]{name: "transactions", counter: "transactions"},
+	table:   table[lyceum.Transaction]{name: "transactions", counter: "transactions", replaced: noteLeft},
 	entries: "transaction",
 	key:     idKey("transaction_id", func(t *lyceum.Transaction) *lyceum.TransactionID { return &t.ID }),
 	rest: []column[lyceum.Transaction]{
@@ -68,6 +68,14 @@ var transactions = define(&tables.Transactions, noun[lyceum.TransactionID, lyceu
 		return strings.TrimPrefix(orderFound(q.TransactionFilter, q.Order), " ORDER BY ")
 	},
 })
+
+// noteLeft appends a journal entry for the sale that a payment was moved away from: its purchase
+// may be active only now, and the payment's own entry leads to the new sale alone.
+func noteLeft(t *tx, old, row *lyceum.Transaction) {
+	if old.SaleID != row.SaleID {
+		t.Note(lyceum.SaleUpdated, int32(old.SaleID))
+	}
+}
 
 // transactionColumns are the columns of a transaction, qualified with the alias t.
 var transactionColumns = transactions.of("t")
