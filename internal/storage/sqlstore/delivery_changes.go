@@ -6,6 +6,7 @@ import (
 	"iter"
 	"maps"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/lyceum-school/lyceum"
@@ -16,7 +17,7 @@ import (
 // group of changes, and no more of them than an index reads to catch up.
 const (
 	keptChanges = 1024 // rows of a school that are kept
-	trimEvery   = 64   // one group in this many deletes older rows
+	trimEvery   = 64   // one in this many groups with a school deletes older rows of it
 )
 
 // fate is what was done to a delivery.
@@ -52,6 +53,22 @@ func (g *group) touch(school lyceum.SchoolID, at time.Time, id lyceum.WebhookEve
 	t.at, t.notes = at, append(t.notes, int64(id)*fates+int64(what))
 }
 
+// noted counts the groups that recorded which deliveries of a school they change.
+type noted struct {
+	mu sync.Mutex
+	of map[lyceum.SchoolID]int64
+}
+
+func (n *noted) add(school lyceum.SchoolID) int64 {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.of == nil {
+		n.of = map[lyceum.SchoolID]int64{}
+	}
+	n.of[school]++
+	return n.of[school]
+}
+
 const (
 	insertChange = "INSERT INTO delivery_changes (school_id, number, at, notes) VALUES ($1, " +
 		"(SELECT COALESCE(max(d.number), 0) + 1 FROM delivery_changes d WHERE d.school_id = $1), $2, $3)"
@@ -64,7 +81,7 @@ func (g *group) keepTouched() error {
 	for _, school := range slices.Sorted(maps.Keys(g.touched)) {
 		t := g.touched[school]
 		err := g.later(insertChange, int64(school), micros(t.at), packDeltas(slices.Values(t.notes)))
-		if err == nil && g.session.pool.noted.Add(1)%trimEvery == 0 {
+		if err == nil && g.session.pool.noted.add(school)%trimEvery == 0 {
 			err = g.later(trimChanges, int64(school), int64(keptChanges))
 		}
 		if err != nil {

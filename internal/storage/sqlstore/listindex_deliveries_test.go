@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"errors"
 	"math/rand/v2"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -260,5 +261,35 @@ func TestIndexesOfDeliveriesBesideAnotherProcess(t *testing.T) {
 	}
 	if kept := lines(t, stores[0], "SELECT max(number), count(*) FROM delivery_changes", 2)[0]; kept[0] != kept[1] {
 		t.Errorf("%s notes are numbered up to %s", kept[1], kept[0])
+	}
+}
+
+// TestChangesOfDeliveriesOfEachSchoolAreBounded checks that the record of changed deliveries is
+// bounded in each of two schools whose changes take turns.
+func TestChangesOfDeliveriesOfEachSchoolAreBounded(t *testing.T) {
+	t.Parallel()
+	s, err := Open(t.Context(), t.TempDir(), Options{Synchronous: Off})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	schools := []lyceum.SchoolID{storetest.MakeSchool(t, s), storetest.MakeSchool(t, s)}
+	d := lyceum.WebhookEvent{
+		ID: 1, Webhook: 1, State: lyceum.DeliveryPending, CreatedAt: storetest.Begin, ObjectType: "User", ObjectID: 1,
+	}
+	for _, school := range schools {
+		storetest.Write(t, s, school, (&history{now: storetest.Begin}).receivers)
+		storetest.Write(t, s, school, func(tx lyceum.Tx) error { return tx.CreateDeliveries([]lyceum.WebhookEvent{d}) })
+	}
+	for range keptChanges + 3*trimEvery {
+		for _, school := range schools {
+			storetest.Write(t, s, school, func(tx lyceum.Tx) error { return tx.UpdateDelivery(d) })
+		}
+	}
+	kept := lines(t, s, "SELECT school_id, count(*) FROM delivery_changes GROUP BY school_id ORDER BY school_id", 2)
+	for i, school := range schools {
+		if n, err := strconv.Atoi(kept[i][1]); err != nil || n < keptChanges || n > keptChanges+trimEvery {
+			t.Errorf("school %d has %s changes, %v; want %d to %d", school, kept[i][1], err, keptChanges, keptChanges+trimEvery)
+		}
 	}
 }

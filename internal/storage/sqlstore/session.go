@@ -25,9 +25,9 @@ type pool struct {
 	combined  sync.Map // text -> combination; for PostgreSQL
 	types     columnTypes
 	records   recordTypes
-	asRecords sync.Map     // table -> *recordInsertion; for PostgreSQL
-	keys      foreignKeys  // on PostgreSQL, those that triggers check
-	noted     atomic.Int64 // number of groups that recorded which deliveries they changed
+	asRecords sync.Map    // table -> *recordInsertion; for PostgreSQL
+	keys      foreignKeys // on PostgreSQL, those that triggers check
+	noted     noted
 	ahead     atomic.Int64 // number of groups that went ahead
 	trace     func(string)
 }
