@@ -73,6 +73,10 @@ const giveBackTallies = `UPDATE tallies t SET used = GREATEST(0, t.used - l.adde
 		WHERE $8::BIGINT IS NOT NULL ORDER BY t.school_id, t.topic, t.name, t.length FOR UPDATE OF t) l
 	WHERE t.school_id = l.school_id AND t.topic = l.topic AND t.name = l.name AND t.length = l.length`
 
+const forgetTallies = `DELETE FROM tallies t USING (SELECT name, length FROM tallies
+		WHERE school_id = $1 AND topic = $2 ORDER BY name, length FOR UPDATE) l
+	WHERE t.school_id = $1 AND t.topic = $2 AND t.name = l.name AND t.length = l.length`
+
 // tallyArgs returns the arguments of a statement, and the order in which it returns rows.
 func tallyArgs(most int64, rows []lyceum.Tally) (args []any, order []int) {
 	order = make([]int, len(rows))
@@ -122,8 +126,7 @@ func (t *tallies) GiveBack(ctx context.Context, rows []lyceum.Tally) error {
 }
 
 func (t *tallies) Forget(ctx context.Context, school lyceum.SchoolID, topic lyceum.TallyName) error {
-	return t.failed("forget", t.pool.single(ctx).exec("DELETE FROM tallies WHERE school_id = $1 AND topic = $2",
-		int64(school), topic[:]))
+	return t.failed("forget", t.pool.single(ctx).exec(forgetTallies, int64(school), topic[:]))
 }
 
 // Sweep skips rows that are being counted.

@@ -127,6 +127,54 @@ func TestTalliesAtOnce(t *testing.T) {
 	}
 }
 
+// TestTalliesForgottenMeanwhile checks that a topic can be forgotten while it is counted, whatever
+// the order in which its rows are stored.
+func TestTalliesForgottenMeanwhile(t *testing.T) {
+	t.Parallel()
+	s := openTestPostgres(t)
+	shared := s.Tallies()
+	row := func(name byte) lyceum.Tally {
+		return lyceum.Tally{
+			School: 1, Topic: lyceum.TallyName{1}, Name: lyceum.TallyName{name}, Length: time.Hour,
+			Begin: storetest.Begin, Add: 1,
+		}
+	}
+	count := func(names ...byte) {
+		rows := make([]lyceum.Tally, len(names))
+		for i, name := range names {
+			rows[i] = row(name)
+		}
+		if _, err := shared.Count(t.Context(), math.MaxInt64, rows); err != nil {
+			t.Errorf("count: %v", err)
+		}
+	}
+	for round := range 200 {
+		for name := byte(60); name > 0; name-- {
+			count(name)
+		}
+		if round == 0 {
+			if _, err := s.writes.db.ExecContext(t.Context(), "VACUUM ANALYZE tallies"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		names := make([]byte, 60)
+		for i := range names {
+			names[i] = byte(i + 1)
+		}
+		var both sync.WaitGroup
+		both.Go(func() { count(names...) })
+		both.Go(func() {
+			if err := shared.Forget(t.Context(), 1, lyceum.TallyName{1}); err != nil {
+				t.Errorf("forget: %v", err)
+			}
+		})
+		both.Wait()
+		if t.Failed() {
+			t.Fatalf("in round %d", round)
+		}
+	}
+}
+
 // TestTalliesOfSQLite checks that SQLite has no tallies, because one process serves it.
 func TestTalliesOfSQLite(t *testing.T) {
 	t.Parallel()
