@@ -189,9 +189,12 @@ func (s *parts) lease() {
 
 // lease adds the result of a lease to the part.
 func (p *part) lease(requested *lyceum.Tally, found *lyceum.Tallied, now time.Time) {
-	if !found.Begin.Equal(p.begin) { // the minute of other processes, whose clocks are a moment ahead
+	switch {
+	case found.Begin.Before(p.begin): // the next minute has begun meanwhile, in which some was used
+		return
+	case found.Begin.After(p.begin): // the minute of other processes, whose clocks are a moment ahead
 		*p = part{begin: found.Begin, ended: p.ended}
-	} else {
+	default:
 		p.given += requested.Add
 	}
 	p.given += found.Given
