@@ -85,6 +85,7 @@ func (s *sharedCounter) take(ctx context.Context, of []counted) (receipt, error)
 	return receipt{}, spent
 }
 
+// giveBack also gives back the attempt of somebody who does not wait for the result.
 func (s *sharedCounter) giveBack(ctx context.Context, r receipt) error {
 	var all []lyceum.Tally
 	for _, tallies := range r.tallies {
@@ -93,9 +94,9 @@ func (s *sharedCounter) giveBack(ctx context.Context, r receipt) error {
 	if len(all) == 0 {
 		return nil
 	}
-	return s.tallies.GiveBack(ctx, all)
+	return s.tallies.GiveBack(context.WithoutCancel(ctx), all)
 }
 
 func (s *sharedCounter) forget(ctx context.Context, school lyceum.SchoolID, topic lyceum.TallyName) error {
-	return s.tallies.Forget(ctx, school, topic)
+	return s.tallies.Forget(context.WithoutCancel(ctx), school, topic) // as in giveBack
 }

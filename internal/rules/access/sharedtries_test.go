@@ -1,7 +1,9 @@
 package access_test
 
 import (
+	"context"
 	"fmt"
+	"net/netip"
 	"testing"
 	"time"
 
@@ -64,4 +66,51 @@ func TestTriesAreShared(t *testing.T) {
 	if refused[lyceum.Unauthenticated] != 20 || refused[lyceum.RateLimited] != 10 {
 		t.Errorf("30 wrong client secrets are %v, want 20 looked at", refused)
 	}
+}
+
+// leftTallies calls left once an attempt has been counted.
+type leftTallies struct {
+	lyceum.Tallies
+
+	left func()
+}
+
+func (l *leftTallies) Count(ctx context.Context, most int64, rows []lyceum.Tally) ([]lyceum.Tallied, error) {
+	defer l.left()
+	return l.Tallies.Count(ctx, most, rows)
+}
+
+// leftStore is a store with other tallies.
+type leftStore struct {
+	lyceum.Store
+
+	tallies lyceum.Tallies
+}
+
+func (s *leftStore) Tallies() lyceum.Tallies { return s.tallies }
+
+// TestTriesOfPeopleWhoLeave checks that right passwords of somebody who does not wait for the
+// answers leave attempts, as they do if one process counts alone.
+func TestTriesOfPeopleWhoLeave(t *testing.T) {
+	t.Parallel()
+	d := &door{newOffice(t, openPostgres(t)), t}
+	d.save(t, lyceum.User{
+		ID: learner, Email: "mira@example.com", Role: lyceum.Student, CreatedAt: d.clock.Now(),
+		PasswordHash: lyceum.Some(weakHash(password)),
+	})
+	tallies := &leftTallies{Tallies: d.store.Tallies()}
+	d.accounts = access.NewAccounts(&leftStore{d.store, tallies}, d.clock.Now, d.oauth, nil)
+	from := netip.MustParseAddr("192.0.2.1")
+	for range 40 {
+		ctx, leave := context.WithCancel(t.Context())
+		tallies.left = leave
+		in, err := d.accounts.SignIn(ctx, access.Attempt{
+			School: d.school, Email: "mira@example.com", Password: password, From: from,
+		})
+		if err == nil {
+			t.Fatalf("who left was let in: %+v", in)
+		}
+	}
+	tallies.left = func() {}
+	d.wantIn(from.String(), "", "after they left 40 times")
 }

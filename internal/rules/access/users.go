@@ -118,7 +118,7 @@ func (a *Accounts) EndedAccess(school lyceum.SchoolID, email string) {
 // committed, so a failure is only logged: the counts expire within an hour.
 func (a *Accounts) clearTries(ctx context.Context, school lyceum.SchoolID, emails ...string) {
 	for _, email := range emails {
-		if err := a.guard.clear(context.WithoutCancel(ctx), school, email); err != nil {
+		if err := a.guard.clear(ctx, school, email); err != nil {
 			a.oauth.Traces.Log.WarnContext(ctx, "the count of an account's sign-in attempts could not be reset", "err", err)
 		}
 	}
