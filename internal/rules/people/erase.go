@@ -253,10 +253,19 @@ func (s *Service) FinishErasures(ctx context.Context) (more bool, err error) {
 	for i := range done {
 		stamp := lyceum.Stamp{School: done[i].School, At: s.clock(), Actor: "clock"}
 		err = errors.Join(err, s.store.Write(ctx, stamp, func(tx lyceum.Tx) error {
-			return tx.Erasures.Delete(tx, done[i].User)
+			return unlessFinished(tx.Erasures.Delete(tx, done[i].User))
 		}))
 	}
 	return more, err
+}
+
+// unlessFinished returns the error of reading or deleting an erasure, unless it says that another
+// process has finished the erasure meanwhile.
+func unlessFinished(err error) error {
+	if lyceum.KindOf(err) == lyceum.NotFound {
+		return nil
+	}
+	return err
 }
 
 // EraseAll does everything that FinishErasures has to do, and reports whether all erasures are
@@ -301,7 +310,7 @@ func (s *Service) passHere(ctx context.Context, e *lyceum.SchoolErasure) (more b
 	v := s.store.In(ctx, e.School)
 	at, err := v.Erasures.Get(v, e.User)
 	if err != nil || at.Passes >= passes {
-		return false, err
+		return false, unlessFinished(err)
 	}
 	var found lyceum.FoundTexts
 	next, more := at.Searched, true
@@ -322,7 +331,7 @@ func textsPart(
 ) error {
 	e, err := tx.Erasures.Get(tx, at.User)
 	if err != nil || e.Passes != at.Passes || e.Searched != at.Searched {
-		return err
+		return unlessFinished(err)
 	}
 	if err := tx.EraseTexts(e.User, e.Called, found); err != nil {
 		return err
