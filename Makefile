@@ -1,6 +1,6 @@
 # Everything a change is held to. CI runs `make check test`.
 
-.PHONY: test check verify bench fuzz histories kills generate fmt build
+.PHONY: test check verify lint contract-lint contract-clients bench fuzz histories kills generate fmt build
 
 # The race detector does not watch what only computes, for its own caller: SQLite's
 # translated C, the hash of passwords, what reads schemas, and text and compression of
@@ -18,17 +18,21 @@ race = -race $(foreach package,$(computing),'-gcflags=$(package)=-race=false -d=
 # receivers: hence more packages and tests at a time than processors. Those that take
 # longest start first, so that none of them is left alone at the end. A package that takes 7
 # minutes on one machine took 24 on another. `make check` vets.
-longest = ./internal/inbound/console ./cmd/lyceum ./internal/storage/... ./internal/inbound/server
+longest = ./internal/inbound/console ./cmd/lyceum ./internal/storage/... ./internal/inbound/server \
+	./internal/inbound/oauth ./internal/rules/sales ./internal/rules/access ./internal/inbound/demo
 test:
 	@scripts/prepare
 	@scripts/in-memory scripts/with-postgres go test $(race) -vet=off -timeout 40m -p 3 -parallel 6 $(longest) ./...
 
 # What a machine can see in the source. The linters read packages as the tests compile
 # them, so that each is compiled once.
-check: verify bin/golangci-lint
+check: verify lint contract-lint contract-clients
+
+lint: verify bin/golangci-lint
 	@GOFLAGS="$(race)" bin/golangci-lint run ./...
-	tools/contract-lint/run
-	tools/contract-clients/run
+
+contract-lint contract-clients: verify
+	tools/$@/run
 
 # Generated files are what their sources say.
 verify:
