@@ -14,16 +14,21 @@ const (
 	compactTime = 3 * time.Millisecond
 )
 
-// Compact moves a few pages at a time, so that no writer waits for long.
+// Compact moves a few pages at a time, so that no writer waits for long. It stops when the files are
+// being cleaned of erased data.
 func (s *Store) Compact(ctx context.Context) error { return s.compact(ctx, spareBytes) }
 
 func (s *Store) compact(ctx context.Context, spare int64) error {
 	for more := s.dialect.movePage != ""; more; {
 		begin := time.Now()
+		if !s.moving.TryLock() {
+			return nil
+		}
 		err := s.write(ctx, 0, func(q *session) (err error) {
 			more, err = s.movePages(q, spare)
 			return err
 		})
+		s.moving.Unlock()
 		if err != nil {
 			return err
 		}

@@ -36,7 +36,8 @@ type Store struct {
 	distant    bool   // see pool.distant
 	aheadAfter int    // see leastStreakAhead
 	log        *slog.Logger
-	files      *files // SQLite only; nil with PostgreSQL
+	files      *files     // SQLite only; nil with PostgreSQL
+	moving     sync.Mutex // held while pages of a SQLite file are moved, or must not be
 
 	tallies    *tallies // PostgreSQL only; nil with SQLite
 	statistics statistics

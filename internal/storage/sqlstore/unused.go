@@ -22,8 +22,11 @@ const (
 )
 
 // overwriteUnused overwrites the unused parts of the pages of a SQLite file with zeros. It reads
-// the whole file, and blocks other writers for a few milliseconds at a time.
+// the whole file, and blocks other writers for a few milliseconds at a time. Meanwhile no page is
+// moved, because one that was not read yet could be moved to a place that was.
 func (s *Store) overwriteUnused(ctx context.Context) error {
+	s.moving.Lock()
+	defer s.moving.Unlock()
 	return s.reading(ctx, func(q reading) error {
 		var layout pageLayout
 		for first, more := int64(1), true; more; first += pagesAtOnce {

@@ -8,7 +8,9 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/lyceum-school/lyceum"
@@ -75,6 +77,78 @@ func TestCleanErasedLeavesNoByte(t *testing.T) {
 	}
 	if found, err := store.Check(t.Context()); len(found) > 0 || err != nil {
 		t.Error(found, err)
+	}
+}
+
+// TestCleanErasedFollowsMovedPages checks that no name is left in a page that is moved, while the
+// files are cleaned, from a part of the file that was not read yet to one that was.
+func TestCleanErasedFollowsMovedPages(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	var store *Store
+	var cleaning atomic.Bool
+	var moving error
+	reads := 0
+	store, err := Open(t.Context(), dir, Options{Trace: func(text string) {
+		if cleaning.Load() && text == pagesText && store.queue.oldest().IsZero() { // not of a change
+			if reads++; reads == 7 {
+				moving = store.compact(t.Context(), 0)
+			}
+		}
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	school := storetest.MakeSchool(t, store)
+	const people, events = 3000, 100
+	storetest.Write(t, store, school, func(tx lyceum.Tx) error {
+		for n := range int64(events) {
+			event := lyceum.EventPayload{Number: n + 1, At: storetest.Begin, Object: noise(n, 100_000)}
+			if err := tx.Payloads.Insert(tx, event); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	order := rand.New(rand.NewPCG(1, 2)).Perm(people)
+	for ids := range slices.Chunk(order, 100) {
+		storetest.Write(t, store, school, func(tx lyceum.Tx) error {
+			for _, id := range ids {
+				err := tx.Users.Insert(tx, lyceum.User{
+					ID: lyceum.UserID(id + 1), Email: fmt.Sprintf("zoltan%d@example.com", id), CreatedAt: storetest.Begin,
+					Notes: lyceum.Some(strings.Repeat("about Zoltan ", 1+id%80)),
+				})
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	for ids := range slices.Chunk(order, 100) {
+		storetest.Write(t, store, school, func(tx lyceum.Tx) error {
+			for _, id := range ids {
+				user := lyceum.UserID(id + 1)
+				if err := tx.Users.Update(tx, lyceum.User{ID: user, Email: lyceum.ErasedEmail(user), CreatedAt: storetest.Begin}); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	storetest.Write(t, store, school, func(tx lyceum.Tx) error { return txOf(tx).q.exec("DELETE FROM event_payloads") })
+	cleaning.Store(true)
+	clean, err := store.CleanErased(t.Context())
+	if cleaning.Store(false); !clean || err != nil || moving != nil || reads < 7 {
+		t.Fatal(clean, err, moving, reads)
+	}
+	file, err := os.ReadFile(filepath.Join(dir, FileName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := bytes.Count(bytes.ToLower(file), []byte("zoltan")); n > 0 {
+		t.Errorf("the file has %d names", n)
 	}
 }
 
