@@ -1,6 +1,7 @@
 package events
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"hash/fnv"
@@ -167,6 +168,12 @@ func (s *Service) Report(ctx context.Context, p *Parcel, o Outcome) error {
 		if d.Number != p.Number || d.ObjectID != p.ObjectID || !d.CreatedAt.Equal(p.CreatedAt) {
 			return nil // a failover lost this delivery, and its id was assigned again
 		}
+		if erased, err := erasedSince(tx, p); err != nil || erased {
+			if err != nil {
+				return err
+			}
+			o.Problem, o.ResponseHeader, o.ResponseBody = "", "", ""
+		}
 		again := p.NextAttemptAt != d.NextAttemptAt // resent or given up meanwhile
 		d.AttemptCount++
 		d.Tries++
@@ -183,6 +190,14 @@ func (s *Service) Report(ctx context.Context, p *Parcel, o Outcome) error {
 		}
 		return s.follow(tx, p, d, o, now)
 	})
+}
+
+// erasedSince reports whether the event of a parcel is no longer as it was sent, because somebody
+// was erased from it. The response may repeat what was sent, and it comes too late to be searched.
+func erasedSince(tx lyceum.Tx, p *Parcel) (bool, error) {
+	kept, err := tx.Payloads.Find(tx, p.Number.Value)
+	payload, there := kept[p.Number.Value]
+	return !there || !bytes.Equal(envelope(&payload, p.ID, p.Webhook.AsArray), p.Body), err
 }
 
 // maxKept is the maximum number of bytes of headers and bodies that are stored of the attempts

@@ -1,0 +1,74 @@
+package events_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/rules/events"
+	"github.com/lyceum-school/lyceum/internal/rules/learning"
+	"github.com/lyceum-school/lyceum/internal/rules/people"
+	"github.com/lyceum-school/lyceum/internal/storage/storetest"
+)
+
+// TestLateResponsesAboutErasedPeople checks that nothing is stored of a response to an event about
+// a person who was completely erased while the receiver took its time.
+func TestLateResponsesAboutErasedPeople(t *testing.T) {
+	t.Parallel()
+	onBothEngines(t, func(t *testing.T, store lyceum.Store) {
+		p := newPost(t, store)
+		storetest.Write(t, store, p.school, func(tx lyceum.Tx) error {
+			_, err := tx.Users.Save(tx,
+				lyceum.User{ID: 80, Email: "zoltan@example.com", Name: lyceum.Some("Zoltan"), CreatedAt: storetest.Begin},
+				lyceum.User{ID: 81, Email: "quentin@example.com", Name: lyceum.Some("Quentin"), CreatedAt: storetest.Begin})
+			return err
+		})
+		hook := p.hook(t, events.WebhookForm{Events: []string{"User.updated"}})
+		users := people.New(store, p.clock.Now)
+		for user, name := range map[lyceum.UserID]string{80: "Zoltan Z", 81: "Quentin Q"} {
+			if _, err := users.Update(t.Context(), p.by(), people.Change{User: user, Name: lyceum.Some(lyceum.Some(name))}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		p.dispatch(t)
+		parcels, err := p.events.Claim(t.Context(), lyceum.DueWebhook{School: p.school, Webhook: hook.ID}, 10)
+		if err != nil || len(parcels) != 2 || !strings.Contains(string(parcels[0].Body)+string(parcels[1].Body), "Zoltan") {
+			t.Fatal(parcels, err)
+		}
+		lessons := learning.New(store, p.clock.Now)
+		_, err = users.Erase(t.Context(), p.by(), 80, people.Doors{
+			Close: lessons.Close, Leave: func(lyceum.Tx, lyceum.UserID, time.Time) error { return nil },
+			Left: func(lyceum.SchoolID, string) {},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if done, err := users.EraseAll(t.Context()); !done || err != nil {
+			t.Fatal(done, err)
+		}
+		for i := range parcels {
+			body := string(parcels[i].Body)
+			err := p.events.Report(t.Context(), &parcels[i], events.Outcome{
+				Status: 400, Problem: "rejected " + body, RequestHeader: "Webhook-Id: 1", ResponseHeader: "X-Rejected: " + body,
+				ResponseBody: "rejected " + body,
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		v := store.In(t.Context(), p.school)
+		for i := range parcels {
+			attempts, _, err := v.FindAttempts(parcels[i].ID, 0)
+			if err != nil || len(attempts) != 1 {
+				t.Fatal(attempts, err)
+			}
+			a := &attempts[0]
+			for _, text := range []string{a.Problem.Value, a.ResponseHeader, a.ResponseBody} {
+				if strings.Contains(text, "oltan") || strings.Contains(text, "Quentin") != (parcels[i].ObjectID == 81) {
+					t.Errorf("about user %d is stored %q", parcels[i].ObjectID, text)
+				}
+			}
+		}
+	})
+}
