@@ -187,6 +187,10 @@ func lastIDs[T any](rows []T) (problems []lyceum.RowProblem) {
 // per is the requested page size, the largest of the contract.
 const per = 100
 
+// mostReturns is how often pages goes back from the same page at most: a list may be changed all the
+// time, or have a different total on each page.
+const mostReturns = 3
+
 // pages requests every page of a list and calls visit with each response. Visit returns
 // the meta, or nil to stop, and the number of rows.
 func pages[L any](
@@ -196,7 +200,7 @@ func pages[L any](
 	query url.Values,
 	visit func(*L) (meta *gen.PaginationMeta, rows int, err error),
 ) error {
-	total := int32(-1) // the smallest one so far
+	total, farthest, returns := int32(-1), int32(0), 0 // total is that of the previous response
 	for page := int32(1); ; page++ {
 		parameters := url.Values{"page": {strconv.Itoa(int(page))}, "per": {strconv.Itoa(per)}}
 		for name, values := range query {
@@ -210,13 +214,13 @@ func pages[L any](
 		if err != nil || meta == nil {
 			return err
 		}
-		if total < 0 {
-			total = meta.Total
-		}
 		gone := total - meta.Total
+		if total = meta.Total; page > farthest {
+			farthest, returns = page, 0
+		}
 		switch {
-		case gone > 0: // the rows after the deleted ones moved to pages that were already read
-			total = meta.Total
+		case gone > 0 && returns < mostReturns: // the rows after the deleted ones moved to pages that were already read
+			returns++
 			page = max(1, page-(gone+per-1)/per) - 1
 		case meta.Page != page && meta.Page != 0:
 			return lyceum.Invalidf("%s answers page %d of %s with page %d", c.base, page, path, meta.Page)
