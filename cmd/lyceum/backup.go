@@ -52,6 +52,9 @@ func (c *backupCommand) Run(p *program) (err error) {
 		return err
 	}
 	defer release()
+	// It is listed before it has data, because somebody may be erased while it is written. If that
+	// fails, so does listing it at the end.
+	_ = rememberBackup(c.folder(), c.File)
 	done, err := c.write(p, store, from)
 	if err != nil {
 		return err

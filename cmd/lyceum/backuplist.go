@@ -20,8 +20,12 @@ const backupsName = "backups"
 // mostBackups is how many backups are searched, newest first.
 const mostBackups = 100
 
-// rememberBackup adds a backup to the list in a data folder, and removes those that no longer
-// exist.
+// partialSuffix is the suffix of a backup that is being written, or was left behind by a killed
+// process.
+const partialSuffix = ".partial"
+
+// rememberBackup adds a backup, which need not exist yet, to the list in a data folder, and removes
+// those that no longer exist.
 func rememberBackup(dir, backup string) error {
 	if dir == "" {
 		return nil
@@ -35,12 +39,14 @@ func rememberBackup(dir, backup string) error {
 		return err
 	}
 	var text []byte
-	for _, path := range append(known, backup) {
-		if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+	for _, path := range known {
+		_, missing := os.Stat(path)
+		_, begun := os.Stat(path + partialSuffix)
+		if path != backup && !(errors.Is(missing, fs.ErrNotExist) && errors.Is(begun, fs.ErrNotExist)) {
 			text = append(text, path+"\n"...)
 		}
 	}
-	return replaceFile(filepath.Join(dir, backupsName), text)
+	return replaceFile(filepath.Join(dir, backupsName), append(text, backup+"\n"...))
 }
 
 func rememberedBackups(dir string) (paths []string, err error) {
@@ -61,9 +67,13 @@ func rememberedBackups(dir string) (paths []string, err error) {
 	return paths, lines.Err()
 }
 
+// copiesIn are the names of copies of the database in its own folder: backups, and what a killed
+// process may have left behind.
+var copiesIn = []string{"*.db", "*.db" + partialSuffix, "lyceum-dry-run-*" + partialSuffix + "/*.db"}
+
 // backupsIn returns a function that finds the backups of a data folder that contain a user:
-// those in the folder, and those that lyceum backup wrote elsewhere. Backups of PostgreSQL are
-// not known.
+// those in the folder, and those that lyceum backup wrote, or is writing, elsewhere. Backups of
+// PostgreSQL are not known.
 func backupsIn(dir string) func(context.Context, lyceum.SchoolID, lyceum.UserID) ([]lyceum.Backup, error) {
 	if dir == "" {
 		return nil
@@ -77,13 +87,18 @@ func backupsIn(dir string) func(context.Context, lyceum.SchoolID, lyceum.UserID)
 		if err != nil {
 			return nil, err
 		}
-		within, err := filepath.Glob(filepath.Join(whole, "*.db"))
-		if err != nil {
-			return nil, err
+		for _, path := range paths {
+			paths = append(paths, path+partialSuffix)
 		}
-		for _, path := range within {
-			if filepath.Base(path) != sqlstore.FileName && !slices.Contains(paths, path) {
-				paths = append(paths, path)
+		for _, names := range copiesIn {
+			within, err := filepath.Glob(filepath.Join(whole, names))
+			if err != nil {
+				return nil, err
+			}
+			for _, path := range within {
+				if path != filepath.Join(whole, sqlstore.FileName) && !slices.Contains(paths, path) {
+					paths = append(paths, path)
+				}
 			}
 		}
 		found, err := sqlstore.BackupsWith(ctx, school, user, paths, mostBackups)
