@@ -108,7 +108,11 @@ func (e *eraser) narrow(w *where, column string, isJSON bool) bool {
 	for _, pattern := range slices.Compact(patterns) {
 		conds = append(conds, "LOWER("+column+") LIKE "+w.arg(pattern)+" ESCAPE '!'")
 	}
-	w.and("(" + strings.Join(conds, " OR ") + ")")
+	var parts []string // because SQLite limits how deeply conditions are nested
+	for some := range slices.Chunk(conds, 100) {
+		parts = append(parts, "("+strings.Join(some, " OR ")+")")
+	}
+	w.and("(" + strings.Join(parts, " OR ") + ")")
 	return true
 }
 

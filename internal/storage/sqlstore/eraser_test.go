@@ -1,10 +1,12 @@
 package sqlstore
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
 // TestEraser checks that names and addresses are removed, but not from within other ones.
@@ -74,6 +76,25 @@ func TestEraserFailedRequests(t *testing.T) {
 	v := store.In(t.Context(), school.ID)
 	kept, err := v.FailedRequests.Find(v, 1, 2)
 	if err != nil || kept[1].Message != "erased-7@invalid is there" || kept[2].Message != "nobody is there" {
+		t.Errorf("%+v, %v", kept, err)
+	}
+}
+
+// TestEraserOfManyNames checks that somebody can be erased who had hundreds of names.
+func TestEraserOfManyNames(t *testing.T) {
+	t.Parallel()
+	store := openTest(t)
+	school := storetest.MakeSchool(t, store)
+	var called lyceum.Called
+	for i := range 1000 {
+		called.Names = append(called.Names, fmt.Sprintf("\u00c9mile the %dth", i))
+	}
+	storetest.Write(t, store, school, func(tx lyceum.Tx) error {
+		return tx.FailedRequests.Insert(tx, lyceum.FailedRequest{ID: 1, Message: called.Names[999] + " is there"})
+	})
+	eraseTexts(t, store, school, called)
+	v := store.In(t.Context(), school)
+	if kept, err := v.FailedRequests.Find(v, 1); err != nil || kept[1].Message != "erased-7@invalid is there" {
 		t.Errorf("%+v, %v", kept, err)
 	}
 }
