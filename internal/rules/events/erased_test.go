@@ -72,3 +72,62 @@ func TestLateResponsesAboutErasedPeople(t *testing.T) {
 		}
 	})
 }
+
+// TestEventsLoseTheProfilesOfErasedAuthors checks that nothing of the profile of an author who was
+// erased is left in the stored events of those who bought their courses.
+func TestEventsLoseTheProfilesOfErasedAuthors(t *testing.T) {
+	t.Parallel()
+	onBothEngines(t, func(t *testing.T, store lyceum.Store) {
+		p := newPost(t, store)
+		storetest.Write(t, store, p.school, func(tx lyceum.Tx) error {
+			_, err := tx.Users.Save(tx, lyceum.User{
+				ID: 80, Email: "zoltan@example.com", Name: lyceum.Some("Zoltan"), CreatedAt: storetest.Begin,
+			})
+			if err != nil {
+				return err
+			}
+			profile := lyceum.AuthorProfile{
+				ID: 70, UserID: lyceum.Some[lyceum.UserID](80), Name: lyceum.Some("Master Zadok"),
+				Bio: lyceum.Some("Zadok since 1980"), ProfileImageURL: lyceum.Some("https://example.com/Zadok.jpg"),
+			}
+			if _, err := tx.Authors.Save(tx, profile); err != nil {
+				return err
+			}
+			course, err := tx.Courses.Get(tx, 1)
+			course.AuthorID = lyceum.Some(profile.ID)
+			if err != nil {
+				return err
+			}
+			_, err = tx.Courses.Save(tx, course)
+			return err
+		})
+		p.hook(t, events.WebhookForm{})
+		p.sell(t)
+		p.dispatch(t)
+		stored := func() (all string) {
+			v := store.In(t.Context(), p.school)
+			err := v.Payloads.Each(v, struct{}{}, func(e *lyceum.EventPayload) error { all += e.Object; return nil })
+			if err != nil {
+				t.Fatal(err)
+			}
+			return all
+		}
+		if before := stored(); strings.Count(before, "Zadok") != 6 {
+			t.Fatal(before)
+		}
+		users := people.New(store, p.clock.Now)
+		_, err := users.Erase(t.Context(), p.by(), 80, people.Doors{
+			Close: learning.New(store, p.clock.Now).Close, Leave: func(lyceum.Tx, lyceum.UserID, time.Time) error { return nil },
+			Left: func(lyceum.SchoolID, string) {},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if done, err := users.EraseAll(t.Context()); !done || err != nil {
+			t.Fatal(done, err)
+		}
+		if after := stored(); strings.Contains(after, "Zadok") || !strings.Contains(after, `"name":"Ann"`) {
+			t.Errorf("stored are %s", after)
+		}
+	})
+}

@@ -50,9 +50,10 @@ func (e *eraser) marks(isJSON bool) [][]string {
 		quoted[len(quoted)-1] += `"`
 		all = append(all, quoted)
 	}
-	if e.user != 0 { // what they wrote need not contain their name
-		theirs := `"user_id":` + strconv.Itoa(int(e.user)) + ","
-		all = append(all, []string{theirs, `"body":`}, []string{theirs, `"answers":`})
+	if e.user != 0 { // what they wrote need not contain their name, and as an author they may have another one
+		theirs := `"user_id":` + strconv.Itoa(int(e.user))
+		all = append(all, []string{theirs + ",", `"body":`}, []string{theirs + ",", `"answers":`},
+			[]string{theirs + ",", `"bio":`}, []string{`"bio":`, theirs + ","}, []string{`"bio":`, theirs + "}"})
 	}
 	return all
 }
@@ -213,6 +214,8 @@ func (e *eraser) value(v any) any {
 				v[name] = nil
 			case theirs && name == "attachments":
 				v[name] = []any{}
+			case theirs && name == "meta": // of an author's profile, which it repeats
+				v[name] = withoutTexts(value)
 			case isText && theirs && slices.Contains(personal, name):
 				v[name] = nil
 			case isText && slices.Contains(renaming, name) && slices.Contains(e.called.Names, text):
@@ -220,6 +223,17 @@ func (e *eraser) value(v any) any {
 			default:
 				v[name] = e.value(value)
 			}
+		}
+	}
+	return v
+}
+
+// withoutTexts replaces the texts of an object by null.
+func withoutTexts(v any) any {
+	object, _ := v.(map[string]any)
+	for name, value := range object {
+		if _, isText := value.(string); isText {
+			object[name] = nil
 		}
 	}
 	return v
