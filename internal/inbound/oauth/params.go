@@ -47,6 +47,17 @@ func parseForm(text string) (parameters, error) {
 	return p, nil
 }
 
+// foldCase also counts names as repeated that differ only in their letter case.
+func (p parameters) foldCase() {
+	folded := map[string]bool{}
+	for name := range p.values {
+		if name = strings.ToLower(name); folded[name] {
+			p.repeated[name] = true
+		}
+		folded[name] = true
+	}
+}
+
 // decent rejects text that is not valid in a parameter.
 func decent(text string) error {
 	if !lyceum.IsText(text) {
@@ -122,6 +133,7 @@ func readBody(r *http.Request) (parameters, error) {
 		p, err = parseJSON(text)
 	} else {
 		p, err = parseForm(string(text))
+		p.foldCase()
 	}
 	if err != nil {
 		return parameters{}, err
