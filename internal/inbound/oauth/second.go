@@ -100,10 +100,8 @@ func (p *pages) takeStep(w http.ResponseWriter, r *http.Request, v *visit) error
 			return err
 		}
 	}
-	if v.secret != "" {
-		if err := p.Accounts.SignOut(r.Context(), v.School.ID, v.secret); err != nil {
-			return err
-		}
+	if err := p.endHere(r); err != nil {
+		return err
 	}
 	p.Site.KeepStep(w, "", -1)
 	p.Site.Begin(w, in.Session, access.SessionAbsolute)

@@ -97,10 +97,8 @@ func (p *pages) signIn(w http.ResponseWriter, r *http.Request, v *visit) error {
 			return err
 		}
 	}
-	if v.secret != "" {
-		if err := p.Accounts.SignOut(r.Context(), v.School.ID, v.secret); err != nil {
-			return err
-		}
+	if err := p.endHere(r); err != nil {
+		return err
 	}
 	if in.Link != "" {
 		p.Site.End(w)
@@ -119,6 +117,20 @@ func (p *pages) signIn(w http.ResponseWriter, r *http.Request, v *visit) error {
 	return p.seeNext(w, r, v, &in.User, next)
 }
 
+// endHere ends the session of the browser. It may be of another school than the page.
+func (p *pages) endHere(r *http.Request) error {
+	secret := p.Site.Session(r)
+	school, ok := access.SchoolOfSession(secret)
+	if !ok {
+		return nil
+	}
+	err := p.Accounts.SignOut(r.Context(), school, secret)
+	if err != nil && lyceum.KindOf(err) == lyceum.NotFound { // the school no longer exists
+		return nil
+	}
+	return err
+}
+
 // signOut serves POST /secure/{school}/identity/sign_out. The consent page sends where to
 // continue as a different user.
 func (p *pages) signOut(w http.ResponseWriter, r *http.Request, v *visit) error {
@@ -127,10 +139,8 @@ func (p *pages) signOut(w http.ResponseWriter, r *http.Request, v *visit) error 
 		return err
 	}
 	p.Site.End(w)
-	if v.secret != "" {
-		if err := p.Accounts.SignOut(r.Context(), v.School.ID, v.secret); err != nil {
-			return err
-		}
+	if err := p.endHere(r); err != nil {
+		return err
 	}
 	to := v.path("sign_in") + "?done=signed_out"
 	if next := local(form.get("next")); next != "" {
