@@ -174,6 +174,27 @@ func TestR56AccountsOfStaff(t *testing.T) {
 	want(t, p.send(p.owner, "POST", fmt.Sprintf("%s/%d/erase", people, id), nil), 422, "works for the school")
 }
 
+// R56: a link that support made for a learner ends when the learner becomes staff.
+func TestR56LinksFromBefore(t *testing.T) {
+	p := open(t, site)
+	support, _ := p.hire("help@example.com", lyceum.SupportRole)
+	for _, role := range []lyceum.StaffRole{lyceum.OwnerRole, lyceum.ManagerRole} {
+		email := "new-" + string(role) + "@example.com"
+		p.signIn(1, email, lyceum.Student)
+		w := p.send(support, "POST", people, p.formOf(support, people, "email", email))
+		want(t, w, 200, "A link to set a password")
+		text := link.FindString(w.Body.String())
+		if _, err := p.accounts.Link(t.Context(), 1, text); err != nil {
+			t.Fatal(err)
+		}
+		leads(t, p.send(p.owner, "POST", staffPath, p.form(staffPath, "email", email, "role", string(role))),
+			staffPath+"?done=staff-added")
+		if _, err := p.accounts.SetPassword(t.Context(), 1, text, password); lyceum.KindOf(err) != lyceum.NotFound {
+			t.Errorf("support takes over the account of a new %s: %v", role, err)
+		}
+	}
+}
+
 func TestInvitations(t *testing.T) {
 	p := open(t, site)
 	for _, tc := range []struct{ email, role, field, says string }{

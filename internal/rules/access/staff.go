@@ -235,6 +235,10 @@ func give(tx lyceum.Tx, user *lyceum.User, before, role lyceum.StaffRole, now ti
 	switch {
 	case before == "":
 		tx.NoteDetail(lyceum.StaffMemberCreated, int32(user.ID), lyceum.EntryDetail{Role: role}.JSON())
+		// Staff with fewer rights may have made links for this person, which would now let them in.
+		if err := trimLinks(tx, user.ID, lyceum.SetPassword, 0); err != nil {
+			return err
+		}
 	case role != "":
 		tx.NoteDetail(lyceum.StaffMemberUpdated, int32(user.ID), lyceum.EntryDetail{Role: role}.JSON())
 	default:
