@@ -67,6 +67,44 @@ func TestR46_AWebhookIsSentNoMoreThanItsRate(t *testing.T) {
 	})
 }
 
+// TestR46_ReportsOfTheMinuteBefore checks that the count of a minute stays when something is saved
+// that was dated just before the minute began: an attempt that waited for its turn, or a claim of
+// a process whose clock is a little behind.
+func TestR46_ReportsOfTheMinuteBefore(t *testing.T) {
+	t.Parallel()
+	onBothEngines(t, func(t *testing.T, store lyceum.Store) {
+		p := newPost(t, store)
+		to := p.hook(t, events.WebhookForm{RateLimit: 3})
+		for range 12 {
+			p.sell(t)
+		}
+		p.dispatch(t)
+		p.onTheMinute()
+		due := lyceum.DueWebhook{School: p.school, Webhook: to.ID}
+		claim := func(when string, want int) (parcels []events.Parcel) {
+			t.Helper()
+			parcels, err := p.events.Claim(t.Context(), due, 32)
+			if err != nil || len(parcels) != want {
+				t.Errorf("%s: %d are claimed, %v; want %d", when, len(parcels), err, want)
+			}
+			return parcels
+		}
+		p.clock.Pass(59 * time.Second)
+		late := claim("at the end of the first minute", 3)
+		p.clock.Pass(time.Second)
+		claim("in the second minute", 3)
+		p.clock.Pass(-time.Second)
+		for i := range late {
+			p.deliver(t, &late[i])
+		}
+		claim("by a clock that is behind", 0)
+		p.clock.Pass(time.Second)
+		claim("in the second minute again", 0)
+		p.clock.Pass(time.Minute)
+		claim("in the third minute", 3)
+	})
+}
+
 // TestR46_FormsThatMakeNoSense checks that invalid settings are rejected when a webhook is
 // created and when it is changed.
 func TestR46_FormsThatMakeNoSense(t *testing.T) {

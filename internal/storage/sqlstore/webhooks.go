@@ -46,19 +46,25 @@ var _ = define(&tables.Webhooks, noun[lyceum.WebhookID, lyceum.Webhook, lyceum.W
 	},
 })
 
+// minuteSkew is how long before a minute a change may be dated that still counts in it: changes
+// are dated before they wait for their turn, and each process has its own clock.
+const minuteSkew = 10 * time.Second
+
 // CountUsage starts again from 0 with each minute and each day.
 func (t *tx) CountUsage(
 	webhook lyceum.WebhookID, now time.Time, more lyceum.WebhookUsage,
 ) (sums lyceum.WebhookUsage, err error) {
+	const same = "webhook_usage.minute >= excluded.minute AND webhook_usage.minute <= $7"
 	_, err = t.q.one(`INSERT INTO webhook_usage (school_id, webhook_id, minute, sent, day, bytes)
 		VALUES ($1, $2, $3, $4, $5, $6)
-		ON CONFLICT (school_id, webhook_id) DO UPDATE SET minute = excluded.minute, day = excluded.day,
-		sent = excluded.sent + CASE WHEN webhook_usage.minute = excluded.minute THEN webhook_usage.sent ELSE 0 END,
+		ON CONFLICT (school_id, webhook_id) DO UPDATE SET
+		minute = CASE WHEN `+same+` THEN webhook_usage.minute ELSE excluded.minute END, day = excluded.day,
+		sent = excluded.sent + CASE WHEN `+same+` THEN webhook_usage.sent ELSE 0 END,
 		bytes = excluded.bytes + CASE WHEN webhook_usage.day = excluded.day THEN webhook_usage.bytes ELSE 0 END
 		RETURNING sent, bytes`,
 		[]any{
 			int64(t.stamp.School), int64(webhook), micros(now.Truncate(time.Minute)), more.Sent,
-			micros(now.UTC().Truncate(24 * time.Hour)), more.Kept,
+			micros(now.UTC().Truncate(24 * time.Hour)), more.Kept, micros(now.Add(minuteSkew)),
 		},
 		scanInt(&sums.Sent), scanInt(&sums.Kept))
 	if err != nil {
