@@ -109,13 +109,17 @@ func bindFile(f wire.Field, a *lyceum.Attachment) {
 	}
 }
 
-// lastPart returns the last segment of a URL's path as the name of the file.
+// lastPart returns the last segment of a URL's path as the name of the file. If that is not text
+// when it is decoded, it stays as it is written.
 func lastPart(link string) lyceum.Opt[string] {
 	u, err := url.Parse(link)
 	if err != nil || strings.Trim(u.Path, "/") == "" {
 		return lyceum.None[string]()
 	}
-	return lyceum.Some(path.Base(u.Path))
+	if name := path.Base(u.Path); lyceum.IsText(name) {
+		return lyceum.Some(name)
+	}
+	return lyceum.Some(path.Base(u.EscapedPath()))
 }
 
 // openQuestion holds the members of a request about an open question.
