@@ -357,8 +357,12 @@ func (a *Accounts) Session(ctx context.Context, school lyceum.SchoolID, text str
 	}
 	if now.Sub(session.SeenAt) >= seenPause {
 		err = a.store.Write(ctx, lyceum.Stamp{School: school, At: now, Actor: userActor(user.ID)}, func(tx lyceum.Tx) error {
-			session.SeenAt = now
-			return tx.Sessions.Update(tx, session)
+			seen, err := tx.Sessions.Get(tx, session.Hash) // it may have been confirmed or ended meanwhile
+			if err != nil {
+				return err
+			}
+			seen.SeenAt = now
+			return tx.Sessions.Update(tx, seen)
 		})
 	}
 	return user, err
