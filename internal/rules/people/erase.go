@@ -21,10 +21,20 @@ type Erased struct {
 // and with Invalid for an owner or a member of the staff, and for a user with an active
 // subscription.
 func (s *Service) Erase(ctx context.Context, by lyceum.By, id lyceum.UserID, d Doors) (Erased, error) {
+	return s.eraseIf(ctx, by, id, d, func(lyceum.Tx) error { return nil })
+}
+
+// eraseIf is Erase, unless allowed fails in the transaction.
+func (s *Service) eraseIf(
+	ctx context.Context, by lyceum.By, id lyceum.UserID, d Doors, allowed func(lyceum.Tx) error,
+) (Erased, error) {
 	now := s.clock()
 	var before lyceum.User
 	var called lyceum.Called
 	err := s.store.Write(ctx, by.Stamp(now), func(tx lyceum.Tx) (err error) {
+		if err := allowed(tx); err != nil {
+			return err
+		}
 		if before, err = s.EraseFrom(tx, now, id, d); err != nil {
 			return err
 		}

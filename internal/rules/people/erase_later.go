@@ -79,13 +79,28 @@ func (s *Service) EraseDue(ctx context.Context, school lyceum.SchoolID, d Doors)
 			continue
 		}
 		by := lyceum.By{School: school, Actor: plan.Actor}
-		_, failed := s.Erase(ctx, by, plan.User, d)
+		_, failed := s.eraseIf(ctx, by, plan.User, d, func(tx lyceum.Tx) error { return stillPlanned(tx, &plan) })
+		if errors.Is(failed, errUndone) {
+			continue
+		}
 		if kind := lyceum.KindOf(failed); failed != nil && (kind == lyceum.Invalid || kind == lyceum.NotFound) {
 			failed = s.store.Write(ctx, by.Stamp(now), func(tx lyceum.Tx) error {
 				return dropPlan(tx, plan.User, lyceum.ErasureRefused)
 			})
 		}
 		err = errors.Join(err, failed)
+	}
+	return err
+}
+
+// errUndone is the error for an erasure that was undone, or done by another process, since its
+// plan was read.
+var errUndone = errors.New("the erasure is no longer planned")
+
+func stillPlanned(tx lyceum.Tx, plan *lyceum.PlannedErasure) error {
+	kept, err := tx.PlannedErasures.Find(tx, plan.User)
+	if err == nil && !kept[plan.User].DueAt.Equal(plan.DueAt) {
+		err = errUndone
 	}
 	return err
 }
