@@ -28,6 +28,10 @@ func bindSubmission(in *wire.Input) learning.Submission {
 	f := in.Body("answers").Required()
 	members := f.Members()
 	for _, key := range slices.Sorted(maps.Keys(members)) {
+		if wire.RepeatsNames(members[key]) {
+			f.Refuse("must be an object without repeated names")
+			break
+		}
 		var answer lyceum.QuestionAnswer
 		if err := json.Unmarshal(members[key], &answer); err != nil {
 			f.Refuse("must have lists of strings, or for matching objects of strings")

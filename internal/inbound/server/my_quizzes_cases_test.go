@@ -48,6 +48,7 @@ var myQuizRows = slicesOf(
 		requestCase{name: "two answers to one", body: fourAnswers(`["1","2"]`, `[]`, `[]`, `{}`), status: 400, says: "answers to question 1 must be one answer"},
 		requestCase{name: "an object for a list", body: fourAnswers(`{"p1":"1"}`, `[]`, `[]`, `{}`), status: 400, says: "answers to question 1 must be a list"},
 		requestCase{name: "a list for an object", body: fourAnswers(`[]`, `[]`, `[]`, `["1"]`), status: 400, says: "answers to question 4 must be an object that has the id of an answer for each prompt"},
+		requestCase{name: "a prompt twice", body: fourAnswers(`[]`, `[]`, `[]`, `{"p1":"3","p1":"1"}`), status: 400, says: "answers must be an object without repeated names"},
 		requestCase{name: "an unknown prompt", body: fourAnswers(`[]`, `[]`, `[]`, `{"p3":"1"}`), status: 400, says: "answers to question 4 must have the ids of its prompts as names"},
 		requestCase{name: "too long", body: fourAnswers(`[]`, `[]`, `["`+strings.Repeat("x", 2001)+`"]`, `{}`), status: 400, says: "answers to question 3 must be at most 2000 characters long"},
 		requestCase{name: "graded at once", body: fourAnswers(`["1"]`, `["3","1","3"]`, `[" DAMP "]`, `{"p1":"3","p2":"2"}`), golden: "v2/my_response.json"},

@@ -107,6 +107,15 @@ func (f Field) Members() map[string]json.RawMessage {
 	return members
 }
 
+// RepeatsNames reports whether some JSON is an object in which a name is repeated.
+func RepeatsNames(value json.RawMessage) bool {
+	if len(value) == 0 || value[0] != '{' {
+		return false
+	}
+	_, err := object(value)
+	return err != nil
+}
+
 // Objects binds a list of 1 to most objects in the body.
 func (f Field) Objects(most int) (members []func(name string) Field) {
 	list := Sequence[json.RawMessage](f, "objects")
