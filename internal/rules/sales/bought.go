@@ -102,9 +102,10 @@ func periodsOf(sale *lyceum.Sale, plan *lyceum.PricingPlan, zone *time.Location,
 		switch {
 		case !a.Paid || a.gone() || sale.EndedAt.Present && a.CreatedAt.After(sale.EndedAt.Value):
 		case plan.Payments.Present && made >= int(plan.Payments.Value): // one too many
-		case i == 0 && onTrial(a, plan):
-			next = lyceum.Some(0)
-			b.paid[a.ID] = PaidPeriod{a.at, billing.Begin(0)}
+		case i == 0 && onTrial(sale, plan, a, billing):
+			end := trialEnd(sale, plan, a, billing)
+			next = lyceum.Some(billing.Period(end))
+			b.paid[a.ID] = PaidPeriod{a.at, end}
 		default:
 			period := billing.Period(a.at)
 			if i == 0 && followedEarly(sale, a.at, billing) {
@@ -119,6 +120,8 @@ func periodsOf(sale *lyceum.Sale, plan *lyceum.PricingPlan, zone *time.Location,
 	switch {
 	case plan.Payments.Present && made >= int(plan.Payments.Value):
 		b.inFull = true
+	case next.Present && made == 0: // on trial
+		b.until = b.anchor
 	case next.Present:
 		b.until = lyceum.Some(billing.Begin(next.Value))
 	}
@@ -135,9 +138,39 @@ func followedEarly(sale *lyceum.Sale, paid time.Time, billing lyceum.Billing) bo
 		billing.Begin(period+1).Sub(paid) <= renewedEarly
 }
 
-// onTrial reports whether a first payment started a free trial.
-func onTrial(a *account, plan *lyceum.PricingPlan) bool {
-	return a.FinalPrice == 0 && plan.FreeTrialLength.Present
+// onTrial reports whether a first payment started a free trial. A sale that is billed here from
+// the beginning had one if its first period began later, whatever its plan offers now.
+func onTrial(sale *lyceum.Sale, plan *lyceum.PricingPlan, a *account, billing lyceum.Billing) bool {
+	offered := plan.FreeTrialLength.Value > 0
+	switch {
+	case a.FinalPrice != 0:
+		return false
+	case !sale.BillingAnchor.Present || !billedFrom(sale, a):
+		return offered
+	}
+	return a.at.Before(billing.Anchor) && (offered || !followedEarly(sale, a.at, billing))
+}
+
+// billedFrom reports whether a sale is billed here since its first payment, so that its billing
+// day never moved.
+func billedFrom(sale *lyceum.Sale, first *account) bool {
+	return sale.BilledSince.Present && !sale.BilledSince.Value.After(first.CreatedAt)
+}
+
+// trialEnd returns when the free trial ended that a first payment started: when the first period
+// began, or before that if the sale is imported and its billing day moved since.
+func trialEnd(sale *lyceum.Sale, plan *lyceum.PricingPlan, first *account, billing lyceum.Billing) time.Time {
+	end := trialOf(plan, first.at, billing.Zone)
+	if billedFrom(sale, first) || end.After(billing.Anchor) {
+		return billing.Anchor
+	}
+	return end
+}
+
+// trialOf returns the end of a trial that starts at the given time.
+func trialOf(plan *lyceum.PricingPlan, at time.Time, zone *time.Location) time.Time {
+	days := lyceum.Billing{Anchor: at, Interval: "day", Count: int(plan.FreeTrialLength.Value), Zone: zone}
+	return days.Begin(1)
 }
 
 // nearAnchor is how far a payment may be from a billing day and still count for that day: the
@@ -157,9 +190,8 @@ func anchorOf(
 		return sale.PaidUntil
 	}
 	first := accounts[0].at
-	if onTrial(&accounts[0], plan) {
-		trial := lyceum.Billing{Anchor: first, Interval: "day", Count: int(plan.FreeTrialLength.Value), Zone: zone}
-		first = trial.Begin(1)
+	if onTrial(sale, plan, &accounts[0], lyceum.Billing{}) {
+		first = trialOf(plan, first, zone)
 	}
 	last := sale.PaidUntil
 	for _, a := range slices.Backward(accounts) {
