@@ -122,7 +122,7 @@ type TransactionQuery struct {
 	Sales []SaleID // nil: all
 	Order Order
 	// RefundedElsewhere selects transactions that were refunded in a period but not by a
-	// movement, ordered by the time of the refund.
+	// movement, ordered by RefundedOn.
 	RefundedElsewhere Opt[Period]
 	// LastOf selects the last transaction of each of these sales; nil: all transactions.
 	LastOf []SaleID

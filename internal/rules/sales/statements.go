@@ -236,7 +236,7 @@ func (of *stating) collect(v lyceum.View) error {
 			return nil
 		}
 		of.payments[t.ID] = *t
-		return take(StatementPlace{At: lyceum.Second(t.RefundedAt.Value), Transaction: t.ID, Step: 1})
+		return take(StatementPlace{At: lyceum.Second(t.RefundedOn()), Transaction: t.ID, Step: 1})
 	})
 	if err != nil && !errors.Is(err, errEnough) {
 		return err
@@ -365,8 +365,8 @@ func (of *stating) changesOf(
 	for i := range movements {
 		m := &movements[i]
 		p := StatementPlace{At: m.At, Transaction: t.ID, Step: int32(m.ID) + 1}
-		if !known && !lyceum.Second(t.RefundedAt.Value).After(m.At) {
-			step(StatementPlace{At: lyceum.Second(t.RefundedAt.Value), Transaction: t.ID, Step: 1}, StatementRefund, elsewhere)
+		if !known && !lyceum.Second(t.RefundedOn()).After(m.At) {
+			step(StatementPlace{At: lyceum.Second(t.RefundedOn()), Transaction: t.ID, Step: 1}, StatementRefund, elsewhere)
 			known = true
 		}
 		switch {
@@ -381,7 +381,7 @@ func (of *stating) changesOf(
 		}
 	}
 	if !known {
-		step(StatementPlace{At: lyceum.Second(t.RefundedAt.Value), Transaction: t.ID, Step: 1}, StatementRefund, elsewhere)
+		step(StatementPlace{At: lyceum.Second(t.RefundedOn()), Transaction: t.ID, Step: 1}, StatementRefund, elsewhere)
 	}
 	return changes
 }

@@ -90,8 +90,8 @@ func (m *momentary) refundedElsewhere(
 	}
 	var refunds []refund
 	err := m.version.eachWithExtra(q.TransactionFilter, unlessOver(from.Context(), func(t *lyceum.Transaction) error {
-		if t.RefundedAt.Present && t.AmountRefunded > 0 && q.RefundedElsewhere.Value.Has(t.RefundedAt.Value) {
-			refunds = append(refunds, refund{t.RefundedAt.Value, t.ID})
+		if t.AmountRefunded > 0 && q.RefundedElsewhere.Value.Has(t.RefundedOn()) {
+			refunds = append(refunds, refund{t.RefundedOn(), t.ID})
 		}
 		return nil
 	}))

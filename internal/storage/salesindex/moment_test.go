@@ -92,6 +92,9 @@ func changeOne(r *rand.Rand, sold []lyceum.Transaction) func(lyceum.Tx) error {
 	if r.IntN(2) == 0 {
 		t.RefundedAt = lyceum.Some(t.CreatedAt.Add(time.Duration(r.IntN(300)) * time.Hour))
 		t.AmountRefunded = 100
+		if r.IntN(4) == 0 { // a file may not say when
+			t.RefundedAt = lyceum.None[time.Time]()
+		}
 	}
 	moved := r.IntN(3) == 0
 	return func(tx lyceum.Tx) error {

@@ -41,11 +41,10 @@ var transactions = define(&tables.Transactions, noun[lyceum.TransactionID, lyceu
 		is(w, "sale_id", q.Sale)
 		among(w, "sale_id", q.Sales)
 		if q.RefundedElsewhere.Present {
-			w.and("refunded_at IS NOT NULL")
 			w.and("amount_refunded > 0")
 			w.and("transaction_id NOT IN (SELECT m.transaction_id FROM movements m WHERE m.school_id = $1 " +
 				"AND m.kind = 'refund')")
-			w.within("refunded_at", q.RefundedElsewhere.Value)
+			w.within(refundedOn, q.RefundedElsewhere.Value)
 		}
 		if q.LastOf != nil {
 			last := where{args: w.args}
@@ -59,7 +58,7 @@ var transactions = define(&tables.Transactions, noun[lyceum.TransactionID, lyceu
 	order: func(q lyceum.TransactionQuery) string {
 		switch {
 		case q.RefundedElsewhere.Present:
-			return "refunded_at, transaction_id"
+			return refundedOn + ", transaction_id"
 		case q.LastOf != nil: // with the index by time, all of the school's would be scanned
 			return "transaction_id"
 		case ofSales(q):
@@ -68,6 +67,9 @@ var transactions = define(&tables.Transactions, noun[lyceum.TransactionID, lyceu
 		return strings.TrimPrefix(orderFound(q.TransactionFilter, q.Order), " ORDER BY ")
 	},
 })
+
+// refundedOn is RefundedOn of a transaction.
+const refundedOn = "coalesce(refunded_at, created_at)"
 
 // noteLeft appends a journal entry for the sale that a payment was moved away from: its purchase
 // may be active only now, and the payment's own entry leads to the new sale alone.
