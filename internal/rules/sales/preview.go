@@ -45,12 +45,17 @@ func preview[Q, T any](
 ) (Preview, error) {
 	var out Preview
 	var before standing
+	now := s.clock()
 	of := func(tx lyceum.Tx) (users []lyceum.UserID, products []lyceum.Product, err error) {
 		if before, err = about(tx); err != nil {
 			return nil, nil, err
 		}
-		if before.sale.UserID.Present {
-			users = append(users, before.sale.UserID.Value)
+		if user := before.sale.UserID; user.Present {
+			users = append(users, user.Value)
+			// The act does so before it looks for the sale's entitlements.
+			if err := s.enroller.Relink(tx, now, user.Value); err != nil {
+				return nil, nil, err
+			}
 		}
 		products, err = before.products(tx)
 		return users, products, err

@@ -327,3 +327,53 @@ func TestAnImportedEndLeavesWhatExpired(t *testing.T) {
 		}
 	}
 }
+
+// TestAPreviewOfASaleToRelink adds a course to a collection, and previews a refund before the
+// sales of the collection are relinked. The preview says what the refund then does.
+func TestAPreviewOfASaleToRelink(t *testing.T) {
+	bundle := lyceum.Product{Kind: lyceum.CollectionKind, ID: 1}
+	at := storetest.Begin
+	for engine, store := range engines(t) {
+		b := openBooks(t, store)
+		storetest.Write(t, b.store, b.school, func(tx lyceum.Tx) error {
+			if _, err := tx.ProductCollections.Save(tx, lyceum.ProductCollection{ID: 1, Name: "All"}); err != nil {
+				return err
+			}
+			_, err := tx.PricingPlans.Save(tx, lyceum.PricingPlan{ID: 41, Name: "All", Price: 1000, Currency: "USD", Other: some(bundle), Frequency: lyceum.OneTimePayment})
+			return err
+		})
+		include := func(course lyceum.CourseID) {
+			t.Helper()
+			_, problems, err := b.learning.CollectionProducts().Import(b.by()).Save(t.Context(), []lyceum.CollectionProduct{{In: 1, Product: course.Product()}})
+			if err != nil || len(problems) > 0 {
+				t.Fatal(engine, problems, err)
+			}
+		}
+		include(1)
+		_, problems, err := b.service.Import(b.by(), lyceum.RefuseMissing).Save(t.Context(), []lyceum.Transaction{{
+			ID: 1, SaleID: 1, UserID: 1, PricingPlanID: 41, CreatedAt: at, PurchasedAt: at, FinalPrice: 1000, Charge: 1000, Currency: "USD", Paid: true,
+		}})
+		if err != nil || len(problems) > 0 {
+			t.Fatal(engine, problems, err)
+		}
+		_, problems, err = b.learning.ImportEnrollments(b.by()).Save(t.Context(), []lyceum.Enrollment{
+			{User: 1, Course: 1, EnrolledAt: at}, {User: 1, Course: 2, EnrolledAt: at},
+		})
+		if err != nil || len(problems) > 0 {
+			t.Fatal(engine, problems, err)
+		}
+		b.settle(t)
+		include(2)
+		before := b.last(t)
+		says, err := b.service.PreviewRefund(t.Context(), b.by(), sales.Refund{Transaction: 1}, firstPage)
+		if want := "course 1 ends; course 2 ends"; lines(&says.AccessPreview) != want || err != nil || b.last(t) != before {
+			t.Errorf("%s: the preview says %q, %v; want %q", engine, lines(&says.AccessPreview), err, want)
+		}
+		if _, err := b.service.Refund(t.Context(), b.by(), sales.Refund{Transaction: 1}); err != nil {
+			t.Fatal(engine, err)
+		}
+		if left := b.reasons(t); len(left) > 0 {
+			t.Errorf("%s: what is left: %q", engine, left)
+		}
+	}
+}
