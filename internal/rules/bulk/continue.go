@@ -105,6 +105,9 @@ func (s *Service) foresee(ctx context.Context, stamp lyceum.Stamp, job *lyceum.B
 				users = append(users, rows[i].User)
 			}
 		}
+		if job.Action == lyceum.BulkUnenroll { // a sale that ends may have given other products, too
+			return users, nil, nil
+		}
 		return users, []lyceum.Product{job.Product.Value}, nil
 	}
 	by := lyceum.By{School: stamp.School, Actor: stamp.Actor}
