@@ -142,14 +142,16 @@ func mayErase(tx lyceum.Tx, user *lyceum.User) error {
 			Field: "user_id", Message: fmt.Sprintf("%d works for the school; remove them from the staff first", user.ID),
 		})
 	}
-	sale, found, err := tx.Sales.First(tx, lyceum.SaleFilter{Purchases: lyceum.Some(lyceum.PurchaseFilter{
+	of := lyceum.SaleFilter{Purchases: lyceum.Some(lyceum.PurchaseFilter{
 		User: lyceum.Some(user.ID), Active: lyceum.Some(true), Recurring: lyceum.Some(true),
-	})})
-	if err != nil || !found {
-		return err
-	}
-	return lyceum.InvalidFields(lyceum.FieldError{
-		Field: "user_id", Message: fmt.Sprintf("%d has an active subscription, sale %d; cancel it first", user.ID, sale.ID),
+	})}
+	return tx.Sales.Each(tx, of, func(sale *lyceum.Sale) error {
+		if sale.PaidInFull {
+			return nil
+		}
+		return lyceum.InvalidFields(lyceum.FieldError{
+			Field: "user_id", Message: fmt.Sprintf("%d has an active subscription, sale %d; cancel it first", user.ID, sale.ID),
+		})
 	})
 }
 

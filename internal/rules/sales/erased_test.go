@@ -56,3 +56,35 @@ func TestSalesToErasedPeople(t *testing.T) {
 		})
 	}
 }
+
+// A payment plan of which every payment was made is not charged any more, and cannot be
+// canceled: its buyer can be erased. As long as a payment is to come, they cannot.
+func TestErasingWhoHasPaidInFull(t *testing.T) {
+	t.Parallel()
+	for name, store := range engines(t) {
+		t.Run(name, func(t *testing.T) {
+			b := openBooks(t, store)
+			erase := func() error {
+				_, err := people.New(store, func() time.Time { return b.now }).Erase(t.Context(), b.by(), 1, people.Doors{
+					Close: b.learning.Close,
+					Leave: func(lyceum.Tx, lyceum.UserID, time.Time) error { return nil }, Left: func(lyceum.SchoolID, string) {},
+				})
+				return err
+			}
+			sale := b.sellInParts(t)
+			for n := range 2 {
+				if err := erase(); lyceum.KindOf(err) != lyceum.Invalid {
+					t.Fatalf("after %d of 3 payments: %v", n+1, err)
+				}
+				b.renew(t, sale.ID, "")
+			}
+			if err := erase(); err != nil {
+				t.Errorf("paid in full: %v", err)
+			}
+			if got := b.open(t, 1); len(got) > 0 {
+				t.Errorf("who was erased has %q", got)
+			}
+			b.healthy(t, store)
+		})
+	}
+}
