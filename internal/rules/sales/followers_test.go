@@ -1,0 +1,70 @@
+package sales_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/rules/people"
+	"github.com/lyceum-school/lyceum/internal/rules/sales"
+)
+
+// TestAPurchaseWithoutAPayment changes a plan at the end of the period, to one that is still to
+// be paid or to a free one. The sale that follows is among the buyer's purchases, and somebody
+// who is about to be charged cannot be erased.
+func TestAPurchaseWithoutAPayment(t *testing.T) {
+	for _, next := range []lyceum.PricingPlanID{gold, freebie} {
+		for engine, store := range engines(t) {
+			b := newClub(t, store)
+			b.sell(t, sales.NewSale{User: 2, Plan: 1})
+			from := silver
+			if next == freebie {
+				from = gold
+			}
+			old := b.sell(t, sales.NewSale{User: 1, Plan: from})
+			c := to(old.ID, next, "")
+			c.AtPeriodEnd = true
+			b.change(t, c)
+			b.now = old.PaidUntil.Value
+			b.endPeriods(t)
+			fresh := b.show(t, old.ID).ReplacedBy.Value
+			learner := b.by()
+			learner.Learner = some(lyceum.UserID(1))
+			var got, own []lyceum.SaleID
+			for _, active := range []lyceum.Opt[bool]{{}, some(true), some(false)} {
+				of := lyceum.PurchaseFilter{User: some(lyceum.UserID(1)), Active: active}
+				all, err := b.service.PurchasesOf(t.Context(), b.by(), of, firstPage)
+				if err != nil || all.Total != int64(len(all.Rows)) {
+					t.Fatal(engine, all.Total, err)
+				}
+				for i := range all.Rows {
+					got = append(got, all.Rows[i].ID)
+				}
+			}
+			mine, err := b.service.OwnPurchases(t.Context(), learner, lyceum.PurchaseFilter{}, firstPage)
+			if err != nil {
+				t.Fatal(engine, err)
+			}
+			for i := range mine.Rows {
+				own = append(own, mine.Rows[i].ID)
+			}
+			both := []lyceum.SaleID{fresh, old.ID}
+			if diff := cmp.Diff(slices.Concat(both, both), got); diff != "" {
+				t.Errorf("%s, plan %d: purchases, active ones, others (-want +got):\n%s", engine, next, diff)
+			}
+			if diff := cmp.Diff(both, own); diff != "" {
+				t.Errorf("%s, plan %d: the buyer sees (-want +got):\n%s", engine, next, diff)
+			}
+			_, err = people.New(store, func() time.Time { return b.now }).Erase(t.Context(), b.by(), 1, people.Doors{
+				Close: b.learning.Close,
+				Leave: func(lyceum.Tx, lyceum.UserID, time.Time) error { return nil }, Left: func(lyceum.SchoolID, string) {},
+			})
+			if refused := lyceum.KindOf(err) == lyceum.Invalid; refused != (next == gold) || !refused && err != nil {
+				t.Errorf("%s, plan %d: erased: %v", engine, next, err)
+			}
+		}
+	}
+}
