@@ -85,6 +85,9 @@ func (s *Service) renew(tx lyceum.Tx, now time.Time, r Renewal) (TransactionDeta
 	if err != nil {
 		return TransactionDetail{}, err
 	}
+	if wrong := r.feesOfNobody(sale.AffiliateID.Present, sale.AuthorID.Present); len(wrong) > 0 {
+		return TransactionDetail{}, lyceum.InvalidFields(wrong...)
+	}
 	revived, before := sale.EndReason == lyceum.Some(lyceum.SaleLapsed), sale
 	if revived {
 		sale.Reopen()

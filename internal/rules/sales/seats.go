@@ -57,17 +57,23 @@ func offered(tx lyceum.Tx, n NewSale) (deal, error) {
 	if !offer.Plan.Present {
 		refuse("pricing_plan_id", "pricing plan", int32(n.Plan))
 	}
-	if n.AffiliateFees.Value > 0 && !n.Affiliate.Present {
-		wrong = append(wrong, lyceum.FieldError{Field: "affiliate_fees", Message: "must be 0 without an affiliate_id"})
-	}
-	if n.AuthorFees.Value > 0 && !n.Author.Present {
-		wrong = append(wrong, lyceum.FieldError{Field: "author_fees", Message: "must be 0 without an author_id"})
-	}
-	if len(wrong) > 0 {
+	if wrong = append(wrong, n.feesOfNobody(n.Affiliate.Present, n.Author.Present)...); len(wrong) > 0 {
 		return d, lyceum.InvalidFields(wrong...)
 	}
 	d.archived, err = archivedProduct(tx, &offer)
 	return d, err
+}
+
+// feesOfNobody returns a problem for each fee of an affiliate or an author that a sale does not
+// have.
+func (a Amounts) feesOfNobody(affiliate, author bool) (wrong []lyceum.FieldError) {
+	if a.AffiliateFees.Value > 0 && !affiliate {
+		wrong = append(wrong, lyceum.FieldError{Field: "affiliate_fees", Message: "must be 0 without an affiliate_id"})
+	}
+	if a.AuthorFees.Value > 0 && !author {
+		wrong = append(wrong, lyceum.FieldError{Field: "author_fees", Message: "must be 0 without an author_id"})
+	}
+	return wrong
 }
 
 // archivedProduct returns the name of an offer's product if it is archived, or "". For courses,
