@@ -40,9 +40,11 @@ func rememberBackup(dir, backup string) error {
 	}
 	var text []byte
 	for _, path := range known {
-		_, missing := os.Stat(path)
-		_, begun := os.Stat(path + partialSuffix)
-		if path != backup && !(errors.Is(missing, fs.ErrNotExist) && errors.Is(begun, fs.ErrNotExist)) {
+		_, failed := os.Stat(path)
+		if errors.Is(failed, fs.ErrNotExist) {
+			_, failed = os.Stat(path + partialSuffix)
+		}
+		if path != backup && !errors.Is(failed, fs.ErrNotExist) {
 			text = append(text, path+"\n"...)
 		}
 	}

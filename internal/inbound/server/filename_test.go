@@ -23,7 +23,11 @@ func TestNamesFromAddresses(t *testing.T) {
 			body := fmt.Sprintf(`{"kind":"file","file":{"url":%q,"mimetype":"application/pdf"}}`, address)
 			w := c.do(request(http.MethodPost, lecture+"/attachments", strings.NewReader(body),
 				"Content-Type: application/json", "apiKey: "+c.ours.key))
-			var made struct{ Data struct{ Name string } }
+			var made struct {
+				Data struct {
+					Name string `json:"name"`
+				} `json:"data"`
+			}
 			if err := json.Unmarshal(w.Body.Bytes(), &made); err != nil || w.Code != http.StatusCreated || made.Data.Name != want {
 				t.Errorf("%s is a %d: %s, want the name %q", address, w.Code, w.Body, want)
 			}

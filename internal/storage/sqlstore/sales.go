@@ -117,11 +117,12 @@ func narrowSales(w *where, f lyceum.SaleFilter, all bool) {
 
 func narrowPurchases(w *where, f lyceum.PurchaseFilter, all bool) {
 	if f.User.Present {
-		const paid = "SELECT t.sale_id FROM transactions t WHERE t.school_id = $1 AND t.user_id" + byYear + " = ?"
 		// A sale that follows another one may have no payment yet.
-		w.and("sale_id IN ("+paid+" UNION ALL SELECT sales.replaced_by FROM sales"+byPrimaryKey+
-			" WHERE sales.school_id = $1 AND sales.sale_id IN ("+paid+") AND sales.replaced_by IS NOT NULL)",
-			int64(f.User.Value), int64(f.User.Value))
+		w.and("sale_id IN (WITH RECURSIVE theirs (sale_id) AS (SELECT t.sale_id FROM transactions t "+
+			"WHERE t.school_id = $1 AND t.user_id"+byYear+" = ? UNION SELECT sales.replaced_by FROM theirs JOIN sales"+
+			byPrimaryKey+" ON sales.school_id = $1 AND sales.sale_id = theirs.sale_id "+
+			"WHERE sales.replaced_by IS NOT NULL) "+
+			"SELECT sale_id FROM theirs)", int64(f.User.Value))
 		is(w, "user_id", f.User)
 	}
 	bought := "purchased_at"
