@@ -115,12 +115,15 @@ func (s *Service) ImportAuthors(by lyceum.By) *Rows[lyceum.AuthorProfile] {
 				ids[i] = rows[i].ID
 			}
 			kept, err := tx.Authors.Find(tx, ids...)
+			if err != nil {
+				return nil, err
+			}
 			for i := range rows {
 				old := kept[rows[i].ID]
 				keep(&rows[i].Share, old.Share)
 				keep(&rows[i].ArchivedAt, old.ArchivedAt)
 			}
-			return nil, err
+			return aboutErased(tx, rows, authorOf)
 		},
 		save: func(tx lyceum.Tx, rows []row, _ time.Time) (lyceum.Saved, error) { return tx.Authors.Save(tx, rows...) },
 	}}

@@ -22,7 +22,12 @@ func (s *Service) ImportComments(by lyceum.By) *Rows[lyceum.Comment] {
 			{"user_id", "user", lyceum.UserSequence, func(c *row) int32 { return int32(c.User) }},
 		},
 		look: func(tx lyceum.Tx, rows []row) ([]lyceum.RowProblem, error) {
-			return placeComments(tx, rows, before)
+			problems, err := placeComments(tx, rows, before)
+			if err != nil {
+				return nil, err
+			}
+			more, err := aboutErased(tx, rows, saidBy)
+			return append(problems, more...), err
 		},
 		earlier: before,
 		save: func(tx lyceum.Tx, rows []row, now time.Time) (lyceum.Saved, error) {

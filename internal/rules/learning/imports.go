@@ -253,7 +253,11 @@ func (s *Service) ImportQuizResponses(by lyceum.By) *Rows[lyceum.QuizResponse] {
 					problems = append(problems, problem(i, "correct", "must be at most answered, and that at most total"))
 				}
 			}
-			return problems, err
+			if err != nil {
+				return nil, err
+			}
+			more, err := aboutErased(tx, rows, answeredBy)
+			return append(problems, more...), err
 		},
 		save: func(tx lyceum.Tx, rows []row, now time.Time) (lyceum.Saved, error) {
 			err := keepUnsaid(tx, tx.QuizResponses, rows, func(r *row) lyceum.QuizResponseID { return r.ID },
