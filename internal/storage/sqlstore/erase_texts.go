@@ -193,7 +193,10 @@ func (t *tx) eraseText(e *eraser, of *trace, key any) error {
 
 // erasedTables returns the tables that had something about a person.
 func erasedTables() []string {
-	names := []string{"user_tags", "authors", "affiliates", "sessions", "links", "erasures"}
+	names := []string{
+		"user_tags", "authors", "affiliates", "sessions", "links", "emails", "second_factors", "passkeys", "recovery_codes",
+		"planned_erasures", "erasures",
+	}
 	for _, t := range traces {
 		if !slices.Contains(names, t.table) {
 			names = append(names, t.table)

@@ -101,3 +101,24 @@ func TestErasuresAfterAnUpgrade(t *testing.T) {
 		})
 	}
 }
+
+// TestErasedTablesAreVacuumed checks that PostgreSQL vacuums every table from which rows with
+// something personal are deleted or changed when a person is erased.
+func TestErasedTablesAreVacuumed(t *testing.T) {
+	t.Parallel()
+	store := openTestPostgres(t)
+	if clean, err := store.CleanErased(t.Context()); !clean || err != nil {
+		t.Fatal(clean, err)
+	}
+	for _, name := range []string{
+		"users", "user_tags", "authors", "affiliates", "sessions", "links", "orders", "comments", "quiz_responses", "emails",
+		"second_factors", "passkeys", "recovery_codes", "erasures", "planned_erasures",
+	} {
+		eventually(t, name+" is vacuumed", func() bool {
+			var n int64
+			_, err := store.reads.single(t.Context()).one("SELECT vacuum_count FROM pg_stat_user_tables "+
+				"WHERE relid = CAST($1 AS regclass)", []any{name}, scanInt(&n))
+			return err == nil && n > 0
+		})
+	}
+}
