@@ -241,6 +241,12 @@ func Restore(ctx context.Context, backup, dir string, o RestoreOptions) (Upgrade
 		return Upgraded{}, cannotWrite(dir, err)
 	}
 	partial := target + ".partial"
+	if is, err := os.Stat(partial); err == nil {
+		if named, err := os.Stat(backup); err == nil && os.SameFile(is, named) {
+			return Upgraded{}, lyceum.Errorf(lyceum.Invalid, "%s is the file that a restore writes to; move it to another "+
+				"folder, and restore it from there", backup)
+		}
+	}
 	if err := removeDatabase(partial); err != nil {
 		return Upgraded{}, err
 	}

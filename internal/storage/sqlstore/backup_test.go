@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"bytes"
 	"context"
 	"os"
 	"path/filepath"
@@ -67,5 +68,27 @@ func TestBackupAfterAKilledOne(t *testing.T) {
 	}
 	if all, err := os.ReadDir(dir); err != nil || len(all) != 1 {
 		t.Errorf("the folder holds %v, %v", all, err)
+	}
+}
+
+// TestRestoreOfWhatAnotherOneLeft checks that a backup with the name of the file that a restore
+// writes to is rejected, and stays as it is.
+func TestRestoreOfWhatAnotherOneLeft(t *testing.T) {
+	t.Parallel()
+	s, dir := openTest(t), t.TempDir()
+	path := filepath.Join(dir, FileName+".partial")
+	if err := s.vacuumInto(t.Context(), path); err != nil {
+		t.Fatal(err)
+	}
+	before, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = Restore(t.Context(), path, dir, RestoreOptions{Prepare: func(*Store) error { return nil }, Progress: func(string) {}})
+	if lyceum.KindOf(err) != lyceum.Invalid {
+		t.Errorf("restored: %v", err)
+	}
+	if after, err := os.ReadFile(path); err != nil || !bytes.Equal(after, before) {
+		t.Errorf("the backup has %d bytes, and had %d: %v", len(after), len(before), err)
 	}
 }
