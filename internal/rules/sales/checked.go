@@ -67,8 +67,9 @@ func (s *savedSales) has(of *batchSale) bool {
 	return !of.first.CreatedAt.Before(s.until) && s.ids.Contains(uint32(of.first.SaleID))
 }
 
-// take adds the sales of a batch; last is the last entry of the journal after it.
-func (s *savedSales) take(batch []batchSale, last int64) *savedSales {
+// take adds the sales of a batch, and removes those that it took payments from, which may be
+// released now; last is the last entry of the journal after it.
+func (s *savedSales) take(batch []batchSale, left []lyceum.SaleID, last int64) *savedSales {
 	for i := range batch {
 		of := &batch[i]
 		if of.released {
@@ -79,6 +80,9 @@ func (s *savedSales) take(batch []batchSale, last int64) *savedSales {
 		if of.first.CreatedAt.After(s.until) {
 			s.until = of.first.CreatedAt
 		}
+	}
+	for _, id := range left {
+		s.ids.Remove(uint32(id))
 	}
 	s.last = last
 	return s

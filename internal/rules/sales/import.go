@@ -47,6 +47,7 @@ func (i *Import) Save(ctx context.Context, batch []lyceum.Transaction) (lyceum.S
 	var problems []lyceum.RowProblem
 	var known *savedSales
 	var named []batchSale
+	var left []lyceum.SaleID
 	var last int64
 	stamp := i.by.StampMany(i.service.clock())
 	err := i.service.store.Write(ctx, stamp, func(tx lyceum.Tx) error {
@@ -71,10 +72,12 @@ func (i *Import) Save(ctx context.Context, batch []lyceum.Transaction) (lyceum.S
 		if err != nil {
 			return err
 		}
+		before := len(tx.Entries())
 		if saved, err = tx.Transactions.Save(tx, good...); err != nil {
 			return err
 		}
-		if err := Release(tx, doubtful...); err != nil {
+		left = updatedSales(tx.Entries()[before:])
+		if err := Release(tx, append(doubtful, left...)...); err != nil {
 			return err
 		}
 		err = i.service.enroller.Link(tx, stamp.At, buyers(good))
@@ -84,8 +87,21 @@ func (i *Import) Save(ctx context.Context, batch []lyceum.Transaction) (lyceum.S
 	if err != nil {
 		return lyceum.Saved{}, nil, fmt.Errorf("import transactions: %w", err)
 	}
-	i.sales = known.take(named, last)
+	i.sales = known.take(named, left, last)
 	return saved, problems, nil
+}
+
+// updatedSales returns the sales that were updated, given the entries of saving transactions: those
+// whose payments now belong to other sales.
+func updatedSales(entries []lyceum.Entry) []lyceum.SaleID {
+	var ids []lyceum.SaleID
+	for i := range entries {
+		if entries[i].Type == lyceum.SaleUpdated {
+			ids = append(ids, lyceum.SaleID(entries[i].ObjectID))
+		}
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids)
 }
 
 func (i *Import) problems(
