@@ -26,11 +26,11 @@ func history(detail *sales.SaleDetail) []event {
 	for i := range detail.Transactions {
 		t := &detail.Transactions[i]
 		events = append(events, charged(t, detail.References[t.ID].Name))
-		if t.RefundedAt.Present && !slices.ContainsFunc(detail.Movements, func(m lyceum.Movement) bool {
+		if t.AmountRefunded > 0 && !slices.ContainsFunc(detail.Movements, func(m lyceum.Movement) bool {
 			return m.TransactionID == t.ID && m.Kind == lyceum.Refunded
 		}) {
 			events = append(events, event{
-				At: t.RefundedAt.Value, Class: "back", What: "Refunded", Amount: money(t.AmountRefunded, t.Currency), Of: t.ID,
+				At: t.RefundedOn(), Class: "back", What: "Refunded", Amount: money(t.AmountRefunded, t.Currency), Of: t.ID,
 			})
 		}
 	}

@@ -66,8 +66,8 @@ func TestHistoryOfARenewedSale(t *testing.T) {
 		"Charged €5.00 14 Mar 2026, 09:26 UTC · Transaction 1 Refunded €1.00 14 Mar 2026, 10:26 UTC · Transaction 1 €1.00 of €5.00 refunded so far Charged €5.00 14 Mar 2026, 11:26 UTC · Transaction 2")
 }
 
-// An imported sale has a refund without a movement, and may have a buyer and a plan that are
-// unknown.
+// An imported sale has refunds without a movement, of which one has no time, and may have a buyer
+// and a plan that are unknown.
 func TestImportedSale(t *testing.T) {
 	p := open(t, site)
 	p.market()
@@ -82,11 +82,14 @@ func TestImportedSale(t *testing.T) {
 		if _, err := tx.Sales.Save(tx, lyceum.SaleOf(&bought)); err != nil {
 			return err
 		}
-		_, err := tx.Transactions.Save(tx, bought, renewed)
+		undated := bought
+		undated.ID, undated.CreatedAt, undated.AmountRefunded, undated.RefundedAt = 42, day.AddDate(0, 2, 0), 500, lyceum.None[time.Time]()
+		_, err := tx.Transactions.Save(tx, bought, renewed, undated)
 		return err
 	})
 	want(t, p.send(p.owner, "GET", salePath(30), nil), 200,
-		"Charged $19.99 1 May 2025, 08:00 UTC · Transaction 40 Refunded $10.00 3 May 2025, 08:00 UTC · Transaction 40 Not paid $19.99 1 Jun 2025, 08:00 UTC · Transaction 41",
+		"Charged $19.99 1 May 2025, 08:00 UTC · Transaction 40 Refunded $10.00 3 May 2025, 08:00 UTC · Transaction 40 Not paid $19.99 1 Jun 2025, 08:00 UTC · Transaction 41"+
+			" Charged $19.99 1 Jul 2025, 08:00 UTC · Transaction 42 Refunded $5.00 1 Jul 2025, 08:00 UTC · Transaction 42",
 		"Partly refunded", "Unpaid", "$9.99 can be refunded")
 	want(t, p.send(p.owner, "GET", refundPath(41), nil), 409, "Nothing was refunded", "Nothing was charged for this transaction", `href="/admin/sales/30"`)
 }
