@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -39,11 +40,12 @@ func TestErasingDuringABackup(t *testing.T) {
 	dir, file := filesOfSchool(t, "one"), filepath.Join(t.TempDir(), "1.db")
 	peopleOf(t, dir, "ann@example.com", "bert@example.com")
 	var erased, out bytes.Buffer
+	var once sync.Once
 	clock := func() time.Time {
-		_, err := os.Stat(file + ".partial")
-		if err == nil && erased.Len() == 0 {
-			erased.WriteString("\n")
-			run(t.Context(), []string{"user", "erase", "--yes", "--email", "ann@example.com", "--data", dir}, strings.NewReader(""), &erased, &erased)
+		if _, err := os.Stat(file + ".partial"); err == nil {
+			once.Do(func() {
+				run(t.Context(), []string{"user", "erase", "--yes", "--email", "ann@example.com", "--data", dir}, strings.NewReader(""), &erased, &erased)
+			})
 		}
 		return time.Now()
 	}
