@@ -119,10 +119,10 @@ func narrowPurchases(w *where, f lyceum.PurchaseFilter, all bool) {
 	if f.User.Present {
 		// A sale that follows another one may have no payment yet.
 		w.and("sale_id IN (WITH RECURSIVE theirs (sale_id) AS (SELECT t.sale_id FROM transactions t "+
-			"WHERE t.school_id = $1 AND t.user_id"+byYear+" = ? UNION SELECT sales.replaced_by FROM theirs JOIN sales"+
-			byPrimaryKey+" ON sales.school_id = $1 AND sales.sale_id = theirs.sale_id "+
+			"WHERE t.school_id = $1 AND t.user_id"+byYear+" = ? UNION SELECT sales.replaced_by FROM theirs o JOIN sales"+
+			byPrimaryKey+" ON sales.school_id = $1 AND sales.sale_id = o.sale_id "+
 			"WHERE sales.replaced_by IS NOT NULL) "+
-			"SELECT sale_id FROM theirs)", int64(f.User.Value))
+			"SELECT o.sale_id FROM theirs o)", int64(f.User.Value))
 		is(w, "user_id", f.User)
 	}
 	bought := "purchased_at"
