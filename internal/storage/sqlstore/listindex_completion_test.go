@@ -3,12 +3,10 @@ package sqlstore
 import (
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"testing"
 	"time"
 
 	"github.com/lyceum-school/lyceum"
-	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
 // TestListIndexByCompletion reads the holders of a course by completion, in both directions,
@@ -16,29 +14,12 @@ import (
 // access moves.
 func TestListIndexByCompletion(t *testing.T) {
 	t.Parallel()
-	for engine, open := range map[string]func(t *testing.T) (*Store, error){
-		"SQLite": func(t *testing.T) (*Store, error) {
-			return Open(t.Context(), t.TempDir(), Options{Synchronous: Off})
-		},
-		"PostgreSQL": func(t *testing.T) (*Store, error) {
-			return OpenPostgres(t.Context(), storetest.Postgres(t), Options{})
-		},
-	} {
-		t.Run(engine, func(t *testing.T) {
-			t.Parallel()
-			s, err := open(t)
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() { _ = s.Close() })
-			indexAll(s)
-			h := &history{Rand: rand.New(rand.NewPCG(3, 1)), store: s, other: s, now: storetest.Begin}
-			h.complete(t, 60)
-			if stats := s.ListStats(); stats.Hits < 60 || stats.Lists < 2 {
-				t.Errorf("%d indexes answered %d times", stats.Lists, stats.Hits)
-			}
-		})
-	}
+	onIndexedStores(t, func(t *testing.T, h *history) {
+		h.complete(t, 60)
+		if stats := h.store.ListStats(); stats.Hits < 60 || stats.Lists < 2 {
+			t.Errorf("%d indexes answered %d times", stats.Lists, stats.Hits)
+		}
+	})
 }
 
 // complete creates a school whose users are all in its course, and makes and compares as many

@@ -11,8 +11,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// onIndexedStores runs a test on each engine with a store whose lists have an index from the
-// first page on.
+// onIndexedStores runs a test on each engine with a store in which every list may have an index.
 func onIndexedStores(t *testing.T, test func(t *testing.T, h *history)) {
 	t.Helper()
 	for engine, open := range map[string]func(t *testing.T) (*Store, error){
@@ -31,7 +30,6 @@ func onIndexedStores(t *testing.T, test func(t *testing.T, h *history)) {
 			}
 			t.Cleanup(func() { _ = s.Close() })
 			indexAll(s)
-			s.lists.eager = true
 			test(t, &history{Rand: rand.New(rand.NewPCG(5, 1)), store: s, other: s, now: storetest.Begin})
 		})
 	}
@@ -53,6 +51,7 @@ func (h *history) comparePages(t *testing.T, l listQuery) {
 func TestListIndexOfWhatLeftACollection(t *testing.T) {
 	t.Parallel()
 	onIndexedStores(t, func(t *testing.T, h *history) {
+		h.store.lists.eager = true
 		const last = 10 // entitlement that existed when the course left
 		course := lyceum.Product{Kind: lyceum.CourseKind, ID: historyCourse}
 		if school := storetest.MakeSchool(t, h.store); school != 1 {
@@ -98,6 +97,7 @@ func TestListIndexOfWhatLeftACollection(t *testing.T) {
 func TestListIndexOfMovedPayments(t *testing.T) {
 	t.Parallel()
 	onIndexedStores(t, func(t *testing.T, h *history) {
+		h.store.lists.eager = true
 		if school := storetest.MakeShop(t, h.store); school != 1 {
 			t.Fatal(school)
 		}
