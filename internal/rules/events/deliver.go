@@ -168,10 +168,11 @@ func (s *Service) Report(ctx context.Context, p *Parcel, o Outcome) error {
 		if d.Number != p.Number || d.ObjectID != p.ObjectID || !d.CreatedAt.Equal(p.CreatedAt) {
 			return nil // a failover lost this delivery, and its id was assigned again
 		}
-		if erased, err := erasedSince(tx, p); err != nil || erased {
-			if err != nil {
-				return err
-			}
+		erased, err := erasedSince(tx, p)
+		if err != nil {
+			return err
+		}
+		if erased {
 			o.Problem, o.ResponseHeader, o.ResponseBody = "", "", ""
 		}
 		again := p.NextAttemptAt != d.NextAttemptAt // resent or given up meanwhile
@@ -196,8 +197,11 @@ func (s *Service) Report(ctx context.Context, p *Parcel, o Outcome) error {
 // was erased from it. The response may repeat what was sent, and it comes too late to be searched.
 func erasedSince(tx lyceum.Tx, p *Parcel) (bool, error) {
 	kept, err := tx.Payloads.Find(tx, p.Number.Value)
+	if err != nil {
+		return false, err
+	}
 	payload, there := kept[p.Number.Value]
-	return !there || !bytes.Equal(envelope(&payload, p.ID, p.Webhook.AsArray), p.Body), err
+	return !there || !bytes.Equal(envelope(&payload, p.ID, p.Webhook.AsArray), p.Body), nil
 }
 
 // maxKept is the maximum number of bytes of headers and bodies that are stored of the attempts

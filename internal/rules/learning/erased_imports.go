@@ -19,13 +19,16 @@ func aboutErased[T any](
 	}
 	slices.Sort(ids)
 	there, err := tx.UserSummaries.Find(tx, slices.Compact(ids)...)
+	if err != nil {
+		return nil, err
+	}
 	for i := range rows {
 		of, field := has(&rows[i])
 		if _, found := there[of]; of != 0 && !found {
 			problems = append(problems, problem(i, field, "must be empty, because user %d was erased", of))
 		}
 	}
-	return problems, err
+	return problems, nil
 }
 
 func saidBy(c *lyceum.Comment) (lyceum.UserID, string) {

@@ -138,14 +138,16 @@ func followedEarly(sale *lyceum.Sale, paid time.Time, billing lyceum.Billing) bo
 		billing.Begin(period+1).Sub(paid) <= renewedEarly
 }
 
+// startsTrial reports whether a first payment starts a free trial by what its plan offers now.
+func startsTrial(a *account, plan *lyceum.PricingPlan) bool {
+	return a.FinalPrice == 0 && plan.FreeTrialLength.Value > 0
+}
+
 // onTrial reports whether a first payment started a free trial. A sale that is billed here from
 // the beginning had one if its first period began later, whatever its plan offers now.
 func onTrial(sale *lyceum.Sale, plan *lyceum.PricingPlan, a *account, billing lyceum.Billing) bool {
-	offered := plan.FreeTrialLength.Value > 0
-	switch {
-	case a.FinalPrice != 0:
-		return false
-	case !sale.BillingAnchor.Present || !billedFrom(sale, a):
+	offered := startsTrial(a, plan)
+	if a.FinalPrice != 0 || !sale.BillingAnchor.Present || !billedFrom(sale, a) {
 		return offered
 	}
 	return a.at.Before(billing.Anchor) && (offered || !followedEarly(sale, a.at, billing))
@@ -190,7 +192,7 @@ func anchorOf(
 		return sale.PaidUntil
 	}
 	first := accounts[0].at
-	if onTrial(sale, plan, &accounts[0], lyceum.Billing{}) {
+	if startsTrial(&accounts[0], plan) {
 		first = trialOf(plan, first, zone)
 	}
 	last := sale.PaidUntil
