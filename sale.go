@@ -29,7 +29,7 @@ type Sale struct {
 	FailedAt    Opt[time.Time] // when charging it last failed
 	EndedAt     Opt[time.Time]
 	EndReason   Opt[SaleEnd] // present if EndedAt is
-	Released    bool         // all payments are fully refunded
+	Released    bool         // all payments are fully refunded; payments of 0 do not count
 	// Replaces is the sale that this one followed by a change of plan. ReplacedBy is the sale
 	// that followed this one, which ended as SaleChanged.
 	Replaces   Opt[SaleID]

@@ -33,6 +33,9 @@ func (t *Transaction) FullyRefunded() bool {
 	return t.AmountRefunded > 0 && t.AmountRefunded >= t.FinalPrice
 }
 
+// Retained reports whether something was paid and not all of it was refunded.
+func (t *Transaction) Retained() bool { return t.Paid && t.FinalPrice > 0 && !t.FullyRefunded() }
+
 // TransactionFilter narrows a list of transactions. All fields must match; absent fields match
 // everything.
 type TransactionFilter struct {

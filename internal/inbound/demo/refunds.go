@@ -20,7 +20,7 @@ func (r refunds) mark(batch Batch) []lyceum.SaleID {
 		}
 	}
 	for i := range batch.Transactions {
-		if t := &batch.Transactions[i]; t.Paid && !t.FullyRefunded() && (doubtful[t.SaleID] || r[t.SaleID]) {
+		if t := &batch.Transactions[i]; t.Retained() && (doubtful[t.SaleID] || r[t.SaleID]) {
 			doubtful[t.SaleID], paid[t.SaleID] = true, true
 		}
 	}

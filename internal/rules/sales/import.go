@@ -267,7 +267,7 @@ func made[T any](ids map[int32]bool, from func(int32) T) []T {
 type batchSale struct {
 	first    *lyceum.Transaction // the earliest payment in the batch
 	back     bool                // one of its payments is fully refunded
-	paid     bool                // one is not
+	paid     bool                // one is not, and is above 0
 	released bool                // it is or may be released
 }
 
@@ -287,7 +287,7 @@ func salesOf(batch []lyceum.Transaction) []batchSale {
 		}
 		of := &named[len(named)-1]
 		of.back = of.back || t.Paid && t.FullyRefunded()
-		of.paid = of.paid || t.Paid && !t.FullyRefunded()
+		of.paid = of.paid || t.Retained()
 	}
 	return named
 }

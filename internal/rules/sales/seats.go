@@ -157,8 +157,16 @@ func releaseSales(tx lyceum.Tx, ids []lyceum.SaleID) error {
 	return tx.Sales.Update(tx, changed...)
 }
 
-// released reports whether a sale was paid and all its payments are fully refunded.
+// released reports whether a sale was paid and all its payments are fully refunded. Payments of
+// 0, such as that of a trial, do not count.
 func released(accounts []account) bool {
-	paid := slices.DeleteFunc(slices.Clone(accounts), func(a account) bool { return !a.Paid })
-	return len(paid) > 0 && !slices.ContainsFunc(paid, func(a account) bool { return !a.FullyRefunded() })
+	back := false
+	for i := range accounts {
+		a := &accounts[i]
+		if a.Retained() {
+			return false
+		}
+		back = back || a.Paid && a.FullyRefunded()
+	}
+	return back
 }

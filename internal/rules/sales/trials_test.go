@@ -133,3 +133,75 @@ func TestAnImportedTrial(t *testing.T) {
 		}
 	}
 }
+
+// TestARefundedTrial checks that a sale whose only payment above 0 is refunded is refunded in
+// full, although it began with a free trial: it gives back the use of its coupon and, also if
+// the learner keeps the access, its seat.
+func TestARefundedTrial(t *testing.T) {
+	for _, end := range []lyceum.Opt[bool]{lyceum.None[bool](), some(false), some(true)} {
+		for engine, store := range engines(t) {
+			b := openBooks(t, store)
+			b.offerTrial(t, 14, lyceum.None[int32]())
+			sale := b.sell(t, sales.NewSale{
+				User: 1, Plan: trialed, Coupon: some(lyceum.CouponID(1)), Amounts: sales.Amounts{FinalPrice: some(lyceum.Minor(0))},
+			})
+			b.now = sale.PaidUntil.Value
+			paid := b.renew(t, sale.ID, "")
+			b.taken(t, 1, 1)
+			if _, err := b.service.Refund(t.Context(), b.by(), sales.Refund{Transaction: paid, EndAccess: end}); err != nil {
+				t.Fatal(err)
+			}
+			b.taken(t, 0, 0)
+			if s := b.show(t, sale.ID); !s.Released {
+				t.Errorf("%s, end_access %v: %+v", engine, end, s.Sale)
+			}
+			b.healthy(t, b.store)
+		}
+	}
+}
+
+// taken checks how many seats of the plan with the trial, and how many uses of coupon 1, are
+// taken.
+func (b *books) taken(t *testing.T, seats, uses int64) {
+	t.Helper()
+	got, err := b.store.In(t.Context(), b.school).CountTaken([]lyceum.PricingPlanID{trialed}, []lyceum.CouponID{1})
+	if err != nil || got.Seats[trialed] != seats || got.Uses[1] != uses {
+		t.Errorf("taken %+v, %v; want %d seats and %d uses", got, err, seats, uses)
+	}
+}
+
+// TestAnImportedTrialIsRefunded imports a payment of 0 and a refunded one of a sale, in each
+// order, together and one by one.
+func TestAnImportedTrialIsRefunded(t *testing.T) {
+	for _, order := range [][][]int{{{0, 1}}, {{1, 0}}, {{0}, {1}}, {{1}, {0}}} {
+		for engine, store := range engines(t) {
+			b := openBooks(t, store)
+			b.offerTrial(t, 14, lyceum.None[int32]())
+			payments := make([]lyceum.Transaction, 2)
+			for n := range payments {
+				at := b.now.AddDate(0, 0, -40+14*n)
+				payments[n] = lyceum.Transaction{
+					ID: lyceum.TransactionID(n + 1), SaleID: 1, UserID: 1, PricingPlanID: trialed, CreatedAt: at, PurchasedAt: at,
+					Currency: "USD", Paid: true, CouponID: some(lyceum.CouponID(1)),
+				}
+			}
+			paid := &payments[1]
+			paid.FinalPrice, paid.Charge, paid.Revenue, paid.AmountRefunded, paid.RefundedAt = 1000, 1000, 1000, 1000, some(b.now)
+			file := b.service.Import(b.by(), lyceum.RefuseMissing)
+			for _, rows := range order {
+				var batch []lyceum.Transaction
+				for _, n := range rows {
+					batch = append(batch, payments[n])
+				}
+				if _, problems, err := file.Save(t.Context(), batch); err != nil || len(problems) > 0 {
+					t.Fatal(problems, err)
+				}
+			}
+			b.taken(t, 0, 0)
+			if s := b.show(t, 1); !s.Released {
+				t.Errorf("%s, in the order %v: %+v", engine, order, s.Sale)
+			}
+			b.healthy(t, b.store)
+		}
+	}
+}

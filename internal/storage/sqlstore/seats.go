@@ -139,8 +139,9 @@ func takenInvariants() []invariant {
 	}
 }
 
-// released is 1 for sales s whose payments were all refunded in full.
+// released is 1 for sales s whose payments above 0 were all refunded in full.
 const released = `CASE WHEN EXISTS (SELECT 1 FROM transactions t WHERE t.school_id = s.school_id
-	AND t.sale_id = s.sale_id AND t.paid = 1) AND NOT EXISTS (SELECT 1 FROM transactions t WHERE t.school_id = s.school_id
-	AND t.sale_id = s.sale_id AND t.paid = 1 AND (t.amount_refunded <= 0 OR t.amount_refunded < t.final_price))
+	AND t.sale_id = s.sale_id AND t.paid = 1 AND t.amount_refunded > 0 AND t.amount_refunded >= t.final_price)
+	AND NOT EXISTS (SELECT 1 FROM transactions t WHERE t.school_id = s.school_id AND t.sale_id = s.sale_id
+	AND t.paid = 1 AND t.final_price > 0 AND (t.amount_refunded <= 0 OR t.amount_refunded < t.final_price))
 	THEN 1 ELSE 0 END`

@@ -60,19 +60,18 @@ func newBook(seed uint64, n int) *book {
 		b.plans = append(b.plans, p)
 		b.courseOf[p.ID] = p.CourseID
 	}
-	earliest, refunded := map[lyceum.SaleID]time.Time{}, map[lyceum.SaleID]bool{}
+	earliest, refunded, retained := map[lyceum.SaleID]time.Time{}, map[lyceum.SaleID]bool{}, map[lyceum.SaleID]bool{}
 	for i := range n {
 		t := randomTransaction(r, lyceum.TransactionID(i+1))
 		b.transactions = append(b.transactions, t)
 		if at, seen := earliest[t.SaleID]; !seen || t.CreatedAt.Before(at) {
 			earliest[t.SaleID] = t.CreatedAt
 		}
-		if before, seen := refunded[t.SaleID]; t.Paid {
-			refunded[t.SaleID] = t.FullyRefunded() && (before || !seen)
-		}
+		refunded[t.SaleID] = refunded[t.SaleID] || t.Paid && t.FullyRefunded()
+		retained[t.SaleID] = retained[t.SaleID] || t.Retained()
 	}
 	for id, at := range earliest {
-		b.sales = append(b.sales, lyceum.Sale{ID: id, CreatedAt: at, Released: refunded[id]})
+		b.sales = append(b.sales, lyceum.Sale{ID: id, CreatedAt: at, Released: refunded[id] && !retained[id]})
 	}
 	slices.SortFunc(b.sales, func(a, b lyceum.Sale) int { return cmp.Compare(a.ID, b.ID) })
 	return b
