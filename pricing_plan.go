@@ -43,6 +43,7 @@ type PricingPlan struct {
 	CapPriority         Opt[string]    // what a page shows first of the cap
 	CapVisible          Opt[bool]
 	AuthorShare         Opt[float64] // of the price, from 0 to 1
+	EarlierTerms        Opt[EarlierTerms]
 }
 
 // PricingPlanFilter narrows and orders pricing plans; absent fields match everything.

@@ -174,6 +174,7 @@ func (c *console) party(ctx context.Context, school lyceum.SchoolID, sale *lyceu
 	known, ok := plans[sale.PricingPlanID.Value]
 	bought := plan{Name: planName(known.Name, sale.PricingPlanID.Value)}
 	if ok {
+		known = known.For(sale)
 		bought.Terms, bought.kept = termsOf(&known), known
 	}
 	if product := known.Product(); product.Present {

@@ -184,6 +184,26 @@ func optTextColumn[T any](name string, at func(*T) *lyceum.Opt[string]) column[T
 	}
 }
 
+func earlierTermsColumn(name string) column[lyceum.PricingPlan] {
+	k := optTextColumn(name, func(*lyceum.PricingPlan) *lyceum.Opt[string] { return new(lyceum.Opt[string]) })
+	k.read = func(_ *memo, c cell, p *lyceum.PricingPlan) string {
+		text, problem := c.string()
+		if problem != "" {
+			return problem
+		}
+		p.EarlierTerms = lyceum.Some(lyceum.EarlierTerms(text))
+		return p.EarlierTerms.Value.Problem()
+	}
+	k.write = func(e *encoder, p *lyceum.PricingPlan) {
+		if p.EarlierTerms.Present {
+			e.text(string(p.EarlierTerms.Value))
+		} else {
+			e.null()
+		}
+	}
+	return k
+}
+
 func emailColumn[T any](name string, at func(*T) *string) column[T] {
 	k := textColumn(name, at)
 	k.read = func(_ *memo, c cell, v *T) (problem string) {

@@ -144,6 +144,7 @@ func PricingPlans() Kind[lyceum.PricingPlan] {
 			optTextColumn("enrollment_cap_display_priority", func(p *row) *lyceum.Opt[string] { return &p.CapPriority }),
 			optBooleanColumn("enrollment_cap_visible", func(p *row) *lyceum.Opt[bool] { return &p.CapVisible }),
 			optPartColumn("author_revenue_share", func(p *row) *lyceum.Opt[float64] { return &p.AuthorShare }),
+			earlierTermsColumn("earlier_terms"),
 		}),
 	}
 }

@@ -322,6 +322,11 @@ func inclusionOf[ID, In ~int32](kinds []lyceum.ProductKind) func(*rapid.T) lyceu
 	}
 }
 
+var someEarlierTerms = []lyceum.Opt[lyceum.EarlierTerms]{
+	{},
+	lyceum.Some(lyceum.EarlierTerms(`[{"until":"2026-01-03T12:00:00Z","frequency":"payment_plan","billing_interval":"year","billing_interval_count":null,"num_payments_required":3}]`)),
+}
+
 func planOf(t *rapid.T) lyceum.PricingPlan {
 	interval := func(t *rapid.T, name string) string {
 		return rapid.SampledFrom([]string{"day", "week", "month", "year"}).Draw(t, name)
@@ -336,7 +341,7 @@ func planOf(t *rapid.T) lyceum.PricingPlan {
 		CreatedAt: timeOf(t, "created"), UpdatedAt: timeOf(t, "updated"), Payments: optOf(t, "payments", idOf[int32]), Published: optOf(t, "published", boolOf),
 		Position: optOf(t, "position", countOf), DetailedDescription: optOf(t, "details", textOf), StatementText: optOf(t, "statement", textOf),
 		CapExpiresAt: optOf(t, "cap until", timeOf), CapPriority: optOf(t, "cap priority", textOf), CapVisible: optOf(t, "cap visible", boolOf),
-		AuthorShare: optOf(t, "share", partOf),
+		AuthorShare: optOf(t, "share", partOf), EarlierTerms: rapid.SampledFrom(someEarlierTerms).Draw(t, "earlier"),
 	}
 	if other := optOf(t, "product", productOf); other.Present {
 		plan.CourseID, plan.Other = lyceum.None[lyceum.CourseID](), other
@@ -452,7 +457,7 @@ func TestWriter(t *testing.T) {
 		t.Errorf("no rows: %q", got)
 	}
 	plan := lyceum.PricingPlan{ID: 1, Name: "A&B", Price: 5, Currency: "USD", Frequency: lyceum.Subscription, BillingInterval: lyceum.Some("month")}
-	const want = `{"id":1,"course_id":null,"name":"A\u0026B","price":5,"currency":"USD","frequency":{"type":"subscription","billing_interval":"month","billing_interval_count":null,"access_limit_date":null,"access_limit_interval":null,"access_limit_duration":null},"description":null,"free_trial_length":null,"enrollment_cap":null,"created_at":"0001-01-01T00:00:00Z","updated_at":"0001-01-01T00:00:00Z","product_type":null,"product_id":null,"num_payments_required":null,"is_published":null,"position":null,"detailed_description":null,"cc_statement_description":null,"enrollment_cap_expires_at":null,"enrollment_cap_display_priority":null,"enrollment_cap_visible":null,"author_revenue_share":null}` + "\n"
+	const want = `{"id":1,"course_id":null,"name":"A\u0026B","price":5,"currency":"USD","frequency":{"type":"subscription","billing_interval":"month","billing_interval_count":null,"access_limit_date":null,"access_limit_interval":null,"access_limit_duration":null},"description":null,"free_trial_length":null,"enrollment_cap":null,"created_at":"0001-01-01T00:00:00Z","updated_at":"0001-01-01T00:00:00Z","product_type":null,"product_id":null,"num_payments_required":null,"is_published":null,"position":null,"detailed_description":null,"cc_statement_description":null,"enrollment_cap_expires_at":null,"enrollment_cap_display_priority":null,"enrollment_cap_visible":null,"author_revenue_share":null,"earlier_terms":null}` + "\n"
 	if got := written(t, intake.PricingPlans(), intake.JSONLines, []lyceum.PricingPlan{plan}); got != want {
 		t.Errorf("plan %s", got)
 	}

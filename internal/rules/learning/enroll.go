@@ -257,7 +257,7 @@ func (s *Service) stopCharging(
 	if err != nil {
 		return false, err
 	}
-	plan := plans[sale.PricingPlanID.Value]
+	plan := plans[sale.PricingPlanID.Value].For(&sale)
 	if !sale.StopsAt.Present && (!plan.Recurring() || sale.PaidInFull) {
 		return false, nil
 	}

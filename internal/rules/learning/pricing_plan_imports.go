@@ -221,6 +221,7 @@ func keepTerms(row, old *lyceum.PricingPlan) {
 	keep(&row.CapPriority, old.CapPriority)
 	keep(&row.CapVisible, old.CapVisible)
 	keep(&row.AuthorShare, old.AuthorShare)
+	keep(&row.EarlierTerms, old.EarlierTerms)
 }
 
 // completeFrequency sets the frequency of a plan whose row leaves it out: that of the known

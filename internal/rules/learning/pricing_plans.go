@@ -260,6 +260,9 @@ func (s *Service) changePlan(
 			return SoldPlan{}, err
 		}
 		if plan != before {
+			if err := plan.KeepTerms(&before, now); err != nil {
+				return SoldPlan{}, err
+			}
 			plan.UpdatedAt = now
 			if err := tx.PricingPlans.Update(tx, plan); err != nil {
 				return SoldPlan{}, err

@@ -243,7 +243,7 @@ func plansOf(v lyceum.View, ids []lyceum.SaleID) (map[lyceum.SaleID]soldPlan, er
 	plans := make(map[lyceum.SaleID]soldPlan, len(sales))
 	for id, sale := range sales {
 		if plan, known := found[sale.PricingPlanID.Value]; known {
-			plans[id] = soldPlan{plan, sale.PaidInFull}
+			plans[id] = soldPlan{plan.For(&sale), sale.PaidInFull}
 		}
 	}
 	return plans, err

@@ -13,14 +13,15 @@ func conflict(code, format string, args ...any) error {
 	return &lyceum.Error{Kind: lyceum.Conflict, Code: code, Detail: fmt.Sprintf(format, args...)}
 }
 
-// planOfSale returns a sale's pricing plan, or fails with Conflict if it is unknown.
+// planOfSale returns a sale's pricing plan with the terms of the sale, or fails with Conflict if
+// it is unknown.
 func planOfSale(t *lyceum.Tables, from lyceum.Source, sale *lyceum.Sale) (lyceum.PricingPlan, error) {
 	plans, err := t.PricingPlans.Find(from, sale.PricingPlanID.Value)
 	plan, there := plans[sale.PricingPlanID.Value]
 	if err == nil && !there {
 		err = conflict("unknown_plan", "the pricing plan of sale %d is unknown", sale.ID)
 	}
-	return plan, err
+	return plan.For(sale), err
 }
 
 // running returns a sale for which more is to be paid, with its plan. It fails with Conflict

@@ -45,8 +45,8 @@ func paidPeriods(
 		return nil, err
 	}
 	plans, err := tables.PricingPlans.Find(from, sale.PricingPlanID.Value)
-	plan, known := plans[sale.PricingPlanID.Value]
-	if err != nil || !known || !plan.Recurring() {
+	plan := plans[sale.PricingPlanID.Value].For(&sale)
+	if err != nil || !plan.Recurring() {
 		return nil, err
 	}
 	accounts, err := accountsOf(tables, from, id)

@@ -182,6 +182,7 @@ func paid(v lyceum.View, user lyceum.Opt[lyceum.UserID], ids []lyceum.SaleID) ([
 		d := &details[i]
 		d.References, d.Disputes = references, disputes
 		if plan, known := named[plans[i]]; known {
+			plan = plan.For(&d.Sale)
 			if err := d.count(&plan, &school); err != nil {
 				return nil, err
 			}

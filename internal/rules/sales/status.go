@@ -50,7 +50,7 @@ func (d *SaleDetail) bill(tables *lyceum.Tables, from lyceum.Reads) error {
 		return nil
 	}
 	plans, err := tables.PricingPlans.Find(from, d.PricingPlanID.Value)
-	plan := plans[d.PricingPlanID.Value]
+	plan := plans[d.PricingPlanID.Value].For(&d.Sale)
 	if err != nil || !plan.Recurring() {
 		return err
 	}
@@ -61,7 +61,7 @@ func (d *SaleDetail) bill(tables *lyceum.Tables, from lyceum.Reads) error {
 	return d.count(&plan, &school)
 }
 
-// count is bill for a known plan and school.
+// count is bill for a known school and plan, which has the terms of the sale.
 func (d *SaleDetail) count(plan *lyceum.PricingPlan, school *lyceum.School) error {
 	if !plan.Recurring() {
 		return nil

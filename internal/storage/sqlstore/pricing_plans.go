@@ -53,6 +53,9 @@ var pricingPlans = define(&tables.PricingPlans, noun[lyceum.PricingPlanID, lyceu
 		),
 		optBoolColumn("enrollment_cap_visible", func(p *lyceum.PricingPlan) *lyceum.Opt[bool] { return &p.CapVisible }),
 		optFloatColumn("author_revenue_share", func(p *lyceum.PricingPlan) *lyceum.Opt[float64] { return &p.AuthorShare }),
+		optTextColumn(
+			"earlier_terms", func(p *lyceum.PricingPlan) *lyceum.Opt[lyceum.EarlierTerms] { return &p.EarlierTerms },
+		),
 	},
 	largest: 256 << 10,
 	order:   func(f lyceum.PricingPlanFilter) string { return ordered(f.Order, "pricing_plan_id") },

@@ -89,7 +89,7 @@ CREATE TABLE pricing_plans (
 	billing_interval TEXT,
 	billing_interval_count INTEGER,
 	created_at INTEGER NOT NULL,
-	updated_at INTEGER NOT NULL, description TEXT, free_trial_length INTEGER, enrollment_cap INTEGER, access_limit_date INTEGER, access_limit_interval TEXT, access_limit_duration INTEGER, product_type TEXT, product_id INTEGER, num_payments_required INTEGER, is_published INTEGER, position INTEGER, detailed_description TEXT, cc_statement_description TEXT, enrollment_cap_expires_at INTEGER, enrollment_cap_display_priority TEXT, enrollment_cap_visible INTEGER, author_revenue_share REAL,
+	updated_at INTEGER NOT NULL, description TEXT, free_trial_length INTEGER, enrollment_cap INTEGER, access_limit_date INTEGER, access_limit_interval TEXT, access_limit_duration INTEGER, product_type TEXT, product_id INTEGER, num_payments_required INTEGER, is_published INTEGER, position INTEGER, detailed_description TEXT, cc_statement_description TEXT, enrollment_cap_expires_at INTEGER, enrollment_cap_display_priority TEXT, enrollment_cap_visible INTEGER, author_revenue_share REAL, earlier_terms TEXT,
 	PRIMARY KEY (school_id, pricing_plan_id),
 	FOREIGN KEY (school_id, course_id) REFERENCES courses (school_id, course_id)
 ) STRICT, WITHOUT ROWID;
