@@ -187,7 +187,7 @@ func (s *Sender) write(to *mail.Address, m *templates.Message) ([]byte, error) {
 	}
 	letter.WriteString("\r\n")
 	body := quotedprintable.NewWriter(&letter)
-	if _, err := body.Write([]byte(strings.ReplaceAll(m.Text, "\n", "\r\n"))); err != nil {
+	if _, err := body.Write([]byte(m.Text)); err != nil {
 		return nil, err
 	}
 	if err := body.Close(); err != nil {

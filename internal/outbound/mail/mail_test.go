@@ -180,6 +180,24 @@ func TestLetterArrives(t *testing.T) {
 	}
 }
 
+// TestLineEnds checks that a text has the same lines when it arrives, however they end: those of a
+// template that a program saved can end with \r\n.
+func TestLineEnds(t *testing.T) {
+	for _, text := range []string{"Hello,\n\nbye\n", "Hello,\r\n\r\nbye\r\n", "Hello,\r\n\nbye\r\n"} {
+		p := open(t, func(*post) {})
+		if err := sender(t, p, "smtp").Send(t.Context(), templates.Message{ID: "ONE", To: "mira@example.com", Subject: "Hello", Text: text}); err != nil {
+			t.Fatal(err)
+		}
+		letter, err := mail.ReadMessage(strings.NewReader(<-p.letter))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if body, err := io.ReadAll(quotedprintable.NewReader(letter.Body)); err != nil || string(body) != "Hello,\r\n\r\nbye\r\n" {
+			t.Errorf("%q arrives as %q, %v", text, body, err)
+		}
+	}
+}
+
 func TestR16_ErrorsHoldNoSecret(t *testing.T) {
 	for what, change := range map[string]func(*post){
 		"the password is refused":   func(p *post) { p.refuses = "AUTH" },
