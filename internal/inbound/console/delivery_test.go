@@ -273,6 +273,22 @@ func TestSendAgain(t *testing.T) {
 	}
 }
 
+// The days of a form to send again are those of the school, as the form says.
+func TestSendAgainInTheSchoolsZone(t *testing.T) {
+	p := open(t, site)
+	path := p.sellWithHook(2) // at 09:26 in UTC on 14 March, when it is the evening of the 13th in Honolulu
+	p.happen(taken)
+	p.write(func(tx lyceum.Tx) error {
+		return tx.ChangeSchool(func(s *lyceum.School) { s.TimeZone = "Pacific/Honolulu" })
+	})
+	w := p.send(p.owner, "GET", path+"/resend", nil)
+	want(t, w, 200, "Both days are included, in Pacific/Honolulu.")
+	for day, count := range map[string]string{"2026-03-13": "Send 2 deliveries again?", "2026-03-14": "Nothing to send."} {
+		form := p.form(path+"/resend", "from", day, "until", day, "state", "")
+		want(t, p.send(p.owner, "POST", path+"/resend", form), 200, count)
+	}
+}
+
 // F9: the owner of another school, which has its own webhooks and deliveries, cannot access
 // those of this school.
 func TestF9WebhookOfAnotherSchool(t *testing.T) {
