@@ -1,6 +1,8 @@
 package console
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -82,23 +84,38 @@ func (c *console) inviteStaff(w http.ResponseWriter, r *http.Request, v *visit) 
 			})
 		}
 	}
-	made := c.Clock()
-	in, err := c.Staff.Invite(r.Context(), v.sends(r), n)
+	made, by := c.Clock(), v.sends(r)
+	by.Once.Render = func(made any) ([]byte, error) {
+		invited, _ := made.(access.Invited)
+		return []byte(invitedNotice(invited)), nil
+	}
+	in, err := c.Staff.Invite(r.Context(), by, n)
+	if before, ok := errors.AsType[*lyceum.RepeatError](err); ok {
+		return done(w, r, staffPath, cmp.Or(string(before.Body), "staff-linked"))
+	}
 	switch {
-	case repeated(err):
-		return done(w, r, staffPath, "staff-linked")
 	case err != nil && f.refuse(err):
 		return c.staffPage(w, r, v, http.StatusUnprocessableEntity, f)
 	case err != nil:
 		return err
-	case in.Sent:
-		return done(w, r, staffPath, "staff-invited")
 	case in.Link == "":
-		return done(w, r, staffPath, "staff-added")
+		return done(w, r, staffPath, invitedNotice(in))
 	}
 	return c.show(w, r, http.StatusOK, "staff_link.gohtml", v, "An invitation", staffLink{linkPage{
 		User: in.User, Path: staffPath, URL: c.linkURL(v.School.ID, in.Link), Until: made.Add(access.LinkLifetime),
 	}, n.Role})
+}
+
+// invitedNotice returns the notice for an invitation; for one with a link, that of a form that was
+// submitted twice.
+func invitedNotice(in access.Invited) string {
+	switch {
+	case in.Sent:
+		return "staff-invited"
+	case in.Link == "":
+		return "staff-added"
+	}
+	return "staff-linked"
 }
 
 // changeStaff serves POST /admin/settings/staff/{id}.

@@ -82,6 +82,31 @@ func TestInvitationByEmail(t *testing.T) {
 	want(t, p.send(p.owner, "POST", staffPath, p.form(staffPath, "email", "other@example.com", "role", "support")), 200, "One-time link")
 }
 
+// A form that is sent twice says what it did the first time, and sends no second email.
+func TestInvitedTwice(t *testing.T) {
+	p := open(t, site)
+	p.remake(func(o *console.Options) {
+		o.Emails = p.emails(func(context.Context, templates.Message) error { return nil })
+	})
+	p.signIn(1, "known@example.com", lyceum.Student)
+	for _, tc := range []struct{ email, by, done string }{
+		{"new@example.com", "email", "staff-invited"},
+		{"known@example.com", "email", "staff-added"},
+	} {
+		form := p.form(staffPath, "email", tc.email, "role", "support", "by", tc.by)
+		for range 2 {
+			leads(t, p.send(p.owner, "POST", staffPath, form), staffPath+"?done="+tc.done)
+		}
+	}
+	form := p.form(staffPath, "email", "other@example.com", "role", "support")
+	want(t, p.send(p.owner, "POST", staffPath, form), 200, "Copy the link now")
+	leads(t, p.send(p.owner, "POST", staffPath, form), staffPath+"?done=staff-linked")
+	v := p.store.In(t.Context(), 1)
+	if sent, err := lyceum.All(v.Emails, v, lyceum.EmailFilter{}); err != nil || len(sent) != 1 {
+		t.Errorf("%d emails are sent, %v", len(sent), err)
+	}
+}
+
 // R54: a changed role applies from the next request on, for pages and for keys.
 func TestR54RoleChangedWhileSignedIn(t *testing.T) {
 	p := open(t, site)
