@@ -1,9 +1,11 @@
 package console
 
 import (
+	"errors"
 	"net/http"
 
 	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/inbound/web"
 	"github.com/lyceum-school/lyceum/internal/rules/templates"
 )
 
@@ -169,6 +171,11 @@ func (c *console) changeEmail(w http.ResponseWriter, r *http.Request, v *visit) 
 		p.email = emailOf(now)
 	case "test":
 		p.SentTo, err = c.Emails.Test(r.Context(), v.by(), draft)
+		if errors.Is(err, templates.ErrNotTaken) {
+			web.Logger(c.Log, w, r).WarnContext(r.Context(), "a test of an email was not sent", "err", err)
+			p.Form.Refused = "The mail server did not take the email. Nothing was saved. The server’s log has the details."
+			return c.show(w, r, http.StatusServiceUnavailable, "email.gohtml", v, p.Title, p)
+		}
 	default:
 		var made templates.Composed
 		made, err = c.Emails.Preview(r.Context(), v.by(), draft)

@@ -53,7 +53,10 @@ func TestEmails(t *testing.T) {
 		t.Error(sent)
 	}
 	down = errors.New("gone")
-	want(t, post("test", "About", "{{ changed }}"), 503)
+	want(t, post("test", "My draft", "Mine: {{ changed }}"), 503, "The mail server did not take the email. Nothing was saved.", `value="My draft"`, "Mine: {{ changed }}</textarea>")
+	if !strings.Contains(p.log.String(), "gone") {
+		t.Error("the log does not say why: ", p.log.String())
+	}
 	want(t, p.send(p.owner, "GET", emailsPath, nil), 200, "Standard")
 
 	leads(t, post("save", "About", "Mine: {{ changed }}"), path+"?done=changed")

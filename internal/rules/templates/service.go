@@ -3,6 +3,7 @@ package templates
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -225,6 +226,9 @@ func (s *Service) Preview(ctx context.Context, by lyceum.By, d Draft) (Composed,
 // Sends reports whether the server has a mail server.
 func (s *Service) Sends() bool { return s.o.Send != nil }
 
+// ErrNotTaken is wrapped by the error of Test if the mail server did not accept the email.
+var ErrNotTaken = errors.New("the mail server did not take the email")
+
 // Test sends a draft, rendered with the examples, to the school's owner, and returns their
 // address.
 func (s *Service) Test(ctx context.Context, by lyceum.By, d Draft) (to string, err error) {
@@ -246,7 +250,7 @@ func (s *Service) Test(ctx context.Context, by lyceum.By, d Draft) (to string, e
 	m := Message{ID: rand.Text(), To: owner.Email, Subject: composed.Subject, Text: composed.Text}
 	if err := s.o.Send(ctx, m); err != nil {
 		return "", &lyceum.Error{
-			Kind: lyceum.Unavailable, Err: err,
+			Kind: lyceum.Unavailable, Err: fmt.Errorf("%w: %w", ErrNotTaken, err),
 			Detail: "the mail server did not take the email; the server's log has the details",
 		}
 	}
