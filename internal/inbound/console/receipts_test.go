@@ -35,7 +35,16 @@ func TestReceipts(t *testing.T) {
 		t.Error("no tax is shown as less than none")
 	}
 	want(t, p.send(p.owner, "GET", receiptsPath+"?user_id=x", nil), 422)
-	want(t, p.send(p.owner, "GET", receiptsPath+"?user_id=999", nil), 200, "No receipts yet")
+	for query, says := range map[string]string{
+		"?user_id=999":        "No receipts for this buyer",
+		"?page=3":             "There is no page 3",
+		"?user_id=11&page=99": "There is no page 99",
+	} {
+		w := p.send(p.owner, "GET", receiptsPath+query, nil)
+		if want(t, w, 200, says); strings.Contains(w.Body.String(), "gets the first one") {
+			t.Errorf("%s says that there are no receipts: %s", query, plain(w.Body.String()))
+		}
+	}
 	support, _ := p.hire("support@example.com", lyceum.SupportRole)
 	if w := p.send(support, "GET", receiptsPath, nil); w.Code != 200 || strings.Contains(w.Body.String(), "Who sells") {
 		t.Errorf("support sees the seller's form, or nothing: %d", w.Code)
