@@ -193,7 +193,7 @@ func (c *console) routes() map[string]map[string]action {
 	return map[string]map[string]action{
 		homePath:                                {"GET": c.home},
 		homePath + "/{$}":                       {"GET": lead(homePath)},
-		"/admin/settings":                       {"GET": lead(appsPath)},
+		"/admin/settings":                       {"GET": leadToSettings},
 		transactionsPath:                        {"GET": c.listTransactions},
 		exportPath:                              {"GET": c.exportSales},
 		searchPath:                              {"GET": c.search},
@@ -272,6 +272,17 @@ func lead(path string) action {
 		http.Redirect(w, r, path, http.StatusSeeOther)
 		return nil
 	}
+}
+
+// leadToSettings serves GET /admin/settings: it redirects to the first page of the settings that
+// the visitor may open, or otherwise to the first page of their role.
+func leadToSettings(w http.ResponseWriter, r *http.Request, v *visit) error {
+	for _, path := range []string{appsPath, keysPath} {
+		if access.May(v.Role, "GET "+path) {
+			return lead(path)(w, r, v)
+		}
+	}
+	return lead(firstPage(v.Role))(w, r, v)
 }
 
 var errNoPage = lyceum.Errorf(lyceum.NotFound, "Page not found. It may have been deleted, or the URL was mistyped.")

@@ -3,6 +3,7 @@ package console_test
 import (
 	"context"
 	"fmt"
+	"html"
 	"net/url"
 	"strings"
 	"testing"
@@ -63,6 +64,44 @@ func TestR53EveryRoleAndPage(t *testing.T) {
 	}
 	if sent < 400 {
 		t.Errorf("only %d doors were tried", sent)
+	}
+}
+
+// The first page leads nobody to a page that their role does not allow, nor does /admin/settings.
+func TestFirstPageOfEachRole(t *testing.T) {
+	for name, prepare := range map[string]func(*place){
+		"a new school": func(p *place) {
+			want(t, p.send(p.owner, "GET", "/admin", nil), 200, "Four steps to get started")
+		},
+		"what needs a look": func(p *place) {
+			p.sellWithHook(1)
+			p.fail(refusedBy)
+			p.session()
+			app, _, _ := p.register("Ledger", "https://ledger.example.com/", "1")
+			leads(t, p.send(p.owner, "POST", app+"/disable", nil), app+"?done=disabled")
+			want(t, p.send(p.owner, "GET", "/admin", nil), 200, "1 webhook has failed", "Show the webhooks", "1 OAuth app is disabled", "Show the apps")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := open(t, site)
+			prepare(p)
+			for _, role := range lyceum.StaffRoles() {
+				session, _ := p.hire("the-"+string(role)+"@example.com", role)
+				for _, from := range []string{"/admin", "/admin/settings"} {
+					w := p.send(session, "GET", from, nil)
+					if to := w.Header().Get("Location"); to != "" {
+						w = p.send(session, "GET", to, nil)
+					}
+					want(t, w, 200)
+					for _, found := range loads.FindAllStringSubmatch(w.Body.String(), -1) {
+						path := html.UnescapeString(found[1])
+						if strings.HasPrefix(path, "/admin") && p.send(session, "GET", path, nil).Code == 403 {
+							t.Errorf("%s leads %s to %s", from, role, path)
+						}
+					}
+				}
+			}
+		})
 	}
 }
 
