@@ -284,7 +284,7 @@ func (p *auditPage) chooseActor(in lyceum.View) error {
 }
 
 func personName(u *lyceum.User) string {
-	if name := strings.TrimSpace(u.Name.Value); name != "" {
+	if name := seen(u.Name.Value); name != "" {
 		return name
 	}
 	return u.Email

@@ -75,7 +75,7 @@ func (c *console) listComments(w http.ResponseWriter, r *http.Request, v *visit)
 func commentOf(row learning.PlacedComment) comment {
 	shown := comment{
 		PlacedComment: row, Path: fmt.Sprintf("%s/%d", commentsPath, row.ID),
-		Writer: person{Name: row.Author.Name.Value, Email: row.Author.Email},
+		Writer: person{Name: seen(row.Author.Name.Value), Email: row.Author.Email},
 	}
 	if row.Author.ID == 0 {
 		shown.Writer = person{Name: "Somebody who was erased"}

@@ -135,7 +135,7 @@ func (c *console) fillPeople(ctx context.Context, v *visit, p *peoplePage, numbe
 		_, planned := plans[user.ID]
 		p.Rows = append(p.Rows, listedPerson{
 			User: user.User, Path: personPath(user.ID), Marks: personMarks(&user.User, planned),
-			Shown: person{Name: strings.TrimSpace(user.Name.Value), Email: user.Email},
+			Shown: person{Name: seen(user.Name.Value), Email: user.Email},
 		})
 	}
 	return nil

@@ -1,6 +1,7 @@
 package console_test
 
 import (
+	"fmt"
 	"net/url"
 	"regexp"
 	"strings"
@@ -101,4 +102,36 @@ func TestWhoBoughtButNeverBegan(t *testing.T) {
 	}
 	leads(t, p.agree(p.owner, accessPath(12)+"/course/2/end", url.Values{}), accessPath(12)+"?done=access-ended")
 	want(t, p.send(p.owner, "GET", people+never, nil), 200, "Nobody matches", "Everybody who bought a course has begun it.")
+}
+
+// A person whose name cannot be seen is shown by their address, so that the links to them have a
+// text.
+func TestInvisibleNames(t *testing.T) {
+	for _, name := range []string{"  ", "\u200b", "\u200b \ufeff", "\u3164", "\u2800"} {
+		t.Run(fmt.Sprintf("%+q", name), func(t *testing.T) {
+			p := open(t, site)
+			p.busyMonth()
+			p.write(func(tx lyceum.Tx) error {
+				user, err := tx.Users.Get(tx, 12)
+				if user.Name = lyceum.Some(name); err == nil {
+					_, err = tx.Users.Save(tx, user)
+				}
+				return err
+			})
+			p.send(p.owner, "POST", people+"/12/enable", nil)
+			for path, says := range map[string]string{
+				people:                             `<a href="/admin/people/12"><bdi>grace@example.com</bdi></a>`,
+				people + "/12":                     "<h1><bdi>grace@example.com</bdi></h1>",
+				people + "/12/access":              `<a href="/admin/people/12"><bdi>grace@example.com</bdi></a>`,
+				people + "/12/access/course/1/end": "End the access of grace@example.com to Pottery",
+				people + "/12/erase":               `<a href="/admin/people/12"><bdi>grace@example.com</bdi></a>`,
+				"/admin/search?q=grace":            `<a href="/admin/people/12"><bdi>grace@example.com</bdi></a>`,
+				"/admin/sales/2":                   `<a href="/admin/people/12"><bdi>grace@example.com</bdi></a></dd>`,
+				transactions + "?user_id=12":       "Buyer: grace@example.com",
+				"/admin/settings/audit-log":        `<a href="/admin/people/12"><bdi>grace@example.com</bdi></a>`,
+			} {
+				want(t, p.send(p.owner, "GET", path, nil), 200, says)
+			}
+		})
+	}
 }

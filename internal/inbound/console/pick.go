@@ -47,7 +47,7 @@ type picks struct {
 
 // called returns the name of something, or otherwise if it has none.
 func called(n lyceum.Named, otherwise string) string {
-	for _, name := range []string{strings.TrimSpace(n.Name), n.Note} {
+	for _, name := range []string{seen(n.Name), n.Note} {
 		if name != "" {
 			return name
 		}

@@ -2,7 +2,6 @@ package console
 
 import (
 	"net/http"
-	"strings"
 
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/rules/sales"
@@ -35,7 +34,7 @@ func (c *console) listToStop(w http.ResponseWriter, r *http.Request, v *visit) e
 	p := toStopPage{Form: f, Turn: newTurn(f, nil, pageSize, int64(number), listing.Total)}
 	for i := range listing.Rows {
 		s := &listing.Rows[i]
-		buyer := person{Name: strings.TrimSpace(s.Buyer.Name.Value), Email: s.Buyer.Email}
+		buyer := person{Name: seen(s.Buyer.Name.Value), Email: s.Buyer.Email}
 		p.Rows = append(p.Rows, toStop{*s, buyer, ends[s.EndReason.Value], salePath(s.ID)})
 	}
 	return c.show(w, r, statusFor(f), "to_stop.gohtml", v, "To stop charging", p)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/inbound/web"
 	"github.com/lyceum-school/lyceum/internal/rules/access"
 )
 
@@ -180,7 +181,15 @@ func personOf(users map[int32]lyceum.Named, id lyceum.UserID) person {
 	if !known {
 		return person{Email: fmt.Sprintf("User %d", id)}
 	}
-	return person{Name: strings.TrimSpace(user.Name), Email: user.Note}
+	return person{Name: seen(user.Name), Email: user.Note}
+}
+
+// seen returns a name without spaces around it, or "" if there is nothing to see.
+func seen(name string) string {
+	if web.Plain(name) == "" {
+		return ""
+	}
+	return strings.TrimSpace(name)
 }
 
 func planName(name string, id lyceum.PricingPlanID) string {
