@@ -93,7 +93,8 @@ func (c *console) showDelivery(w http.ResponseWriter, r *http.Request, v *visit)
 // time of sending.
 func (c *console) awaited(r *http.Request, v *visit, d events.Delivery) (events.Delivery, *http.Request, error) {
 	query := r.URL.Query()
-	if what := query.Get("done"); what != "tested" && what != "resent-one" {
+	back, sent := map[string]string{"tested": "came-back", "resent-one": "came-again"}[query.Get("done")]
+	if !sent {
 		return d, r, nil
 	}
 	before, _ := strconv.ParseInt(query.Get("before"), 10, 32) // an invalid number counts as 0
@@ -113,7 +114,7 @@ func (c *console) awaited(r *http.Request, v *visit, d events.Delivery) (events.
 	if int64(d.AttemptCount) <= before { // the form was submitted twice
 		return d, r, nil
 	}
-	query.Set("done", "came-back")
+	query.Set("done", back)
 	shown := r.Clone(r.Context())
 	shown.URL.RawQuery = query.Encode()
 	return d, shown, nil

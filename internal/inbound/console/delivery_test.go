@@ -163,7 +163,7 @@ func TestResultOfATest(t *testing.T) {
 	go func() { page <- p.send(p.owner, "GET", at, nil) }()
 	p.happen(taken)
 	w = <-page
-	want(t, w, 200, "The test was sent. The response is below.", "200 OK", "Delivered")
+	want(t, w, 200, "It was sent again. The response is below.", "200 OK", "Delivered")
 	if strings.Contains(w.Body.String(), "What went wrong") {
 		t.Error("something went wrong although it was delivered")
 	}
@@ -203,7 +203,10 @@ func TestDeliveryPage(t *testing.T) {
 	if sent := p.happen(taken); sent != 1 {
 		t.Errorf("%d were sent again, want 1", sent)
 	}
-	want(t, p.send(p.owner, "GET", at, nil), 200, "Attempt 4")
+	w = p.send(p.owner, "GET", at+"?done=resent-one&before=3", nil)
+	if want(t, w, 200, "It was sent again. The response is below.", "Attempt 4"); strings.Contains(w.Body.String(), "The test") {
+		t.Error("what was sent again is said to be a test")
+	}
 	leads(t, p.send(p.owner, "POST", at+"/resend", again), at+"?done=resent-one&before=4")
 	if sent := p.happen(taken); sent != 0 {
 		t.Errorf("a form that was sent before sends %d", sent)

@@ -268,6 +268,7 @@ var notices = map[string]string{
 		"first time and cannot be shown again. If it is lost, rotate it again.",
 	"hook-deleted": "The webhook is deleted. Nothing more will be sent to it.",
 	"came-back":    "The test was sent. The response is below.",
+	"came-again":   "It was sent again. The response is below.",
 	"tested":       "The test is being sent. Reload this page to see the response.",
 	"resumed":      "The webhook is enabled again.",
 	"resent":       "The deliveries are being sent again. Reload this page to see the results.",
