@@ -1,6 +1,7 @@
 package console
 
 import (
+	"context"
 	"net/url"
 	"strconv"
 	"strings"
@@ -184,14 +185,28 @@ func exportAddress(f *form) string {
 	return exportPath
 }
 
-// reportOf returns the URL of a report of a list.
-func reportOf(f *form) string {
+// reportOf returns the URL of a report of a list. Without a first day in the filter, it begins on
+// the day of the oldest sale.
+func (c *console) reportOf(ctx context.Context, v *visit, f *form, of *salesQuery) (string, error) {
 	query := narrowed(f)
-	query.Set("by", string(reports.ByMonth))
-	if query.Get("from") != "" {
-		query.Set("by", string(reports.ByCourse))
+	query.Set("by", string(reports.ByCourse))
+	if !of.From.Present {
+		query.Set("by", string(reports.ByMonth))
+		oldest, err := c.Sales.List(ctx, v.by(), of.Filter, lyceum.OldestFirst, lyceum.Page{Number: 1, Size: 1})
+		if err != nil {
+			return "", err
+		}
+		last := of.Until.Else(lyceum.DayAt(c.Clock(), v.zone))
+		least := lyceum.Day{Year: last.Year - reports.MaxYears + 1, Month: time.January, Day: 1}
+		for _, t := range oldest.All() {
+			first := lyceum.DayAt(t.CreatedAt, v.zone)
+			if first.Before(least) {
+				first = least
+			}
+			query.Set("from", first.String())
+		}
 	}
-	return reportPath + "?" + query.Encode()
+	return reportPath + "?" + query.Encode(), nil
 }
 
 // exportName returns the file name of a list.

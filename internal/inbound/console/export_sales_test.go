@@ -2,6 +2,8 @@ package console_test
 
 import (
 	"encoding/csv"
+	"html"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -80,7 +82,7 @@ func TestTotalsAndExport(t *testing.T) {
 			"1", // as the form sends it
 		},
 		{"is_chargeback=true", []string{"$19.99 gross, $34.99 chargebacks with their fees, −$15.00 net (1 paid)"}, "4"},
-		{"affiliate_id=7", []string{"€5.00 gross, €0.50 fees, €4.50 net", `href="/admin/reports/sales?affiliate_id=7&amp;by=month"`}, "3"},
+		{"affiliate_id=7", []string{"€5.00 gross, €0.50 fees, €4.50 net", `href="/admin/reports/sales?affiliate_id=7&amp;by=month&amp;from=2026-03-01"`}, "3"},
 	} {
 		w := p.send(p.owner, "GET", transactions+"?"+tc.query, nil)
 		want(t, w, 200, tc.totals...)
@@ -107,6 +109,27 @@ func TestTotalsAndExport(t *testing.T) {
 		`2,2,2026-03-01T00:00:00Z,"'=1+1",grace@example.com,Pottery,Pottery in full,Partly refunded,true,USD,19.99,1.00,4.76,2026-03-31T23:59:59Z,`)
 	if got := w.Header().Get("Content-Disposition"); got != `attachment; filename="sales-2026-03-01-2026-03-31.csv"` {
 		t.Errorf("the file is sent as %s", got)
+	}
+}
+
+// The report of a list covers the same sales as the list, also those of earlier months.
+func TestReportOfAList(t *testing.T) {
+	p := open(t, site)
+	p.busyMonth()
+	for query, sales := range map[string]string{
+		"":                            "5 sales",
+		"user_id=11":                  "4 sales",
+		"until=2026-03-30&user_id=11": "2 sales",
+		"until=2026-02-28":            "1 sale",
+		"from=2026-03-01":             "4 sales",
+	} {
+		w := p.send(p.owner, "GET", transactions+"?"+query, nil)
+		want(t, w, 200)
+		found := regexp.MustCompile(`href="(/admin/reports/sales\?[^"]*)">Report<`).FindStringSubmatch(w.Body.String())
+		if found == nil {
+			t.Fatalf("%s has no report", query)
+		}
+		want(t, p.send(p.owner, "GET", html.UnescapeString(found[1]), nil), 200, "revenue from "+sales)
 	}
 }
 

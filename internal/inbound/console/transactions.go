@@ -12,6 +12,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/inbound/web"
 	"github.com/lyceum-school/lyceum/internal/rules/access"
+	"github.com/lyceum-school/lyceum/internal/rules/reports"
 )
 
 // pageSize is how many transactions are on a page.
@@ -141,10 +142,12 @@ func (c *console) fill(ctx context.Context, v *visit, p *listPage, query *salesQ
 	if listing.Total == 0 || !access.Holds(v.Role, access.SeeReports) {
 		return nil
 	}
-	p.Report = reportOf(p.Form)
 	short, cancel := context.WithTimeout(ctx, totalsTime)
 	defer cancel()
-	figures, err := c.Reports.Totals(short, v.by(), query.Filter, query.From, query.Until)
+	var figures reports.Figures
+	if p.Report, err = c.reportOf(short, v, p.Form, query); err == nil {
+		figures, err = c.Reports.Totals(short, v.by(), query.Filter, query.From, query.Until)
+	}
 	if p.NoTotals = err != nil && short.Err() != nil && ctx.Err() == nil; p.NoTotals {
 		return nil
 	}

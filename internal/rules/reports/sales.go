@@ -140,8 +140,8 @@ func figuresOf(sums []lyceum.SalesSum) Figures {
 	return f
 }
 
-// maxYears is the maximum length of a period, in years.
-const maxYears = 50
+// MaxYears is the maximum length of a period, in years.
+const MaxYears = 50
 
 // mostSums is the maximum number of sums read from a store. Several of them can be combined
 // into one group.
@@ -190,9 +190,9 @@ func (r *Report) check() error {
 	switch n := int(r.Until.Number()) - int(r.From.Number()) + 1; {
 	case r.Until.Before(r.From):
 		return refuse("until", "must not be before from, which is %s", r.From)
-	case !r.Until.Before(r.From.AddMonths(12 * maxYears)):
-		return refuse("until", "must be less than %d years after from: at the latest %s", maxYears,
-			r.From.AddMonths(12*maxYears).Add(-1))
+	case !r.Until.Before(r.From.AddMonths(12 * MaxYears)):
+		return refuse("until", "must be less than %d years after from: at the latest %s", MaxYears,
+			r.From.AddMonths(12*MaxYears).Add(-1))
 	case r.By == lyceum.Some(ByDay) && n > lyceum.MaxReportGroups:
 		return refuse("by", "must be week or month for a period of %d days: a report has at most %d groups", n,
 			lyceum.MaxReportGroups)
