@@ -2,10 +2,10 @@ package main
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/inbound/demo"
 	"github.com/lyceum-school/lyceum/internal/outbound/webhook"
 	"github.com/lyceum-school/lyceum/internal/rules/clock"
 	"github.com/lyceum-school/lyceum/internal/rules/sales"
@@ -77,23 +77,26 @@ func (s *service) settleNow(ctx context.Context, school lyceum.SchoolID) error {
 	return err
 }
 
-// renewMadeUp records a payment that a sandbox made up, like the last one.
+// renewMadeUp records a payment that a sandbox made up. In another currency than USD it is charged
+// at the rate of the last payment, or at that of the generated data if that one was free.
 func (s *service) renewMadeUp(ctx context.Context, by lyceum.By, sale *lyceum.Sale, reference string) error {
-	n := sales.Renewal{Sale: sale.ID, Reference: lyceum.Some(reference)}
-	_, err := s.sales.Renew(ctx, by, n)
-	if lyceum.KindOf(err) != lyceum.Invalid { // Invalid means that the charge is required, because the currency is not USD
-		return err
-	}
 	v := s.store.In(ctx, by.School)
-	paid, found, failed := v.Transactions.First(v, lyceum.TransactionQuery{
+	last, _, err := v.Transactions.First(v, lyceum.TransactionQuery{
 		Sale: lyceum.Some(sale.ID), Order: lyceum.NewestFirst,
 	})
-	if failed != nil || !found {
-		return errors.Join(err, failed)
+	if err != nil {
+		return err
 	}
-	n.FinalPrice, n.Currency = lyceum.Some(paid.FinalPrice), lyceum.Some(paid.Currency)
-	n.TaxCharge, n.Charge = lyceum.Some(paid.TaxCharge), lyceum.Some(paid.Charge)
-	_, err = s.sales.Renew(ctx, by, n)
+	_, err = s.sales.Renew(ctx, by, sales.Renewal{
+		Sale: sale.ID, Reference: lyceum.Some(reference),
+		Cents: func(paid lyceum.Minor, currency lyceum.Currency) lyceum.USDCents {
+			before := last.FinalPrice + last.TaxCharge
+			if paid > 0 && before > 0 && last.Charge > 0 && last.Currency == currency {
+				return max(1, last.Charge*lyceum.USDCents(paid)/lyceum.USDCents(before))
+			}
+			return demo.Cents(paid, currency)
+		},
+	})
 	return err
 }
 

@@ -23,6 +23,19 @@ func rateIndex(currency lyceum.Currency) int {
 	return slices.IndexFunc(rates[:], func(r rate) bool { return r.currency == currency })
 }
 
+// Cents returns what an amount is worth in US cents, at least 1 unless it is 0. A unit of a
+// currency that the school does not sell in is worth a cent.
+func Cents(amount lyceum.Minor, currency lyceum.Currency) lyceum.USDCents {
+	r := rate{currency, 10_000}
+	if i := rateIndex(currency); i >= 0 {
+		r = rates[i]
+	}
+	if amount == 0 {
+		return 0
+	}
+	return max(1, r.usd(amount))
+}
+
 func (r rate) usd(amount lyceum.Minor) lyceum.USDCents {
 	return lyceum.USDCents((int64(amount)*r.cents + 5_000) / 10_000)
 }

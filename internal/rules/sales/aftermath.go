@@ -65,6 +65,9 @@ type Renewal struct {
 
 	Sale      lyceum.SaleID
 	Reference lyceum.Opt[string] // of the payment, unique in the school
+	// Cents returns the charge of a payment in another currency than USD whose Charge is not
+	// given. If it is nil, that must be given.
+	Cents func(paid lyceum.Minor, currency lyceum.Currency) lyceum.USDCents
 }
 
 // Renew records the next payment of a subscription or a payment plan. A payment with a
@@ -114,6 +117,9 @@ func (s *Service) renew(tx lyceum.Tx, now time.Time, r Renewal) (TransactionDeta
 	due := r.Amounts
 	if len(accounts) > 0 && accounts[0].FinalPrice > 0 && !over {
 		due = due.asBefore(&accounts[0].Transaction)
+	}
+	if currency := due.Currency.Else(plan.Currency); r.Cents != nil && currency != "USD" {
+		due.Charge = due.Charge.Or(r.Cents(due.FinalPrice.Else(usual)+due.TaxCharge.Value, currency))
 	}
 	t, err := charge(tx, &sale, &plan, due, usual, at)
 	if err != nil {
