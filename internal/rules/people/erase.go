@@ -196,7 +196,7 @@ func calledOf(tx lyceum.Tx, user *lyceum.User) (lyceum.Called, error) {
 func eraseRows(tx lyceum.Tx, user *lyceum.User, now time.Time) error {
 	erased := lyceum.User{
 		ID: user.ID, Email: lyceum.ErasedEmail(user.ID), Role: user.Role, CreatedAt: user.CreatedAt,
-		DisabledAt: user.DisabledAt, LastSignInAt: user.LastSignInAt, ErasedAt: lyceum.Some(lyceum.Second(now)),
+		DisabledAt: user.DisabledAt, ErasedAt: lyceum.Some(lyceum.Second(now)),
 	}
 	if _, err := tx.SetTags(user.ID, nil); err != nil {
 		return err

@@ -2,8 +2,13 @@ package people_test
 
 import (
 	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/rules/people"
+	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
 // TestImportOfErasedPeople checks that the row of an erased person is imported as such, and that
@@ -34,5 +39,28 @@ func TestImportOfErasedPeople(t *testing.T) {
 	}
 	if problems, err := d.store.Check(t.Context()); err != nil || len(problems) > 0 {
 		t.Errorf("check: %v, %v", problems, err)
+	}
+}
+
+// TestExportOfErasedPeople checks that the row of an erased person has nothing that importing it
+// would not bring back.
+func TestExportOfErasedPeople(t *testing.T) {
+	d := newDesk(t)
+	d.save(t, lyceum.User{
+		ID: 7, Email: "ann@example.com", Role: lyceum.Author, Name: lyceum.Some("Ann"), Src: lyceum.Some("web"),
+		CreatedAt: storetest.Begin, LastSignInAt: lyceum.Some(storetest.Begin), LastSignInIP: lyceum.Some("192.0.2.7"),
+		PhoneNumber: lyceum.Some("1"), Marketing: lyceum.Some(true), Notes: lyceum.Some("x"),
+	})
+	_, err := d.service.Erase(t.Context(), lyceum.By{School: d.school, Actor: "user:9"}, 7, people.Doors{
+		Leave: func(lyceum.Tx, lyceum.UserID, time.Time) error { return nil },
+		Left:  func(lyceum.SchoolID, string) {},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	copied := newDesk(t)
+	copied.save(t, d.kept(t)...)
+	if diff := cmp.Diff(d.kept(t), copied.kept(t)); diff != "" {
+		t.Errorf("the copy differs (-kept +copied):\n%s", diff)
 	}
 }
