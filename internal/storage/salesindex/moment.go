@@ -25,7 +25,7 @@ func (s *Store) atMoment(ctx context.Context, k *school, read func(lyceum.View, 
 			switch {
 			case err == nil:
 				indexed = k.index.current.Load()
-			case ctx.Err() != nil: // it was not updated, and is what it was before
+			case ctx.Err() != nil && k.index != nil: // it was not updated, and is what it was before
 				k.ready.Store(ready)
 			}
 		}

@@ -125,6 +125,41 @@ func (l *leaving) AtOnce(ctx context.Context, id lyceum.SchoolID, read func(lyce
 	})
 }
 
+// failedOver is a store whose snapshots have another journal, and whose callers go away as soon as
+// they have read it.
+type failedOver struct {
+	lyceum.Store
+
+	leave context.CancelFunc
+}
+
+func (f *failedOver) AtOnce(ctx context.Context, id lyceum.SchoolID, read func(lyceum.View) error) error {
+	return f.Store.AtOnce(ctx, id, func(v lyceum.View) error {
+		return read(withJournal(v, func(r lyceum.Reads, c lyceum.ChangeFilter) (lyceum.ChangeListing, error) {
+			defer f.leave()
+			listing, err := r.FindChanges(c)
+			listing.Origin = "another server"
+			return listing, err
+		}))
+	})
+}
+
+// An index that is dropped in a snapshot does not serve, although the caller has gone away.
+func TestSalesAtOnceAfterAFailover(t *testing.T) {
+	t.Parallel()
+	ctx, leave := context.WithCancel(t.Context())
+	s := over(t, &failedOver{openSQLite(t), leave}, salesindex.Options{Memory: enough})
+	school := storetest.MakeSchool(t, s)
+	sold, _ := storetest.Ledger(t, s, school, 11, 40)
+	s.Settle(t, school)
+	if err := s.SalesAtOnce(ctx, school, func(lyceum.View) error { return nil }); err == nil {
+		t.Error("the caller is answered")
+	}
+	sold[0].Charge++
+	storetest.Write(t, s, school, save(sold[0]))
+	same(t, s, s.Store, school, 1)
+}
+
 // A caller that goes away while the index is being updated does not disable it for others.
 func TestSalesAtOnceOfACallerWhoLeaves(t *testing.T) {
 	t.Parallel()
