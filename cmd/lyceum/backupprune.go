@@ -41,6 +41,9 @@ func (c *backupPruneCommand) Run(p *program) error {
 		}
 		defer release()
 	}
+	if err := nothingPartial(c.Folder); err != nil { // a backup copies its files before it has a name
+		return err
+	}
 	needed, backups, err := c.needed(p)
 	if err != nil {
 		return err

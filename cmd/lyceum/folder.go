@@ -131,7 +131,7 @@ func lockFile(path string, flag int) (*os.File, error) {
 // lockPartial makes this process the only one that writes a file, which gets its final name
 // when it is complete. What a killed process left behind is overwritten.
 func lockPartial(path string) (release func(), err error) {
-	lock := path + ".partial-lock"
+	lock := path + partialLock
 	file, err := lockFile(lock, os.O_CREATE|os.O_RDWR)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
 		return nil, lyceum.Errorf(lyceum.Conflict, "another lyceum process is writing %s; wait until it has ended, or "+
@@ -141,6 +141,33 @@ func lockPartial(path string) (release func(), err error) {
 		return nil, cannotWrite(path, err)
 	}
 	return func() { _ = errors.Join(os.Remove(lock), file.Close()) }, nil
+}
+
+// partialLock is the suffix of the file that is locked while another one is written.
+const partialLock = ".partial-lock"
+
+// nothingPartial fails while a process writes a file in a folder that has no name yet.
+func nothingPartial(dir string) error {
+	locks, err := fs.Glob(os.DirFS(dir), "*"+partialLock)
+	if err != nil {
+		return err
+	}
+	for _, lock := range locks {
+		file, err := lockFile(filepath.Join(dir, lock), os.O_RDONLY)
+		switch {
+		case errors.Is(err, syscall.EWOULDBLOCK):
+			return lyceum.Errorf(lyceum.Conflict, "another lyceum process is writing %s; wait until it has ended",
+				filepath.Join(dir, strings.TrimSuffix(lock, partialLock)))
+		case err == nil:
+			err = file.Close()
+		case errors.Is(err, fs.ErrNotExist):
+			err = nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // isPartial reports whether a name is that of a file that is being written, or was left behind

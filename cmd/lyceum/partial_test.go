@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -66,4 +67,30 @@ func TestBackupPruneBesideAKilledBackup(t *testing.T) {
 		t.Fatal(err)
 	}
 	says(t, 1, "b.partial.db in .* is not a backup that can be read, so nothing was removed", "backup-prune", dir)
+}
+
+// TestBackupPruneBesideARunningBackup checks that files are not removed while a backup that may need
+// them has no name yet.
+func TestBackupPruneBesideARunningBackup(t *testing.T) {
+	t.Parallel()
+	data, dir := newSchool(t), t.TempDir()
+	command(t, "backup", "--data", data, filepath.Join(dir, "a.db"))
+	sum := strings.Repeat("ab", 32)
+	file := filepath.Join(dir, backupFilesName, sum[:2], sum)
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte("of the next backup"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	release, err := lockPartial(filepath.Join(dir, "b.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	says(t, 1, "another lyceum process is writing .*/b.db; wait until it has ended", "backup-prune", dir)
+	if _, err := os.Stat(file); err != nil {
+		t.Error(err)
+	}
+	release()
+	says(t, 0, "^1 files of .* removed", "backup-prune", dir)
 }
