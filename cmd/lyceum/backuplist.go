@@ -93,11 +93,12 @@ func backupsIn(dir string) func(context.Context, lyceum.SchoolID, lyceum.UserID)
 			paths = append(paths, path+partialSuffix)
 		}
 		for _, names := range copiesIn {
-			within, err := filepath.Glob(filepath.Join(whole, names))
+			within, err := fs.Glob(os.DirFS(whole), names)
 			if err != nil {
 				return nil, err
 			}
-			for _, path := range within {
+			for _, name := range within {
+				path := filepath.Join(whole, name)
 				if path != filepath.Join(whole, sqlstore.FileName) && !slices.Contains(paths, path) {
 					paths = append(paths, path)
 				}

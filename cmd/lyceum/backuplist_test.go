@@ -57,10 +57,13 @@ func TestErasingDuringABackup(t *testing.T) {
 }
 
 // TestErasingAfterKilledCommands checks that erasing a person lists the copies of the database that
-// killed commands left behind.
+// killed commands left behind, also in a data folder whose name has a special meaning in patterns.
 func TestErasingAfterKilledCommands(t *testing.T) {
 	t.Parallel()
-	dir, backups := filesOfSchool(t, "one"), t.TempDir()
+	dir, backups := filepath.Join(t.TempDir(), "school [2]"), t.TempDir()
+	if err := os.Rename(filesOfSchool(t, "one"), dir); err != nil {
+		t.Fatal(err)
+	}
 	peopleOf(t, dir, "ann@example.com")
 	first, second := filepath.Join(backups, "1.db"), filepath.Join(backups, "2.db")
 	says(t, 0, `is written`, "backup", "--data", dir, first)
