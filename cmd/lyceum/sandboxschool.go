@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
@@ -11,15 +10,28 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/access"
 )
 
-// endCursor stores when the generated data end, in microseconds; 0 without a clock.
-const endCursor = "sandbox_end"
+const (
+	// endCursor stores when the generated data end, in microseconds; 0 without a clock.
+	endCursor = "sandbox_end"
+	// fillingCursor stores how many transactions the school is being filled with, plus 1; 0 if it is
+	// filled.
+	fillingCursor = "sandbox_filling"
+)
 
 // generated returns the school to store in the database; if the database has one already, it
-// returns that one, with its clock.
+// returns that one, with its clock. A school that is not filled yet keeps its number of
+// transactions.
 func (c *sandboxCommand) generated(v lyceum.View, at lyceum.Opt[time.Time]) (*demo.School, error) {
 	end, err := v.GetCursor(endCursor)
 	if err != nil {
 		return nil, err
+	}
+	filling, err := v.GetCursor(fillingCursor)
+	if err != nil {
+		return nil, err
+	}
+	if filling > 0 {
+		c.Transactions = int(filling - 1)
 	}
 	keys, err := lyceum.All(v.APIKeys, v, lyceum.APIKeyFilter{})
 	switch {
@@ -58,47 +70,52 @@ func (c *sandboxCommand) fill(
 		return false, err
 	}
 	if len(keys) == 0 {
-		made = true
-		if err := keepCredentials(p.ctx, store, school, known, key); err != nil {
+		if err := keepCredentials(p.ctx, store, school, known, key, c.Transactions); err != nil {
 			return false, err
 		}
 	} else if !slices.ContainsFunc(keys, func(k lyceum.APIKey) bool { return k.Hash == key }) {
 		return false, another
 	}
-	listing, err := store.FindTransactions(
-		p.ctx, id, lyceum.TransactionFilter{}, lyceum.NewestFirst, lyceum.Page{Number: 1, Size: 1},
-	)
+	filling, err := v.GetCursor(fillingCursor)
 	if err != nil {
 		return false, err
 	}
-	if kept := int(listing.Total); kept >= c.Transactions {
-		c.Transactions = kept
-		return made, nil
+	if filling == 0 {
+		return false, c.keep(p.ctx, store, id)
 	}
 	bar := newProgress(p, "filling the school", int64(c.Transactions), "transactions")
 	defer bar.finish()
-	err = school.Load(p.ctx, store, func(kept int) { bar.set(int64(kept)) })
-	if lyceum.KindOf(err) == lyceum.Conflict {
-		return false, &lyceum.Error{
-			Kind: lyceum.Conflict,
-			Detail: fmt.Sprintf("the database has this seed's school, with %d transactions, which cannot grow; use "+
-				"--transactions %d or less, or an empty database", listing.Total, listing.Total),
-			Err: err,
-		}
+	givePasswords(school)
+	if err := school.Load(p.ctx, store, func(kept int) { bar.set(int64(kept)) }); err != nil {
+		return false, err
 	}
-	return true, err
+	return true, store.Write(p.ctx, stampOf(school), func(tx lyceum.Tx) error {
+		_, err := tx.MoveCursor(fillingCursor, filling, 0)
+		return err
+	})
 }
 
-// keepCredentials sets the passwords of the owner and the learner, and stores the API key and
-// the OAuth apps.
-func keepCredentials(
-	ctx context.Context,
-	store lyceum.Store,
-	school *demo.School,
-	known credentials,
-	key lyceum.KeyHash,
-) error {
-	s, at := school.Secrets, school.School.CreatedAt
+// keep makes the sandbox continue with a school that has at least as many transactions as it is
+// to have.
+func (c *sandboxCommand) keep(ctx context.Context, store lyceum.Store, id lyceum.SchoolID) error {
+	listing, err := store.FindTransactions(
+		ctx, id, lyceum.TransactionFilter{}, lyceum.NewestFirst, lyceum.Page{Number: 1, Size: 1},
+	)
+	if err != nil {
+		return err
+	}
+	kept := int(listing.Total)
+	if kept < c.Transactions {
+		return lyceum.Errorf(lyceum.Conflict, "the database has this seed's school, with %d transactions, which cannot "+
+			"grow; use --transactions %[1]d or less, or an empty database", kept)
+	}
+	c.Transactions = kept
+	return nil
+}
+
+// givePasswords sets the passwords of the owner and the learner.
+func givePasswords(school *demo.School) {
+	s := school.Secrets
 	for i := range school.Users {
 		switch u := &school.Users[i]; u.ID {
 		case demo.OwnerID:
@@ -107,18 +124,38 @@ func keepCredentials(
 			u.PasswordHash = lyceum.Some(access.HashPassword(s.LearnerPassword, s.LearnerSalt))
 		}
 	}
+}
+
+func stampOf(school *demo.School) lyceum.Stamp {
+	return lyceum.Stamp{School: school.School.ID, At: school.School.CreatedAt, Actor: "sandbox"}
+}
+
+// keepCredentials stores the API key and the OAuth apps of a school that is then to be filled with
+// transactions.
+func keepCredentials(
+	ctx context.Context,
+	store lyceum.Store,
+	school *demo.School,
+	known credentials,
+	key lyceum.KeyHash,
+	transactions int,
+) error {
+	at := school.School.CreatedAt
 	app := func(id lyceum.OAuthAppID, name string, version lyceum.InterfaceVersion, shown oauthApp) lyceum.OAuthApp {
 		return lyceum.OAuthApp{
 			ID: id, Name: name, Version: version, RedirectURL: shown.RedirectURL, ClientID: shown.ClientID,
 			SecretHash: access.HashSecret(shown.ClientSecret), CreatedAt: at,
 		}
 	}
-	return store.Write(ctx, lyceum.Stamp{School: school.School.ID, At: at, Actor: "sandbox"}, func(tx lyceum.Tx) error {
+	return store.Write(ctx, stampOf(school), func(tx lyceum.Tx) error {
 		err := tx.APIKeys.Insert(tx, lyceum.APIKey{
 			ID: 1, Name: "Sandbox", Permissions: lyceum.Read | lyceum.Write | lyceum.Accounts, Hash: key,
 			LastFour: known.APIKey[len(known.APIKey)-4:], CreatedAt: at,
 		})
 		if err != nil {
+			return err
+		}
+		if _, err := tx.MoveCursor(fillingCursor, 0, int64(transactions)+1); err != nil {
 			return err
 		}
 		if school.End.Present {
