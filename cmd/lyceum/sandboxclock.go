@@ -77,17 +77,21 @@ func (s *service) settleNow(ctx context.Context, school lyceum.SchoolID) error {
 	return err
 }
 
-// renewMadeUp records a payment that a sandbox made up. In another currency than USD it is charged
-// at the rate of the last payment, or at that of the generated data if that one was free.
-func (s *service) renewMadeUp(ctx context.Context, by lyceum.By, sale *lyceum.Sale, reference string) error {
+// renewMadeUp records a payment that a sandbox made up, and returns false if it was recorded before.
+// In another currency than USD it is charged at the rate of the last payment, or at that of the
+// generated data if that one was free.
+func (s *service) renewMadeUp(
+	ctx context.Context, by lyceum.By, sale *lyceum.Sale, reference string,
+) (recorded bool, err error) {
 	v := s.store.In(ctx, by.School)
 	last, _, err := v.Transactions.First(v, lyceum.TransactionQuery{
 		Sale: lyceum.Some(sale.ID), Order: lyceum.NewestFirst,
 	})
 	if err != nil {
-		return err
+		return false, err
 	}
-	_, err = s.sales.Renew(ctx, by, sales.Renewal{
+	now := lyceum.Second(s.clock())
+	made, err := s.sales.Renew(ctx, by, sales.Renewal{
 		Sale: sale.ID, Reference: lyceum.Some(reference),
 		Cents: func(paid lyceum.Minor, currency lyceum.Currency) lyceum.USDCents {
 			before := last.FinalPrice + last.TaxCharge
@@ -97,7 +101,7 @@ func (s *service) renewMadeUp(ctx context.Context, by lyceum.By, sale *lyceum.Sa
 			return demo.Cents(paid, currency)
 		},
 	})
-	return err
+	return err == nil && made.CreatedAt.Equal(now), err
 }
 
 // failMadeUp records a failed payment that a sandbox made up.

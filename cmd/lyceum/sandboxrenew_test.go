@@ -77,3 +77,45 @@ func TestMadeUpRenewals(t *testing.T) {
 		}
 	}
 }
+
+// TestRefundedRenewal checks that a payment that was fully refunded is not made again, nor counted
+// as if it were.
+func TestRefundedRenewal(t *testing.T) {
+	t.Parallel()
+	s := startStanding(t, filepath.Join(t.TempDir(), "data"))
+	s.call(t, http.MethodPatch, "/lyceum/v1/school", `{"on_refund":"keep"}`, nil)
+	var made struct {
+		Plan struct {
+			ID int `json:"id"`
+		} `json:"pricing_plan"`
+		Transactions []struct {
+			ID int `json:"id"`
+		} `json:"transactions"`
+		Move struct {
+			Payments int `json:"payment_count"`
+			Events   []struct {
+				Name  string `json:"name"`
+				Count int    `json:"count"`
+			} `json:"events"`
+		} `json:"move"`
+	}
+	s.call(t, http.MethodPost, "/lyceum/v1/pricing_plans", `{"product_type":"course","product_id":1,"name":"Monthly",`+
+		`"price":1000,"currency":"USD","frequency":"subscription","billing_interval":"month","billing_interval_count":1}`, &made)
+	s.call(t, http.MethodPost, "/lyceum/v1/sales", fmt.Sprintf(`{"user_id":30,"pricing_plan_id":%d}`, made.Plan.ID), nil)
+	s.call(t, http.MethodPost, "/lyceum/v1/clock", `{"advance":"29d"}`, nil)
+	s.call(t, http.MethodGet, fmt.Sprintf("/v1/transactions?pricing_plan_id=%d", made.Plan.ID), "", &made)
+	if len(made.Transactions) != 2 {
+		t.Fatalf("%d payments", len(made.Transactions))
+	}
+	s.call(t, http.MethodPost, fmt.Sprintf("/lyceum/v1/transactions/%d/refunds", made.Transactions[0].ID), `{}`, nil)
+	s.call(t, http.MethodPost, "/lyceum/v1/clock", `{"advance":"8d"}`, &made)
+	payments := 0
+	for _, e := range made.Move.Events {
+		if e.Name == "Transaction.created" {
+			payments = e.Count
+		}
+	}
+	if made.Move.Payments != payments {
+		t.Errorf("%d payments are reported, and %d were made", made.Move.Payments, payments)
+	}
+}

@@ -183,7 +183,7 @@ func movableClock(store lyceum.Store) *clock.Service {
 		Deliver: func(context.Context, lyceum.SchoolID) (clock.Delivered, error) { return clock.Delivered{}, nil },
 		Provider: &clock.Provider{
 			Store: store,
-			Renew: func(context.Context, lyceum.By, *lyceum.Sale, string) error { return nil },
+			Renew: func(context.Context, lyceum.By, *lyceum.Sale, string) (bool, error) { return true, nil },
 			Fail:  func(context.Context, lyceum.By, clock.Failure) error { return nil },
 		},
 	})

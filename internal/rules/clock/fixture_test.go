@@ -63,11 +63,11 @@ func openSandbox(tb testing.TB, store lyceum.Store) *sandbox {
 		},
 		Provider: &clock.Provider{
 			Store: store, Seed: 1,
-			Renew: func(ctx context.Context, by lyceum.By, sale *lyceum.Sale, reference string) error {
+			Renew: func(ctx context.Context, by lyceum.By, sale *lyceum.Sale, reference string) (bool, error) {
 				b.interval()
 				b.log = append(b.log, reference)
 				_, err := b.sales.Renew(ctx, by, sales.Renewal{Sale: sale.ID, Reference: lyceum.Some(reference)})
-				return err
+				return true, err
 			},
 			Fail: func(_ context.Context, _ lyceum.By, f clock.Failure) error {
 				b.log = append(b.log, "failed "+f.Reference)

@@ -23,9 +23,9 @@ var tries = []time.Duration{0, 3 * day, 5 * day, 7 * day}
 type Provider struct {
 	Store lyceum.Store
 	Seed  uint64
-	// Renew records a payment. Fail records a failed payment, and when it will be retried, if
-	// it will.
-	Renew func(ctx context.Context, by lyceum.By, sale *lyceum.Sale, reference string) error
+	// Renew records a payment, and returns false if it was recorded before, such as one that was
+	// refunded since. Fail records a failed payment, and when it will be retried, if it will.
+	Renew func(ctx context.Context, by lyceum.By, sale *lyceum.Sale, reference string) (recorded bool, err error)
 	Fail  func(ctx context.Context, by lyceum.By, f Failure) error
 }
 
@@ -69,10 +69,13 @@ func (p *Provider) charge(ctx context.Context, school lyceum.SchoolID, now time.
 			c.failed++
 			continue
 		}
-		if err := p.Renew(ctx, by, sale, reference); err != nil {
+		recorded, err := p.Renew(ctx, by, sale, reference)
+		if err != nil {
 			return c, fmt.Errorf("renew sale %d: %w", sale.ID, err)
 		}
-		c.paid++
+		if recorded {
+			c.paid++
+		}
 	}
 	return c, nil
 }
