@@ -24,6 +24,7 @@ import (
 type settings struct {
 	sizes       []int
 	connections []int
+	delays      []int // milliseconds that distant databases add to each round trip, in the part sales
 	rounds      int
 	duration    time.Duration
 	parts       []string
@@ -73,6 +74,7 @@ Examples:
   lyceum-bench -sizes 10000000 -parts reports -keep /var/tmp/schools
   lyceum-bench -parts sales -connections 16,64 -rounds 7
   lyceum-bench -parts sales -receipts -connections 16
+  lyceum-bench -parts sales -connections 16 -delays 1,4,16
   lyceum-bench -parts changes -connections 16,64 -rounds 3
   lyceum-bench -parts files -file-size 20480 -rounds 1
 
@@ -86,6 +88,7 @@ func run(ctx context.Context) error {
 	s := settings{books: map[int][]class{}}
 	sizes := flag.String("sizes", "10000,100000,1000000", "sales in the school, one table for each")
 	connections := flag.String("connections", "1,16,64", "connections that ask at once, one row for each")
+	delays := flag.String("delays", "1", "`milliseconds` that a distant database adds to each round trip, one row for each")
 	flag.IntVar(&s.rounds, "rounds", 5, "alternating rounds; the median counts")
 	flag.DurationVar(&s.duration, "duration", time.Second, "time for each class, server and round")
 	parts := flag.String("parts", "start,lists,index,import,writes,oauth,learning,journal,turns,memory", "what to measure")
@@ -109,6 +112,9 @@ func run(ctx context.Context) error {
 	}
 	if s.connections, err = numbers(*connections, 1, 512); err != nil {
 		return fmt.Errorf("-connections %w", err)
+	}
+	if s.delays, err = numbers(*delays, 1, 1000); err != nil {
+		return fmt.Errorf("-delays %w", err)
 	}
 	if s.rounds < 1 || s.rounds > 100 || s.duration > time.Minute {
 		return fmt.Errorf("-rounds takes 1 to 100 and -duration at most 1m")

@@ -20,12 +20,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
 )
 
-const (
-	// manySchools is how many schools sell at the same time, in comparison with a single one.
-	manySchools = 8
-	// added is how much the distant database adds to each round trip.
-	added = time.Millisecond
-)
+// manySchools is how many schools sell at the same time, in comparison with a single one.
+const manySchools = 8
 
 // measureSelling measures sales by one school and by many, with few writers and with many, and
 // what a second server adds.
@@ -71,16 +67,23 @@ func measureSelling(ctx context.Context, s settings) error {
 	if err := measurePair(ctx, s, "as it is", address); err != nil {
 		return err
 	}
+	for _, delay := range s.delays {
+		if err := measureDistantPair(ctx, s, address, time.Duration(delay)*time.Millisecond); err != nil {
+			return err
+		}
+	}
+	fmt.Println()
+	return nil
+}
+
+// measureDistantPair is measurePair with a delay that is added to each round trip.
+func measureDistantPair(ctx context.Context, s settings, address string, added time.Duration) error {
 	distant, stop, err := distantPostgres(address, added)
 	if err != nil {
 		return err
 	}
 	defer stop()
-	if err := measurePair(ctx, s, fmt.Sprintf("%v more", added), distant); err != nil {
-		return err
-	}
-	fmt.Println()
-	return nil
+	return measurePair(ctx, s, fmt.Sprintf("%v more", added), distant)
 }
 
 // measureSellers prints a row for each number of schools and writers.
