@@ -92,7 +92,8 @@ type union struct {
 	policy     lyceum.SalePolicy
 	references int
 	imports    int
-	silently   bool // changes are not announced
+	silently   bool                          // changes are not announced
+	yearly     map[lyceum.PricingPlanID]bool // of plans that were monthly
 
 	previews int
 	seen     map[string]int // how often something happened

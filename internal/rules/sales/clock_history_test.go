@@ -119,7 +119,7 @@ func (m *union) follow(t *testing.T, d *deal) *deal {
 		next.begins = d.until
 	}
 	next.until, next.anchor = next.begins, next.begins
-	if m.after(plan, d.anchor, next.begins.Add(-time.Second)).Equal(next.begins) { // its periods end on the same days
+	if m.after(next.months, d.anchor, next.begins.Add(-time.Second)).Equal(next.begins) { // its periods end on the same days
 		next.anchor = d.anchor
 	}
 	d.replacedBy, next.replaces = next, d

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/rules/learning"
 	"github.com/lyceum-school/lyceum/internal/rules/sales"
 )
 
@@ -90,7 +91,7 @@ func (m *union) count(d *deal) {
 			if d.begins.After(from) {
 				from = d.begins
 			}
-			d.until = m.after(d.plan, d.anchor, from)
+			d.until = m.after(d.months, d.anchor, from)
 		}
 	}
 	if d.full = d.plan == 12 && bought >= partPayments; d.full {
@@ -98,13 +99,34 @@ func (m *union) count(d *deal) {
 	}
 }
 
+// months returns how many months a period of a sale that begins now has.
+func (m *union) months(plan lyceum.PricingPlanID) int {
+	if plan == 11 || m.yearly[plan] {
+		return 12
+	}
+	return 1
+}
+
+// changeTerms makes a monthly plan yearly, or monthly again. Its sales keep their periods.
+func (m *union) changeTerms(t *testing.T) {
+	plan, interval := rapid.SampledFrom([]lyceum.PricingPlanID{2, 9, 10}).Draw(m.r, "plan with other terms"), "month"
+	if m.yearly[plan] = !m.yearly[plan]; m.yearly[plan] {
+		interval = "year"
+	}
+	change := learning.PricingPlanChange{ID: plan, BillingInterval: some(some(interval))}
+	if _, err := m.b.learning.UpdatePricingPlan(t.Context(), m.b.by(), change); err != nil {
+		m.r.Fatal(err)
+	}
+	for _, d := range m.deals {
+		if d.plan == plan && d.over == "" && d.months != m.months(plan) {
+			m.seen["subscriptions with earlier terms"]++
+		}
+	}
+}
+
 // after returns the first billing day after a given time, counted from an anchor in the
 // school's time zone.
-func (m *union) after(plan lyceum.PricingPlanID, anchor, at time.Time) time.Time {
-	months := 1
-	if plan == 11 {
-		months = 12
-	}
+func (m *union) after(months int, anchor, at time.Time) time.Time {
 	begin := anchor
 	for n := 0; !begin.After(at); n++ {
 		begin = m.monthsLater(anchor, n*months)

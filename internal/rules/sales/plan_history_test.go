@@ -83,7 +83,7 @@ func (m *union) openTiers(t *testing.T) {
 	if err != nil {
 		m.r.Fatal(err)
 	}
-	m.coached = map[lyceum.UserID]bool{}
+	m.coached, m.yearly = map[lyceum.UserID]bool{}, map[lyceum.PricingPlanID]bool{}
 }
 
 // purchase returns a purchase of a plan. It has a reference, so that it is recorded even if
@@ -107,7 +107,7 @@ func (m *union) reference() lyceum.Opt[string] {
 var families = [][]lyceum.PricingPlanID{{1, 2, 6, 12}, {9, 10, 11}}
 
 // planSteps is the number of steps that planStep has.
-const planSteps = 17
+const planSteps = 18
 
 func (m *union) planStep(t *testing.T, user lyceum.UserID) {
 	switch rapid.IntRange(1, planSteps).Draw(m.r, "plan step") {
@@ -131,6 +131,8 @@ func (m *union) planStep(t *testing.T, user lyceum.UserID) {
 	case 17:
 		m.move()
 		m.fail(t)
+	case 18:
+		m.changeTerms(t)
 	case 5:
 		m.buyTier(t, user)
 	case 6, 7, 8:

@@ -16,6 +16,7 @@ type deal struct {
 	id       lyceum.SaleID
 	user     lyceum.UserID
 	plan     lyceum.PricingPlanID
+	months   int // of a period
 	payments []*installment
 	anchor   time.Time
 	begins   time.Time // first period of a sale that follows another
@@ -54,7 +55,7 @@ func (m *union) sell(t *testing.T, user lyceum.UserID) {
 // sold adds a sale to the model that was recorded now, or backdated.
 func (m *union) sold(d sales.SaleDetail) *deal {
 	user, plan := d.UserID.Value, d.PricingPlanID.Value
-	kept := &deal{id: d.ID, user: user, plan: plan, anchor: d.CreatedAt, billed: d.CreatedAt, known: true}
+	kept := &deal{id: d.ID, user: user, plan: plan, months: m.months(plan), anchor: d.CreatedAt, billed: d.CreatedAt, known: true}
 	for i := range d.Transactions {
 		kept.pay(&d.Transactions[i])
 	}

@@ -67,7 +67,7 @@ func (m *union) importSale(t *testing.T, user lyceum.UserID) {
 	if err != nil || len(problems) > 0 {
 		m.r.Fatal(err, problems)
 	}
-	d := &deal{id: x.SaleID, user: user, plan: 6, anchor: at}
+	d := &deal{id: x.SaleID, user: user, plan: 6, months: 1, anchor: at}
 	d.pay(&x)
 	m.deals = append(m.deals, d)
 	m.link(user, d.course(), time.Time{}, time.Time{}, false)
