@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -33,7 +34,8 @@ func openSandbox(t *testing.T, flags ...string) (file string, said credentials) 
 	}
 	defer out.Close()
 	cmd := exec.Command(watched, append([]string{"sandbox", "--json", "--addr", "127.0.0.1:0", "--rate-limit", "0"}, flags...)...)
-	cmd.Stdout = out
+	var problems bytes.Buffer // read once the program has ended
+	cmd.Stdout, cmd.Stderr = out, &problems
 	p, err := launch(cmd)
 	if err != nil {
 		t.Fatal(err)
@@ -47,7 +49,10 @@ func openSandbox(t *testing.T, flags ...string) (file string, said credentials) 
 		text, err := os.ReadFile(file)
 		return !p.running() || err == nil && json.Unmarshal(text, &said) == nil
 	})
-	if !ready || said.BaseURL == "" {
+	switch {
+	case !p.running():
+		t.Fatalf("the sandbox has ended: %s", &problems)
+	case !ready || said.BaseURL == "":
 		t.Fatal("the sandbox has told nothing")
 	}
 	return file, said

@@ -11,7 +11,7 @@ import (
 )
 
 // loadSize is the number of transactions per write.
-const loadSize = 5000
+const loadSize = 1000
 
 // Load saves a school's rows. Existing rows stay as they are, so that an interrupted load
 // can be repeated. progress is called with the number of transactions saved; it may be
