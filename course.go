@@ -38,7 +38,7 @@ type Compliance struct {
 
 // Passes reports whether a response to a graded quiz has the score required to pass.
 func (c *Compliance) Passes(r *QuizResponse) bool {
-	return !c.Score.Present || r.PercentCorrect.Value*100 >= c.Score.Value
+	return !c.Score.Present || r.PercentCorrect.Value >= c.Score.Value/100 // not times 100: 0.58*100 is below 58
 }
 
 // CourseFilter narrows courses; absent fields match everything.
