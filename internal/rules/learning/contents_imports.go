@@ -23,7 +23,7 @@ func (s *Service) ImportLectureSections(by lyceum.By) *Rows[lyceum.LectureSectio
 			if err != nil {
 				return lyceum.Saved{}, err
 			}
-			return recounting(tx, rows, func(l *row) lyceum.CourseID { return l.Course }, tx.LectureSections.Save)
+			return recounting(tx, rows, false, func(l *row) lyceum.CourseID { return l.Course }, tx.LectureSections.Save)
 		},
 	}}
 }
@@ -73,7 +73,7 @@ func (s *Service) ImportLectures(by lyceum.By) *Rows[lyceum.Lecture] {
 			if err != nil {
 				return lyceum.Saved{}, err
 			}
-			return recounting(tx, rows, func(l *row) lyceum.CourseID { return l.Course }, tx.Lectures.Save)
+			return recounting(tx, rows, false, func(l *row) lyceum.CourseID { return l.Course }, tx.Lectures.Save)
 		},
 	}}
 }

@@ -139,6 +139,6 @@ func inSection(q InCourse[lyceum.LectureSectionID]) lyceum.LectureFilter {
 // saveLectures saves lectures, and recounts the progress in their course if learners now see
 // other lectures there.
 func saveLectures(tx lyceum.Tx, rows ...lyceum.Lecture) error {
-	_, err := recounting(tx, rows, func(l *lyceum.Lecture) lyceum.CourseID { return l.Course }, tx.Lectures.Save)
+	_, err := recounting(tx, rows, true, func(l *lyceum.Lecture) lyceum.CourseID { return l.Course }, tx.Lectures.Save)
 	return err
 }

@@ -9,9 +9,11 @@ import (
 
 // recounting saves rows that decide which lectures learners see, and recounts progress in the
 // courses where that changed: immediately for the first learners, and in the writes of Settle
-// for the others.
+// for the others. Those who complete their course that way are announced if announces is set, or
+// was for an earlier change whose recount is not finished.
 func recounting[T any](
-	tx lyceum.Tx, rows []T, of func(*T) lyceum.CourseID, save func(lyceum.Tx, ...T) (lyceum.Saved, error),
+	tx lyceum.Tx, rows []T, announces bool, of func(*T) lyceum.CourseID,
+	save func(lyceum.Tx, ...T) (lyceum.Saved, error),
 ) (lyceum.Saved, error) {
 	seen := map[lyceum.CourseID][]lyceum.LectureID{}
 	var order []lyceum.CourseID
@@ -35,10 +37,16 @@ func recounting[T any](
 		if err != nil {
 			return saved, err
 		}
-		if !sameLectures(seen[course], now) {
-			if err := recountFrom(tx, lyceum.Recounting{Course: course}); err != nil {
-				return saved, err
-			}
+		if sameLectures(seen[course], now) {
+			continue
+		}
+		begun, err := tx.Recountings.Find(tx, course)
+		if err != nil {
+			return saved, err
+		}
+		next := lyceum.Recounting{Course: course, Announces: announces || begun[course].Announces}
+		if err := recountFrom(tx, next); err != nil {
+			return saved, err
 		}
 	}
 	return saved, nil
@@ -108,11 +116,27 @@ func recount(tx lyceum.Tx, next lyceum.Recounting, all []lyceum.Progress) error 
 		return err
 	}
 	var changed []lyceum.Progress
+	var finished []lyceum.UserID
 	for _, kept := range all {
 		before, count := kept, counts[kept.User]
 		if advance(&kept, &course, percent(count.Completed, len(lectures)), count.Last); kept != before {
 			changed = append(changed, kept)
 		}
+		if kept.CompletedAt.Present && !before.CompletedAt.Present {
+			finished = append(finished, kept.User)
+		}
 	}
-	return tx.Progress.Update(tx, changed...)
+	if err := tx.Progress.Update(tx, changed...); err != nil || !next.Announces || len(finished) == 0 {
+		return err
+	}
+	return announceCompleted(tx, next.Course, finished)
+}
+
+// announceCompleted announces that users completed a course, if they are still enrolled in it.
+func announceCompleted(tx lyceum.Tx, course lyceum.CourseID, users []lyceum.UserID) error {
+	of := lyceum.EnrollmentFilter{Users: users, Course: lyceum.Some(course), Open: true}
+	return tx.Enrollments.Each(tx, of, func(e *lyceum.Enrollment) error {
+		tx.Announce(lyceum.EnrollmentUpdated, int32(e.ID), lyceum.EnrollmentCompletedEvent, "")
+		return nil
+	})
 }

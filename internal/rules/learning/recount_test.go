@@ -199,3 +199,88 @@ func (c *crowdedCourse) counted(t *testing.T) (right int) {
 	}
 	return right
 }
+
+// TestCompletedByRecounting deletes the only lecture that learners lack. It checks that webhooks
+// receive that each of them who is still enrolled has completed the course, once, unless an
+// import deletes it.
+func TestCompletedByRecounting(t *testing.T) {
+	t.Parallel()
+	const many, lectures = 120, 2
+	left := func(user lyceum.UserID) bool { return user%10 == 1 }
+	for _, row := range []struct {
+		name   string
+		remove func(*testing.T, *crowdedCourse)
+		want   bool
+	}{
+		{"the school", func(t *testing.T, c *crowdedCourse) {
+			if err := c.service.DeleteLecture(t.Context(), c.by(), learning.InCourse[lyceum.LectureID]{Course: 1, ID: 2}); err != nil {
+				t.Fatal(err)
+			}
+		}, true},
+		{"the school, then an import", func(t *testing.T, c *crowdedCourse) {
+			if err := c.service.DeleteLecture(t.Context(), c.by(), learning.InCourse[lyceum.LectureID]{Course: 1, ID: 2}); err != nil {
+				t.Fatal(err)
+			}
+			c.importLecture(t, lyceum.Lecture{ID: 3, Course: 1, Section: 1, IsPublished: true, Position: 3})
+			c.importLecture(t, lyceum.Lecture{ID: 3, Course: 1, Section: 1, Position: 3})
+		}, true},
+		{"an import", func(t *testing.T, c *crowdedCourse) {
+			c.importLecture(t, lyceum.Lecture{ID: 2, Course: 1, Section: 1, Position: 2})
+		}, false},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			store, err := sqlstore.Open(t.Context(), t.TempDir(), sqlstore.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = store.Close() })
+			c := &crowdedCourse{store: store, school: storetest.MakeSchool(t, store)}
+			c.service = learning.New(store, func() time.Time { return storetest.Begin.Add(time.Hour) })
+			c.fill(t, many, lectures)
+			storetest.Write(t, store, c.school, func(tx lyceum.Tx) error {
+				for id := range lyceum.UserID(many) {
+					e := lyceum.Enrollment{ID: lyceum.EnrollmentID(id + 1), User: id + 1, Course: 1, EnrolledAt: storetest.Begin}
+					if left(id + 1) {
+						e.EndedAt = lyceum.Some(storetest.Begin.Add(time.Minute))
+					}
+					if err := storetest.Enroll(tx, e); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+			want := map[int32]int{}
+			for id, done := range c.done {
+				if row.want && !left(id) && len(done) == 1 && done[0] == 1 {
+					want[int32(id)] = 1
+				}
+			}
+			row.remove(t, c)
+			if err := c.service.Settle(t.Context(), c.school); err != nil {
+				t.Fatal(err)
+			}
+			entries, err := storetest.FindEntries(t.Context(), store, c.school, 0, 10_000)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := map[int32]int{}
+			for i := range entries {
+				if entries[i].Event == lyceum.Some(lyceum.EnrollmentCompletedEvent) {
+					got[entries[i].ObjectID]++
+				}
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("events by enrollment (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func (c *crowdedCourse) importLecture(t *testing.T, l lyceum.Lecture) {
+	t.Helper()
+	_, problems, err := c.service.ImportLectures(c.by()).Save(t.Context(), []lyceum.Lecture{l})
+	if err != nil || len(problems) > 0 {
+		t.Fatal(problems, err)
+	}
+}

@@ -13,6 +13,7 @@ var _ = define(&tables.Recountings, noun[lyceum.CourseID, lyceum.Recounting, str
 	key:   unnumbered(idKey("course_id", func(r *lyceum.Recounting) *lyceum.CourseID { return &r.Course })),
 	rest: []column[lyceum.Recounting]{
 		intColumn("after_user", func(r *lyceum.Recounting) *lyceum.UserID { return &r.After }),
+		boolColumn("announces", func(r *lyceum.Recounting) *bool { return &r.Announces }),
 	},
 })
 

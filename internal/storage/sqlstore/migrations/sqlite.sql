@@ -833,7 +833,7 @@ CREATE TABLE webhook_attempts (
 CREATE TABLE recountings (
 	school_id INTEGER NOT NULL,
 	course_id INTEGER NOT NULL,
-	after_user INTEGER NOT NULL,
+	after_user INTEGER NOT NULL, announces INTEGER NOT NULL DEFAULT 0,
 	PRIMARY KEY (school_id, course_id),
 	FOREIGN KEY (school_id, course_id) REFERENCES courses (school_id, course_id)
 ) STRICT, WITHOUT ROWID;
