@@ -11,7 +11,7 @@ import (
 type Purchase struct {
 	lyceum.Sale
 
-	Plan   lyceum.PricingPlan // zero if the sale has none
+	Plan   lyceum.PricingPlan // with the terms of the sale; zero if the sale has none
 	Active bool               // not ended, not fully refunded and not lost to a dispute
 }
 
@@ -75,7 +75,7 @@ func purchases(v lyceum.View, sales []lyceum.Sale) ([]Purchase, error) {
 	rows := make([]Purchase, len(sales))
 	for i := range sales {
 		rows[i] = Purchase{
-			Sale: sales[i], Plan: named[plans[i]],
+			Sale: sales[i], Plan: named[plans[i]].For(&sales[i]),
 			Active: !sales[i].EndedAt.Present && !sales[i].Released && !lost[ids[i]],
 		}
 	}

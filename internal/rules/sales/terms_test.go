@@ -33,6 +33,9 @@ func TestSalesKeepTheirTerms(t *testing.T) {
 			if want := time.Date(2026, 8, 15, 12, 0, 0, 0, time.UTC); s.PaidUntil != some(want) || s.Periods[paid].End != want {
 				t.Errorf("%s, %s: paid until %v, the last payment until %v; want %v", engine, name, s.PaidUntil, s.Periods[paid].End, want)
 			}
+			if p, err := b.service.Purchase(t.Context(), b.by(), sales.PurchaseQuery{Sale: sale.ID}); err != nil || !p.Plan.Recurring() || p.Plan.BillingInterval != some("month") {
+				t.Errorf("%s, %s: the purchase is shown as %s, %v: %v", engine, name, p.Plan.Frequency, p.Plan.BillingInterval, err)
+			}
 			fresh := b.sell(t, sales.NewSale{User: 2, Plan: trialed})
 			want := lyceum.None[time.Time]()
 			if name == "yearly" {
