@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// MaxEarlierTerms is how often the terms of a recurring pricing plan can change.
+// MaxEarlierTerms is how often the terms of a pricing plan can change.
 const MaxEarlierTerms = 50
 
-// EarlierTerms are what the terms of a recurring pricing plan were before they changed, oldest
-// first: a JSON array of 1 to MaxEarlierTerms objects with the fields until, frequency,
-// billing_interval, billing_interval_count and num_payments_required. The sales that began
-// before until keep these terms, because the payment system still charges them so.
+// EarlierTerms are what the terms of a pricing plan were before they changed, oldest first: a
+// JSON array of 1 to MaxEarlierTerms objects with the fields until, frequency, billing_interval,
+// billing_interval_count and num_payments_required. The sales that began before until keep these
+// terms, because the payment system still charges them so.
 type EarlierTerms string
 
 type terms struct {
@@ -38,8 +38,8 @@ func (e EarlierTerms) Problem() string {
 		switch {
 		case t.Until.IsZero() || i > 0 && !t.Until.After(all[i-1].Until):
 			return "must have a time in each until, later than the one before"
-		case t.Frequency != Subscription && t.Frequency != PaymentPlan:
-			return "must have subscription or payment_plan in each frequency"
+		case !slices.Contains([]Frequency{Free, OneTimePayment, Subscription, PaymentPlan}, t.Frequency):
+			return "must have free, one_time_payment, subscription or payment_plan in each frequency"
 		case t.Interval != nil && !slices.Contains([]string{"day", "week", "month", "year"}, *t.Interval):
 			return "must have day, week, month, year or null in each billing_interval"
 		case t.Count != nil && *t.Count < 1 || t.Payments != nil && *t.Payments < 1:
@@ -57,11 +57,17 @@ func (e EarlierTerms) parse() (all []terms, err error) {
 	return all, err
 }
 
-// For returns the plan with the terms of a sale.
+// recurring reports whether a plan with these terms charges repeatedly.
+func (t *terms) recurring() bool { return t.Frequency == Subscription || t.Frequency == PaymentPlan }
+
+// For returns the plan with the terms of a sale. Imported sales were never paid once or free by
+// earlier terms: an import of transactions creates the plans that it does not know as such, and
+// their terms are corrected later.
 func (p PricingPlan) For(s *Sale) PricingPlan {
 	all, _ := p.EarlierTerms.Value.parse() // checked when it was stored
+	single := s.BilledSince.Present && !s.BillingAnchor.Present
 	for i := range all {
-		if t := &all[i]; s.CreatedAt.Before(t.Until) {
+		if t := &all[i]; s.CreatedAt.Before(t.Until) && (single || t.recurring()) {
 			p.Frequency = t.Frequency
 			p.BillingInterval, p.BillingIntervalCount, p.Payments = optOf(t.Interval), optOf(t.Count), optOf(t.Payments)
 			return p
@@ -70,12 +76,13 @@ func (p PricingPlan) For(s *Sale) PricingPlan {
 	return p
 }
 
-// KeepTerms keeps the terms that a recurring plan had before they changed at a given time. It
-// fails with Conflict if they changed MaxEarlierTerms times before.
+// KeepTerms keeps the terms that a plan had before they changed at a given time, unless it
+// charges only once before and after. It fails with Conflict if they changed MaxEarlierTerms
+// times before.
 func (p *PricingPlan) KeepTerms(before *PricingPlan, at time.Time) error {
 	same := p.Frequency == before.Frequency && p.BillingInterval == before.BillingInterval &&
 		p.BillingIntervalCount == before.BillingIntervalCount && p.Payments == before.Payments
-	if same || !before.Recurring() {
+	if same || !before.Recurring() && !p.Recurring() {
 		return nil
 	}
 	all, err := before.EarlierTerms.Value.parse()

@@ -50,13 +50,21 @@ func TestEarlierTerms(t *testing.T) {
 		3: {lyceum.Subscription, "year", 1, 0},
 		5: {lyceum.PaymentPlan, "year", 0, 4},
 		6: {lyceum.PaymentPlan, "year", 0, 4},
-		7: weekly, // terms of a plan that was not recurring are not kept
+		7: weekly, // imported sales were not paid once
 		9: weekly,
 	} {
 		p := plan.For(&lyceum.Sale{CreatedAt: day(n)})
 		if got := (terms{p.Frequency, p.BillingInterval.Value, p.BillingIntervalCount.Value, p.Payments.Value}); got != want {
 			t.Errorf("a sale of day %d: %+v, want %+v", n, got, want)
 		}
+	}
+	own := lyceum.Sale{CreatedAt: day(8), BilledSince: lyceum.Some(day(8))}
+	if p := plan.For(&own); p.Frequency != lyceum.OneTimePayment || p.BillingInterval.Present {
+		t.Errorf("a sale that was paid once is now of a plan with %s, %v", p.Frequency, p.BillingInterval)
+	}
+	own.BillingAnchor = lyceum.Some(day(9))
+	if p := plan.For(&own); p.Frequency != lyceum.Subscription || p.BillingInterval.Value != "week" {
+		t.Errorf("a sale that was charged again is of a plan with %s, %v", p.Frequency, p.BillingInterval)
 	}
 }
 
@@ -84,7 +92,8 @@ func TestEarlierTermsHaveProblems(t *testing.T) {
 	for text, says := range map[string]string{
 		"": "from 1 to", "x": "JSON array", "{}": "JSON array", "null": "from 1 to", "[]": "from 1 to", "[null]": "until", "[1]": "JSON array",
 		"[" + month + "]": "", "[" + month + "," + month + "]": "until",
-		"[" + strings.Replace(month, "subscription", "one_time_payment", 1) + "]": "frequency",
+		"[" + strings.Replace(month, "subscription", "one_time_payment", 1) + "]": "",
+		"[" + strings.Replace(month, "subscription", "often", 1) + "]":            "frequency",
 		"[" + strings.Replace(month, "month", "fortnight", 1) + "]":               "billing_interval",
 		"[" + strings.Replace(month, `"month"`, "null", 1) + "]":                  "",
 		"[" + strings.Replace(month, "count\":1", "count\":0", 1) + "]":           "billing_interval_count",

@@ -24,6 +24,14 @@ func planOfSale(t *lyceum.Tables, from lyceum.Source, sale *lyceum.Sale) (lyceum
 	return plan.For(sale), err
 }
 
+// planCharged is planOfSale for a sale that is charged again. If it was paid once, it is charged
+// repeatedly after all, by the terms that its plan got since.
+func planCharged(t *lyceum.Tables, from lyceum.Source, sale *lyceum.Sale) (lyceum.PricingPlan, error) {
+	again := *sale
+	again.BillingAnchor = again.BillingAnchor.Or(sale.CreatedAt)
+	return planOfSale(t, from, &again)
+}
+
 // running returns a sale for which more is to be paid, with its plan. It fails with Conflict
 // for other sales.
 func running(
@@ -35,12 +43,17 @@ func running(
 	}
 	plan, err := planOfSale(t, from, &sale)
 	if err == nil {
-		err = recurring(&sale, &plan)
-	}
-	if err == nil {
-		err = refuse(overdone(&sale))
+		err = ongoing(&sale, &plan)
 	}
 	return sale, plan, err
+}
+
+// ongoing rejects a sale for which nothing more is to be paid.
+func ongoing(sale *lyceum.Sale, plan *lyceum.PricingPlan) error {
+	if err := recurring(sale, plan); err != nil {
+		return err
+	}
+	return refuse(overdone(sale))
 }
 
 // recurring rejects a sale that is paid once.
@@ -163,7 +176,9 @@ const renewedEarly = 24 * time.Hour
 func (s *Service) renewed(
 	tx lyceum.Tx, now time.Time, r Renewal,
 ) (sale lyceum.Sale, plan lyceum.PricingPlan, err error) {
-	sale, plan, err = saleWithPlan(tx, r.Sale)
+	if sale, err = tx.Sales.Get(tx, r.Sale); err == nil {
+		plan, err = planCharged(tx.Tables, tx, &sale)
+	}
 	if err == nil {
 		err = recurring(&sale, &plan)
 	}

@@ -28,7 +28,8 @@ func (s *Service) FailPayment(ctx context.Context, by lyceum.By, n NewFailure) (
 
 func (s *Service) failPayment(tx lyceum.Tx, now time.Time, n NewFailure) (lyceum.PaymentFailure, error) {
 	var none lyceum.PaymentFailure
-	if _, err := tx.Sales.Get(tx, n.Sale); err != nil {
+	sale, err := tx.Sales.Get(tx, n.Sale)
+	if err != nil {
 		return none, err
 	}
 	if err := checkNotes(n.Reason, n.Reference); err != nil {
@@ -40,7 +41,10 @@ func (s *Service) failPayment(tx lyceum.Tx, now time.Time, n NewFailure) (lyceum
 	if err := n.checkTimes(lyceum.Second(now)); err != nil {
 		return none, err
 	}
-	sale, plan, err := running(tx.Tables, tx, n.Sale)
+	plan, err := planCharged(tx.Tables, tx, &sale)
+	if err == nil {
+		err = ongoing(&sale, &plan)
+	}
 	if err == nil && !sale.BillingAnchor.Present { // nothing was recorded here for it yet
 		err = buy(tx, &sale, &plan)
 	}

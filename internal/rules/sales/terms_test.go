@@ -51,3 +51,60 @@ func TestSalesKeepTheirTerms(t *testing.T) {
 		}
 	}
 }
+
+// TestSinglePaymentsStaySingle makes a subscription of a plan that was paid once or free, and
+// checks that its older sales have nothing due, whatever happens to them, until one is charged
+// again.
+func TestSinglePaymentsStaySingle(t *testing.T) {
+	for _, plan := range []lyceum.PricingPlanID{1, 4} {
+		for engine, store := range engines(t) {
+			b := openBooks(t, store)
+			b.choose(t, lyceum.SalePolicy{OnChargeback: lyceum.Unenroll, OnLapse: lyceum.EndSale})
+			first := b.sell(t, sales.NewSale{User: 1, Plan: plan})
+			other := b.sell(t, sales.NewSale{User: 2, Plan: plan})
+			change := learning.PricingPlanChange{
+				ID: plan, Frequency: some(lyceum.Subscription), Price: some(lyceum.Minor(1999)),
+				BillingInterval: some(some("month")), BillingIntervalCount: some(some(int32(1))),
+			}
+			b.now = b.now.AddDate(0, 0, 1)
+			if _, err := b.learning.UpdatePricingPlan(t.Context(), b.by(), change); err != nil {
+				t.Fatal(err)
+			}
+			fresh := b.sell(t, sales.NewSale{User: 3, Plan: plan})
+			if fresh.Status != some(sales.Active) {
+				t.Errorf("%s, plan %d: a new sale is %v", engine, plan, fresh.Status)
+			}
+			if plan == 1 {
+				d, err := b.service.OpenDispute(t.Context(), b.by(), sales.NewDispute{Transaction: first.Transactions[0].ID})
+				for _, state := range []lyceum.DisputeState{lyceum.DisputeLost, lyceum.DisputeWon} {
+					if err == nil {
+						_, err = b.service.CloseDispute(t.Context(), b.by(), sales.DisputeOutcome{Dispute: d.ID, State: state})
+					}
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			b.pass(80)
+			b.lapse(t)
+			if s := b.show(t, first.ID); s.Status.Present || s.PaidUntil.Present || s.EndedAt.Present {
+				t.Errorf("%s, plan %d: a sale that was paid once is %v, paid until %v, ended %v", engine, plan, s.Status, s.PaidUntil, s.EndedAt)
+			}
+			if s := b.show(t, fresh.ID); s.Status != some(sales.Ended) {
+				t.Errorf("%s, plan %d: the new sale is %v", engine, plan, s.Status)
+			}
+			product := learning.UserProduct{User: 1, Product: lyceum.CourseID(1 + plan/4).Product()}
+			if err := b.learning.Unenroll(t.Context(), b.by(), product); err != nil {
+				t.Error(err)
+			}
+			if stops := b.stops(t); len(stops) != 1 || b.show(t, first.ID).EndedAt.Present {
+				t.Errorf("%s, plan %d: to stop: %v", engine, plan, stops)
+			}
+			paid := b.renew(t, other.ID, "ch_2")
+			if s := b.show(t, other.ID); s.Status != some(sales.Active) || s.Periods[paid].End != s.PaidUntil.Value {
+				t.Errorf("%s, plan %d: a sale that was charged again is %v, paid until %v", engine, plan, s.Status, s.PaidUntil)
+			}
+			b.healthy(t, b.store)
+		}
+	}
+}
