@@ -88,7 +88,7 @@ func run(ctx context.Context) error {
 	s := settings{books: map[int][]class{}}
 	sizes := flag.String("sizes", "10000,100000,1000000", "sales in the school, one table for each")
 	connections := flag.String("connections", "1,16,64", "connections that ask at once, one row for each")
-	delays := flag.String("delays", "1", "`milliseconds` that a distant database adds to each round trip, one row for each")
+	delays := flag.String("delays", "1", "`milliseconds` that a proxy adds to each round trip, one row for each")
 	flag.IntVar(&s.rounds, "rounds", 5, "alternating rounds; the median counts")
 	flag.DurationVar(&s.duration, "duration", time.Second, "time for each class, server and round")
 	parts := flag.String("parts", "start,lists,index,import,writes,oauth,learning,journal,turns,memory", "what to measure")
