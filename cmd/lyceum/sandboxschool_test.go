@@ -46,7 +46,7 @@ func TestSandboxStartedAgain(t *testing.T) {
 	defer store.Close()
 	ctx, interrupt := context.WithCancel(t.Context())
 	looks := 0
-	clock := func() time.Time { // read at the beginning and after each 5,000 transactions
+	clock := func() time.Time { // read at the beginning and after each write of transactions
 		if looks++; looks == 2 {
 			interrupt()
 		}

@@ -166,17 +166,17 @@ func textColumn[T any](name string, at func(*T) *string) column[T] {
 	}
 }
 
-func optTextColumn[T any](name string, at func(*T) *lyceum.Opt[string]) column[T] {
+func optTextColumn[T any, S ~string](name string, at func(*T) *lyceum.Opt[S]) column[T] {
 	return column[T]{
 		name: name, nullable: true, text: true,
 		read: func(_ *memo, c cell, v *T) string {
 			s, problem := c.string()
-			*at(v) = lyceum.Some(s)
+			*at(v) = lyceum.Some(S(s))
 			return problem
 		},
 		write: func(e *encoder, v *T) {
 			if o := at(v); o.Present {
-				e.text(o.Value)
+				e.text(string(o.Value))
 			} else {
 				e.null()
 			}
@@ -185,21 +185,14 @@ func optTextColumn[T any](name string, at func(*T) *lyceum.Opt[string]) column[T
 }
 
 func earlierTermsColumn(name string) column[lyceum.PricingPlan] {
-	k := optTextColumn(name, func(*lyceum.PricingPlan) *lyceum.Opt[string] { return new(lyceum.Opt[string]) })
-	k.read = func(_ *memo, c cell, p *lyceum.PricingPlan) string {
-		text, problem := c.string()
-		if problem != "" {
+	at := func(p *lyceum.PricingPlan) *lyceum.Opt[lyceum.EarlierTerms] { return &p.EarlierTerms }
+	k := optTextColumn(name, at)
+	read := k.read
+	k.read = func(m *memo, c cell, p *lyceum.PricingPlan) string {
+		if problem := read(m, c, p); problem != "" {
 			return problem
 		}
-		p.EarlierTerms = lyceum.Some(lyceum.EarlierTerms(text))
-		return p.EarlierTerms.Value.Problem()
-	}
-	k.write = func(e *encoder, p *lyceum.PricingPlan) {
-		if p.EarlierTerms.Present {
-			e.text(string(p.EarlierTerms.Value))
-		} else {
-			e.null()
-		}
+		return at(p).Value.Problem()
 	}
 	return k
 }
