@@ -56,7 +56,7 @@ func (m tests) Run() int {
 		panic(err)
 	}
 	defer os.RemoveAll(dir)
-	build := exec.Command("go", "build", "-buildvcs=false", "-o", filepath.Join(dir, "lyceum"), ".")
+	build := exec.Command("go", "build", "-buildvcs=false", "-trimpath", "-o", filepath.Join(dir, "lyceum"), ".")
 	build.Stderr = os.Stderr
 	if err := build.Run(); err != nil {
 		panic(err)
