@@ -40,9 +40,10 @@ func (sandboxCommand) Help() string {
   lyceum sandbox --clock 2026-01-31T10:00:00Z
   lyceum sandbox --addr 0.0.0.0:8080 --allow-host lyceum
 
-The same seed and clock always create the same school. Anyone who knows the seed knows its secrets: never keep real
-data in it. With --clock, the school's clock stands still until a request or the console moves it. Along the way, a
-made-up payment provider charges the subscriptions:
+The same seed and clock always create the same school. Without --clock, its sales end yesterday, and only the dates
+differ from day to day. Anyone who knows the seed knows its secrets: never keep real data in it. With --clock, the
+school's clock stands still until a request or the console moves it. Along the way, a made-up payment provider charges
+the subscriptions:
   curl -H "apiKey: $KEY" -H 'Content-Type: application/json' -d '{"advance":"31d"}' $URL/lyceum/v1/clock
 
 It answers only requests to localhost, loopback addresses, the host in --addr and --allow-host, and
@@ -110,7 +111,7 @@ func (c *sandboxCommand) Run(p *program) (err error) {
 			"and its webhooks can reach programs on this machine; use --addr 127.0.0.1:8080 to keep it local", "address",
 			listener.Addr().String())
 	}
-	if err := c.print(p, b.known); err != nil {
+	if err := c.print(p, b.known, b.school.Closing()); err != nil {
 		return err
 	}
 	begin := time.Now()
@@ -216,7 +217,9 @@ func credentialsOf(school *demo.School, base string) credentials {
 	}
 }
 
-func (c *sandboxCommand) print(p *program, k credentials) error {
+// print prints what a program needs to use the school, and requests to try. closing is when the
+// data end.
+func (c *sandboxCommand) print(p *program, k credentials, closing time.Time) error {
 	if c.JSON {
 		line, err := json.Marshal(k)
 		if err != nil {
@@ -241,8 +244,7 @@ Try it:
 
   curl -H 'apiKey: %[5]s' '%[1]s/v1/transactions'
   curl -H 'apiKey: %[5]s' '%[1]s/v1/transactions?user_id=%[6]d&per=5'
-  curl -H 'apiKey: %[5]s' '%[1]s/v1/transactions?is_fully_refunded=true&start=2025-12-31T23:59:59Z`+
-		`&end=2026-03-31T23:59:59Z'
+  curl -H 'apiKey: %[5]s' '%[1]s/v1/transactions?is_fully_refunded=true&start=%[18]s&end=%[19]s'
 
 Sign in at %[1]s/secure/%[17]d/identity/sign_in:
 
@@ -261,8 +263,8 @@ Press Ctrl-C to stop%[16]s.
 `, k.BaseURL, c.Transactions, c.Seed, limitText(c.perMinute()), k.APIKey, k.Learner.ID,
 		k.Owner.Email, k.Owner.Password, k.Learner.Email, k.Learner.Password,
 		k.OAuthApps.V1.ClientID, k.OAuthApps.V1.ClientSecret, k.OAuthApps.V2.ClientID, k.OAuthApps.V2.ClientSecret,
-		redirectURL,
-		end, k.SchoolID)
+		redirectURL, end, k.SchoolID,
+		closing.AddDate(0, 0, -180).Format(time.RFC3339), closing.AddDate(0, 0, -90).Format(time.RFC3339))
 	return err
 }
 

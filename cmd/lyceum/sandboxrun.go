@@ -80,7 +80,8 @@ func (b *sandboxServer) begin() error {
 func (b *sandboxServer) open() (*sqlstore.Store, error) { return b.kept.openWith(b.program, b.options) }
 
 func (b *sandboxServer) fill(store lyceum.Store) (made bool, err error) {
-	if b.school, err = b.command.generated(store.In(b.program.ctx, demo.ID), b.at); err != nil {
+	b.school, err = b.command.generated(store.In(b.program.ctx, demo.ID), b.at, b.program.clock())
+	if err != nil {
 		return false, err
 	}
 	b.known = credentialsOf(b.school, b.base)

@@ -18,10 +18,10 @@ const (
 	fillingCursor = "sandbox_filling"
 )
 
-// generated returns the school to store in the database; if the database has one already, it
-// returns that one, with its clock. A school that is not filled yet keeps its number of
-// transactions.
-func (c *sandboxCommand) generated(v lyceum.View, at lyceum.Opt[time.Time]) (*demo.School, error) {
+// generated returns the school to store in the database, which ends at the clock, or else on the
+// day before now. If the database has one already, it returns that one, with its clock or its days.
+// A school that is not filled yet keeps its number of transactions.
+func (c *sandboxCommand) generated(v lyceum.View, at lyceum.Opt[time.Time], now time.Time) (*demo.School, error) {
 	end, err := v.GetCursor(endCursor)
 	if err != nil {
 		return nil, err
@@ -42,7 +42,14 @@ func (c *sandboxCommand) generated(v lyceum.View, at lyceum.Opt[time.Time]) (*de
 	case at.Present && len(keys) == 0:
 		return demo.Ending(at.Value, c.Seed, c.Transactions), nil
 	}
-	return demo.New(c.Seed, c.Transactions), nil
+	switch there, err := v.GetSchool(); {
+	case lyceum.KindOf(err) == lyceum.NotFound:
+		return demo.Later(demo.DaysUntil(now), c.Seed, c.Transactions), nil
+	case err != nil:
+		return nil, err
+	default:
+		return demo.Later(demo.DaysOf(there.CreatedAt), c.Seed, c.Transactions), nil
+	}
 }
 
 // fill stores the school unless it exists already, and resumes if that was interrupted; made

@@ -15,7 +15,7 @@ import (
 // returns how many it then has.
 func filling(ctx context.Context, clock func() time.Time, store lyceum.Store, transactions int) (int, error) {
 	c := &sandboxCommand{Transactions: transactions, Seed: 1}
-	school, err := c.generated(store.In(ctx, demo.ID), lyceum.None[time.Time]())
+	school, err := c.generated(store.In(ctx, demo.ID), lyceum.None[time.Time](), time.Now())
 	if err != nil {
 		return 0, err
 	}
@@ -73,6 +73,33 @@ func TestSandboxStartedAgain(t *testing.T) {
 		t.Errorf("it made %d changes, %v", after-before, err)
 	}
 	wantPasswords(t, store)
+}
+
+// TestSandboxEndsYesterday checks that what was sold in a sandbox ends on the day before it was
+// created, on every later start, too.
+func TestSandboxEndsYesterday(t *testing.T) {
+	t.Parallel()
+	store, err := sqlstore.Open(t.Context(), t.TempDir(), sqlstore.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	created := time.Date(2027, time.March, 5, 22, 10, 0, 0, time.UTC)
+	c := &sandboxCommand{Transactions: 20, Seed: 1}
+	p := &program{ctx: t.Context(), clock: time.Now, stderr: new(strings.Builder)}
+	for _, now := range []time.Time{created, created.AddDate(0, 0, 40)} {
+		school, err := c.generated(store.In(t.Context(), demo.ID), lyceum.None[time.Time](), now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := school.Closing().Format(time.RFC3339); got != "2027-03-05T00:00:00Z" {
+			t.Errorf("started at %v, it ends at %s", now, got)
+		}
+		made, err := c.fill(p, store, school, credentialsOf(school, "http://127.0.0.1"))
+		if err != nil || made != (now == created) {
+			t.Errorf("started at %v, made %v, %v", now, made, err)
+		}
+	}
 }
 
 // TestSandboxWithoutTransactions checks that everything else of the school is there.

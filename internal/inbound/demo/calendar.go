@@ -35,11 +35,12 @@ func momentOf(t time.Time) moment { return usual.moment(t) }
 
 // calendar converts moments to times.
 type calendar struct {
-	begin time.Time // of the first day of sales
+	begin time.Time // of the first day of sales, which decides which months and weekdays are busy
+	days  int       // by which everything happens later than that
 	live  bool      // the school ends at a clock, and its sales continue from there
 }
 
-// usual is the calendar of a school without a clock.
+// usual is the calendar of a school from New.
 var usual = calendar{begin: opening}
 
 // ending returns the calendar of a school whose sales end at the given time.
@@ -48,7 +49,7 @@ func ending(at time.Time) calendar {
 }
 
 func (cal calendar) time(m moment) time.Time {
-	return lyceum.Second(time.Unix(cal.begin.Unix()+int64(m), 0))
+	return lyceum.Second(time.Unix(cal.begin.Unix()+int64(m)+int64(cal.days)*int64(day), 0))
 }
 
 func (cal calendar) moment(t time.Time) moment { return moment(t.Unix() - cal.begin.Unix()) }
@@ -56,7 +57,7 @@ func (cal calendar) moment(t time.Time) moment { return moment(t.Unix() - cal.be
 // monthsLater returns the same day and time of day in a later month, or that month's last
 // day if it is shorter.
 func (cal calendar) monthsLater(m moment, months int) moment {
-	t := cal.time(m)
+	t := lyceum.Second(time.Unix(cal.begin.Unix()+int64(m), 0))
 	year, month, dayOfMonth := t.Date()
 	midnight := time.Date(year, month, dayOfMonth, 0, 0, 0, 0, time.UTC)
 	first := time.Date(year, month+time.Month(months), 1, 0, 0, 0, 0, time.UTC)
@@ -64,8 +65,8 @@ func (cal calendar) monthsLater(m moment, months int) moment {
 	return cal.moment(first) + moment(min(dayOfMonth, last)-1)*day + moment(t.Unix()-midnight.Unix())
 }
 
-// over reports whether a time is past the end of a school that ends at a clock.
-func (cal calendar) over(t time.Time) bool { return cal.live && !t.Before(cal.time(closing)) }
+// over reports whether a time is past the end of the school.
+func (cal calendar) over(t time.Time) bool { return !t.Before(cal.time(closing)) }
 
 // demand is how busy the school is over time. sums[h] is the total demand of hours 0 to h.
 type demand struct{ sums []float64 }

@@ -1,9 +1,9 @@
 // Package demo generates a realistic school: its catalogue, its people and its sales of
-// three and a half years, from 2023-01-02 to 2026-06-30, or up to a clock.
+// three and a half years, from 2023-01-02 to 2026-06-30, some days later, or up to a clock.
 //
 // It owns what the generated school looks like. Everything is a function of a seed, the
-// number of transactions and that clock: the package has no other clock or source of
-// randomness. It must not know how a store keeps the rows, and it neither formats nor
+// number of transactions and those days or that clock: the package has no other clock or
+// source of randomness. It must not know how a store keeps the rows, and it neither formats nor
 // hashes the credentials it generates. Anyone who knows the seed knows them, so they
 // protect nothing.
 package demo
@@ -49,6 +49,29 @@ type School struct {
 // catalogue, partners and secrets. Users that both schools have differ only in CreatedAt
 // and LastSignInAt, because users are spread over the whole time.
 func New(value uint64, transactions int) *School { return newSchool(usual, value, transactions) }
+
+// Later generates the same school with all times later by a number of days, which may be negative.
+// Ids, amounts and secrets are those of New.
+func Later(days int, value uint64, transactions int) *School {
+	cal := usual
+	cal.days = days
+	return newSchool(cal, value, transactions)
+}
+
+// DaysUntil returns by how many days a school must be later to end on the day before the given
+// one, in UTC.
+func DaysUntil(today time.Time) int { return daysBetween(usual.time(closing), today) }
+
+// DaysOf returns by how many days a school is later that was created at the given time.
+func DaysOf(created time.Time) int { return daysBetween(usual.time(founded), created) }
+
+func daysBetween(from, to time.Time) int {
+	const day = 24 * time.Hour
+	return int(to.Truncate(day).Sub(from.Truncate(day)) / day)
+}
+
+// Closing returns the first second after the school's data end.
+func (s *School) Closing() time.Time { return s.calendar.time(closing) }
 
 // Ending generates the same school at another time: it ends just before the given moment,
 // and its subscriptions continue from there.

@@ -1,6 +1,7 @@
 package demo
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -42,6 +43,59 @@ func TestEndsAtTheClock(t *testing.T) {
 			checkBilled(t, s, at)
 		})
 	}
+}
+
+// TestLater checks that a school that is later by some days has the same rows, with all times
+// later by as much, and that it ends on the day before the given one.
+func TestLater(t *testing.T) {
+	for _, tc := range []struct{ today, closing string }{
+		{"2026-07-01T00:00:00Z", "2026-07-01T00:00:00Z"},
+		{"2026-11-30T23:59:59Z", "2026-11-30T00:00:00Z"},
+		{"2026-12-01T01:00:00+02:00", "2026-11-30T00:00:00Z"},
+		{"2028-03-01T12:00:00Z", "2028-03-01T00:00:00Z"},
+		{"2024-02-29T12:00:00Z", "2024-02-29T00:00:00Z"},
+	} {
+		t.Run(tc.today, func(t *testing.T) {
+			today, err := lyceum.ParseTime(tc.today)
+			if err != nil {
+				t.Fatal(err)
+			}
+			days := DaysUntil(today)
+			s, usually := Later(days, 3, 2000), New(3, 2000)
+			if got := s.Closing().Format(time.RFC3339); got != tc.closing {
+				t.Errorf("it ends at %s, want %s", got, tc.closing)
+			}
+			if got := DaysOf(s.School.CreatedAt); got != days {
+				t.Errorf("by its creation it is later by %d days, want %d", got, days)
+			}
+			later := time.Duration(days) * 24 * time.Hour
+			if got, want := timeless(s), timeless(usually); !slices.Equal(got, want) {
+				t.Error("the transactions differ in more than their times")
+			}
+			for what, times := range pastOf(s) {
+				usual := pastOf(usually)[what]
+				for i, at := range times {
+					if !at.Equal(usual[i].Add(later)) || !at.Before(s.Closing()) {
+						t.Errorf("%s: %v, usually %v", what, at, usual[i])
+						break
+					}
+				}
+			}
+			if s.Secrets != usually.Secrets {
+				t.Error("the secrets differ")
+			}
+		})
+	}
+}
+
+// timeless returns the transactions of a school without their times.
+func timeless(s *School) []lyceum.Transaction {
+	_, transactions := salesOf(s, 100)
+	for i := range transactions {
+		t := &transactions[i]
+		t.CreatedAt, t.PurchasedAt, t.RefundedAt.Value = time.Time{}, time.Time{}, time.Time{}
+	}
+	return transactions
 }
 
 // pastOf returns the times of a school that must be in the past, keyed by what happened.
