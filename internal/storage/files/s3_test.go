@@ -294,6 +294,56 @@ func TestS3TwoServers(t *testing.T) {
 	}
 }
 
+// A file that another server completes while a part of it is being opened stays as it is.
+func TestS3CompletedElsewhere(t *testing.T) {
+	t.Parallel()
+	b := newBucket(t)
+	content := noise(2000)
+	accept := func(lyceum.FileSum) error { return nil }
+	part, err := b.open(t).Part(t.Context(), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(part.Append(t.Context(), bytes.NewReader(content[:1000]), 1000), part.Close()); err != nil {
+		t.Fatal(err)
+	}
+	var sum lyceum.FileSum
+	completes := func() error {
+		whole, err := b.open(t).Part(t.Context(), name)
+		if err != nil {
+			return err
+		}
+		if err = whole.Append(t.Context(), bytes.NewReader(content[1000:]), 1000); err == nil {
+			sum, err = whole.Keep(t.Context(), accept)
+		}
+		return errors.Join(err, whole.Forget(t.Context()), whole.Close())
+	}
+	b.breaks(func(w http.ResponseWriter, r *http.Request) {
+		if state := strings.HasSuffix(r.URL.Path, ".state"); r.Method == http.MethodGet && !state {
+			b.fault.Store(nil)
+			if err := completes(); err != nil {
+				t.Error(err)
+			}
+		}
+		b.whole.ServeHTTP(w, r)
+	})
+	late, err := b.open(t).Part(t.Context(), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if late.Size() != 0 {
+		t.Errorf("%d bytes of a complete file count as a part", late.Size())
+	}
+	if err := late.Append(t.Context(), bytes.NewReader(content[1000:]), 1000); err != nil {
+		t.Fatal(err)
+	}
+	_, _ = late.Keep(t.Context(), accept) // may fail
+	if !bytes.Equal(contentOf(t, b.open(t), sum.Name), content) {
+		t.Error("the complete file was replaced")
+	}
+	_ = late.Close()
+}
+
 // What a store still has of a part because removing it failed is removed with the file.
 func TestS3RemovesLeftovers(t *testing.T) {
 	t.Parallel()

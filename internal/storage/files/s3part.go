@@ -70,7 +70,8 @@ func (p *objectPart) loadState(ctx context.Context) error {
 }
 
 // load resumes from what has been received. Another process may meanwhile save a newer state and
-// then remove the rest of the older one, so load tries again if the rest is missing.
+// then remove the rest of the older one, or complete the file and remove both, so load tries again
+// if the rest is missing.
 func (p *objectPart) load(ctx context.Context) error {
 	if err := p.loadState(ctx); err != nil {
 		return err
@@ -81,8 +82,7 @@ func (p *objectPart) load(ctx context.Context) error {
 			return err
 		}
 		before := p.tailName(&p.saved)
-		p.closeSpool()
-		p.saved = objectState{}
+		p.empty()
 		if err := p.loadState(ctx); err != nil {
 			return err
 		}
@@ -245,9 +245,15 @@ func (p *objectPart) Restart(ctx context.Context) error {
 	if err := p.drop(ctx); err != nil {
 		return err
 	}
-	p.closeSpool()
-	p.tally, p.saved, p.now, p.settled = newTally(), objectState{}, objectState{}, false
+	p.empty()
+	p.settled = false
 	return nil
+}
+
+// empty discards what is known of the file, but nothing that is in the store.
+func (p *objectPart) empty() {
+	p.closeSpool()
+	p.tally, p.saved, p.now = newTally(), objectState{}, objectState{}
 }
 
 // drop removes all that the store has of the incomplete file.
