@@ -121,6 +121,35 @@ func TestVideosOfLectures(t *testing.T) {
 	}
 }
 
+// TestVideosWithTwoFiles checks that the link to a video leads to the file that is played, and the
+// link to its attachment to the file of that one. Imports and copies of other schools have such
+// attachments, or those that only have the file that is played.
+func TestVideosWithTwoFiles(t *testing.T) {
+	s, ours, hers := newClassroom(t)
+	q := handout
+	q.Extension = "mp4"
+	film := func(name string) string { return base + s.sent(t, q, "\x00\x00\x00\x20ftypisom "+name) }
+	rows := []lyceum.Attachment{
+		{ID: 71, Lecture: 11, Kind: lyceum.VideoAttachment, Video: lyceum.Some(lyceum.Video{URL: film("alone"), ContentType: "video/mp4", Status: lyceum.VideoReady})},
+		{ID: 72, Lecture: 11, Kind: lyceum.VideoAttachment, URL: lyceum.Some(film("as it was sent")), Video: lyceum.Some(lyceum.Video{URL: film("converted"), ContentType: "video/mp4", Status: lyceum.VideoReady})},
+	}
+	if _, problems, err := s.learning.ImportAttachments(ours).Save(t.Context(), rows); err != nil || len(problems) > 0 {
+		t.Fatal(problems, err)
+	}
+	for name, by := range map[string]lyceum.By{"program": ours, "learner": hers} {
+		for id, want := range map[lyceum.AttachmentID][2]string{71: {"", "alone"}, 72: {"as it was sent", "converted"}} {
+			_, a, err := s.learning.Attachment(t.Context(), by, 1, 11, id, lyceum.VideoAttachment)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.want(t, name+", played", strings.TrimPrefix(a.Video.Value.URL, base), http.StatusOK, want[1])
+			if want[0] != "" {
+				s.want(t, name+", sent", strings.TrimPrefix(a.URL.Value, base), http.StatusOK, want[0])
+			}
+		}
+	}
+}
+
 // TestDurationsOfLectures checks that audio and video attachments have the duration of their
 // file, and that other attachments have none.
 func TestDurationsOfLectures(t *testing.T) {

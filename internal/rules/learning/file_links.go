@@ -22,6 +22,7 @@ type FileOf string
 const (
 	DownloadFiles FileOf = "digital-downloads" // an attachment of a digital download
 	LectureFiles  FileOf = "lectures"          // an attachment of a lecture
+	VideoFiles    FileOf = "videos"            // what is played of such an attachment, if that is another file
 )
 
 // FileLink is a link to the file of an attachment, for one learner or for the programs with one
@@ -92,7 +93,7 @@ func (s *Service) OpenLink(ctx context.Context, l FileLink) (file LinkedFile, er
 		switch l.Of {
 		case DownloadFiles:
 			file, err = s.linkedDownload(v, &l)
-		case LectureFiles:
+		case LectureFiles, VideoFiles:
 			file, err = s.linkedAttachment(v, &l)
 		default:
 			err = errBadLink
@@ -191,8 +192,12 @@ func (s *Service) linkedAttachment(v lyceum.View, l *FileLink) (LinkedFile, erro
 			err = accessEnded(noAttachment(InLecture{ID: a.ID}))
 		}
 	}
+	address := a.URL.Value
+	if l.Of == VideoFiles {
+		address = a.Video.Value.URL
+	}
 	return LinkedFile{
-		URL: a.URL.Value, Filename: a.Name, Shown: a.Kind != lyceum.FileAttachment || a.Embeddable.Value,
+		URL: address, Filename: a.Name, Shown: a.Kind != lyceum.FileAttachment || a.Embeddable.Value,
 	}, err
 }
 
@@ -204,12 +209,18 @@ func (s *Service) linkFiles(by lyceum.By, attachments ...lyceum.Attachment) {
 }
 
 func (s *Service) linkFile(by lyceum.By, a *lyceum.Attachment) {
-	for _, address := range []*string{&a.URL.Value, &a.Video.Value.URL} {
+	played := LectureFiles
+	if a.Video.Value.URL != a.URL.Value {
+		played = VideoFiles
+	}
+	link := func(address *string, of FileOf) {
 		if s.ours(by.School, *address) {
-			l := s.linkTo(by, LectureFiles, int32(a.ID))
+			l := s.linkTo(by, of, int32(a.ID))
 			*address = s.base + l.Address()
 		}
 	}
+	link(&a.URL.Value, LectureFiles)
+	link(&a.Video.Value.URL, played)
 }
 
 // ours reports whether an address is that of a file of the given school on this server.
