@@ -13,7 +13,7 @@ import (
 	"github.com/johannesboyne/gofakes3/backend/s3mem"
 )
 
-// Files can be copied to an object store and back unchanged. Files that are missing or were
+// Files can be copied to an object store, from there to another one, and back unchanged. Files that are missing or were
 // changed are named, and the others are copied.
 func TestFilesAreCopied(t *testing.T) {
 	t.Parallel()
@@ -33,6 +33,8 @@ func TestFilesAreCopied(t *testing.T) {
 	if err := os.WriteFile(secret, []byte(remote+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	says(t, 0, `: 3 copied to the object store, 0 were`, "files", "copy", "--data", dir, "--files-url", remote, "--to-url", remote+"/other")
+	says(t, 0, `3 uploaded files are in order`, "check", "--deep", "--data", dir, "--files-url", remote+"/other")
 	back := filepath.Join(t.TempDir(), "back")
 	says(t, 0, `: 3 copied to .*/back, 0 were`, "files", "copy", "--data", dir, "--files-url-file", secret, "--to-folder", back)
 	if got := filesIn(t, back); !maps.Equal(got, originals) {

@@ -253,8 +253,9 @@ func spool() (*os.File, error) {
 }
 
 // place stores a file of any size under exactly its name. It fails with Unavailable if the store
-// accepts no data for too long.
-func (s *S3) place(ctx context.Context, want *lyceum.FileSum, body io.ReaderAt) error {
+// accepts no data for too long. threads is how many parts of a large file are sent at once; 0 means
+// several.
+func (s *S3) place(ctx context.Context, want *lyceum.FileSum, body io.ReaderAt, threads uint) error {
 	if err := check(want.Name); err != nil {
 		return err
 	}
@@ -267,7 +268,7 @@ func (s *S3) place(ctx context.Context, want *lyceum.FileSum, body io.ReaderAt) 
 		return body.ReadAt(b, at)
 	}), 0, want.Size)
 	_, err := s.core.Client.PutObject(ctx, s.bucket, s.at(string(want.Name)), content, want.Size, minio.PutObjectOptions{
-		ContentType: "application/octet-stream",
+		ContentType: "application/octet-stream", NumThreads: threads,
 	})
 	if err != nil {
 		return unavailable(err)

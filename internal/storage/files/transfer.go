@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 
 	"github.com/lyceum-school/lyceum"
 )
@@ -158,8 +159,9 @@ func (t *Transfer) append(ctx context.Context, part lyceum.FilePart, source io.R
 // send copies a file to an S3 store, under exactly its name.
 func (t *Transfer) send(ctx context.Context, to *S3, source io.ReadSeeker, want *lyceum.FileSum) error {
 	body, is := source.(io.ReaderAt)
+	threads := uint(0) // as many as the client uses
 	if !is {
-		return fmt.Errorf("%w: it is read from its begin to its end", errors.ErrUnsupported)
+		body, threads = inOrder(source), 1
 	}
 	sum, err := t.sum(ctx, source)
 	switch {
@@ -168,10 +170,28 @@ func (t *Transfer) send(ctx context.Context, to *S3, source io.ReadSeeker, want 
 	case sum.SHA256 != want.SHA256:
 		return errChanged
 	}
-	if err := to.place(ctx, want, body); err != nil {
+	if err := to.place(ctx, want, body, threads); err != nil {
 		return notWritten(err)
 	}
 	return nil
+}
+
+// inOrder reads a file of an S3 store, which is fast as long as each read begins where the
+// previous one ended.
+func inOrder(source io.ReadSeeker) io.ReaderAt {
+	var reading sync.Mutex
+	return readerAt(func(b []byte, at int64) (int, error) {
+		reading.Lock()
+		defer reading.Unlock()
+		if _, err := source.Seek(at, io.SeekStart); err != nil {
+			return 0, err
+		}
+		n, err := io.ReadFull(source, b)
+		if err == io.ErrUnexpectedEOF { // the file ends here; a failure wraps it
+			err = io.EOF
+		}
+		return n, err
+	})
 }
 
 func notWritten(err error) error { return fmt.Errorf("%w: %w", ErrNotWritten, err) }

@@ -34,9 +34,6 @@ func TestTransfers(t *testing.T) {
 	}
 	for from, source := range places {
 		for to, target := range places {
-			if from == "S3" && to == "S3" { // backups are in folders
-				continue
-			}
 			t.Run(from+" to "+to, func(t *testing.T) {
 				t.Parallel()
 				read := int64(0)
