@@ -236,6 +236,7 @@ func TestR51_MirrorDownloadsFiles(t *testing.T) {
 			`{"id":6,"kind":"text","text":"read this"}`,
 			`{"id":7,"kind":"file","name":"f.txt","url":"%[1]s/files/coded.txt"}`,
 			`{"id":8,"kind":"pdf_embed","name":"g.pdf","url":"%[1]s/files/changed.pdf"}`,
+			`{"id":9,"kind":"pdf_embed","name":"h.pdf","url":"%[1]s/files/replaced.pdf"}`,
 		}
 		return fmt.Sprintf(strings.Join(list, ","), base, n, stranger.URL)
 	}, func(w http.ResponseWriter, r *http.Request) {
@@ -269,6 +270,15 @@ func TestR51_MirrorDownloadsFiles(t *testing.T) {
 			}
 			w.Header().Set("ETag", `"old"`)
 			_, _ = w.Write([]byte(pdf[:len(pdf)/2])) // and the connection breaks
+		case "/files/replaced.pdf":
+			if r.Header.Get("Range") != "" {
+				w.Header().Set("ETag", `W/"new"`)
+				http.ServeContent(w, r, "", storetest.Begin, strings.NewReader(strings.ReplaceAll(pdf, "page", "text")))
+				return
+			}
+			w.Header().Set("ETag", `W/"old"`)
+			w.Header().Set("Content-Length", fmt.Sprint(len(pdf)))
+			_, _ = w.Write([]byte(pdf[:len(pdf)/2])) // and the connection breaks
 		case "/files/away.pdf":
 			http.Redirect(w, r, stranger.URL, http.StatusFound)
 		case "/files/text.pdf":
@@ -288,7 +298,8 @@ func TestR51_MirrorDownloadsFiles(t *testing.T) {
 		says(t, 1, `(?s)attachment 3: its file was not copied: its address leads to another one, which is not followed\nattachment 4: its file was not copied: the other server answers with 404\n`+
 			`attachment 5: its file was not copied: file cannot be imported: this is not a file of the type pdf\n`+
 			`attachment 7: its file was not copied: it is sent with the Content-Encoding gzip\n`+
-			`attachment 8: its file was not copied: file cannot be imported: it changed while it was being copied; repeat the command\n.* 5 refused`, args...)
+			`attachment 8: its file was not copied: file cannot be imported: it changed while it was being copied; repeat the command\n`+
+			`attachment 9: its file was not copied: file cannot be imported: it changed while it was being copied; repeat the command\n.* 6 refused`, args...)
 	}
 	if strange.Load() > 0 {
 		t.Errorf("a stranger was asked %d times", strange.Load())
@@ -306,7 +317,7 @@ func TestR51_MirrorDownloadsFiles(t *testing.T) {
 	if pictures := command(t, "export", "courses", "--data", dir); !strings.Contains(pictures, "https://new.example.com/files/1/"+sha256Of(pixel)+".png") {
 		t.Error(pictures)
 	}
-	says(t, 1, ` 5 refused`, append(args, "--file-origins", stranger.URL)...)
+	says(t, 1, ` 6 refused`, append(args, "--file-origins", stranger.URL)...)
 	if strange.Load() != 1 {
 		t.Errorf("an allowed origin was asked %d times", strange.Load())
 	}
@@ -316,7 +327,7 @@ func TestR51_MirrorDownloadsFiles(t *testing.T) {
 	}
 	defer store.Close()
 	v := store.In(t.Context(), 1)
-	if all, err := v.Uploads.List(v, lyceum.UploadFilter{}, lyceum.Page{Number: 1, Size: 10}); err != nil || all.Total != 5 {
-		t.Errorf("%d uploads, %v", all.Total, err) // two of them have no file: text, and what was changed
+	if all, err := v.Uploads.List(v, lyceum.UploadFilter{}, lyceum.Page{Number: 1, Size: 10}); err != nil || all.Total != 6 {
+		t.Errorf("%d uploads, %v", all.Total, err) // three of them have no file: text, and what was changed
 	}
 }

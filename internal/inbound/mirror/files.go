@@ -168,10 +168,11 @@ type remoteFile struct {
 	passing  bool // the failure was temporary
 
 	size int64
-	tag  string // the ETag, or a substitute
-	at   int64  // offset in the file
-	here int64  // offset of the body; less than at if the server ignores ranges
-	all  bool   // the server ignores ranges and always sends the whole file
+	tag  string      // the ETag, or a substitute
+	said http.Header // of the first response
+	at   int64       // offset in the file
+	here int64       // offset of the body; less than at if the server ignores ranges
+	all  bool        // the server ignores ranges and always sends the whole file
 }
 
 // get requests the file from the current offset.
@@ -233,17 +234,20 @@ func (f *remoteFile) accept(response *http.Response) error {
 		if f.size = response.ContentLength; f.size < 0 {
 			return lyceum.Invalidf("its size is unknown")
 		}
-		f.tag = tagOf(response)
+		f.tag, f.said = tagOf(response), response.Header
 		return nil
 	case code == http.StatusPartialContent && f.at > 0:
 		want := fmt.Sprintf("bytes %d-%d/%d", f.at, f.size-1, f.size)
 		if response.Header.Get("Content-Range") != want {
 			return lyceum.Invalidf("the other server sends a different part of it than requested")
 		}
+		if f.differs(response, "ETag") || f.differs(response, "Last-Modified") {
+			return errFileChanged
+		}
 		return nil
 	case code == http.StatusOK: // no support for ranges, or the file has changed
 		if response.ContentLength != f.size || tagOf(response) != f.tag {
-			return lyceum.Invalidf("it changed while it was being copied; repeat the command")
+			return errFileChanged
 		}
 		f.here, f.all = 0, true
 		return nil
@@ -254,6 +258,15 @@ func (f *remoteFile) accept(response *http.Response) error {
 	default:
 		return lyceum.Invalidf("the other server answers with %d", code)
 	}
+}
+
+var errFileChanged = lyceum.Invalidf("it changed while it was being copied; repeat the command")
+
+// differs reports whether a header of a response says that the file is not the one that the first
+// response began to send.
+func (f *remoteFile) differs(response *http.Response, name string) bool {
+	was, is := f.said.Get(name), response.Header.Get(name)
+	return was != "" && is != "" && was != is
 }
 
 func tagOf(response *http.Response) string {
