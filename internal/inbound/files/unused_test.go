@@ -1,6 +1,7 @@
 package files_test
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"github.com/lyceum-school/lyceum"
+	kept "github.com/lyceum-school/lyceum/internal/storage/files"
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
@@ -74,6 +76,43 @@ func TestUnusedFilesAreRemoved(t *testing.T) {
 	s.sweep(t)
 	if files, rows := len(s.kept(t)), s.uploads(t); files != 4 || rows != 4 {
 		t.Errorf("%d files and %d uploads are left after the attachment was deleted", files, rows)
+	}
+}
+
+// removing is a store of files that calls first before it removes the first one.
+type removing struct {
+	lyceum.FileStore
+	first func()
+}
+
+func (r *removing) Remove(ctx context.Context, name lyceum.FileName) error {
+	if first := r.first; first != nil {
+		r.first = nil
+		first()
+	}
+	return r.FileStore.Remove(ctx, name)
+}
+
+// TestFilesThatAreUsedMeanwhile checks that a file stays if something begins to mention it while
+// other unused files are being removed, whatever it was sent for.
+func TestFilesThatAreUsedMeanwhile(t *testing.T) {
+	s := newShelf(t)
+	var last string
+	for range 60 {
+		last = s.sent(t, picture, png)
+	}
+	s.learning.KeepFiles(&removing{kept.NewFolder(s.dir), func() {
+		storetest.Write(t, s.store, s.ours, func(tx lyceum.Tx) error {
+			d, err := tx.DigitalDownloads.Get(tx, 2)
+			d.Description = lyceum.Some(`<img src="` + base + last + `">`)
+			return errors.Join(err, tx.DigitalDownloads.Update(tx, d))
+		})
+	}})
+	s.clock.Pass(25 * time.Hour)
+	s.sweep(t)
+	s.want(t, "used meanwhile", last, http.StatusOK, "PNG")
+	if n := s.uploads(t); n != 1 {
+		t.Errorf("%d uploads are left", n)
 	}
 }
 

@@ -60,13 +60,14 @@ func (s *Service) SweepFiles(ctx context.Context, school lyceum.SchoolID) error 
 		until := s.clock().Add(-lyceum.UnusedUpload)
 		old := slices.DeleteFunc(next, func(u lyceum.Upload) bool { return u.ReceivedAt.Else(u.ExpiresAt).After(until) })
 		unused, err := s.unused(ctx, school, old)
+		for len(unused) > 0 && err == nil {
+			n := min(len(unused), droppedAtOnce)
+			if err = s.drop(ctx, school, unused[:n]); err == nil { // it takes long, so others may be in use by now
+				unused, err = s.unused(ctx, school, unused[n:])
+			}
+		}
 		if err != nil {
 			return err
-		}
-		for part := range slices.Chunk(unused, droppedAtOnce) {
-			if err := s.drop(ctx, school, part); err != nil {
-				return err
-			}
 		}
 	}
 }
