@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"errors"
@@ -45,7 +46,7 @@ type fileCopies struct {
 	what     string // for the progress display
 	each     func(context.Context, func(*sqlstore.KnownFile) error) error
 	names    func(*sqlstore.KnownFile) (from, to lyceum.FileName)
-	once     bool // of consecutive files with the same content, only the first is copied
+	once     bool // of consecutive files with the same content, only one is copied
 	transfer files.Transfer
 	where    string // where they are copied to
 
@@ -82,17 +83,21 @@ func (c *fileCopies) run(known int64) (copiedFiles, error) {
 	c.transfer.Read = c.came
 	group, ctx := errgroup.WithContext(c.p.ctx)
 	group.SetLimit(copiesAtOnce)
-	var last *sqlstore.KnownFile
-	err := c.each(ctx, func(f *sqlstore.KnownFile) error {
-		if last != nil && f.SHA256 == last.SHA256 && c.once {
-			c.came(f.Size)
-			return nil
+	var same []sqlstore.KnownFile
+	next := func() {
+		if these := same; len(these) > 0 {
+			group.Go(func() error { return c.oneOf(ctx, these) })
 		}
-		next := *f
-		last = &next
-		group.Go(func() error { return c.one(ctx, &next) })
+		same = nil
+	}
+	err := c.each(ctx, func(f *sqlstore.KnownFile) error {
+		if len(same) > 0 && (!c.once || f.SHA256 != same[0].SHA256) {
+			next()
+		}
+		same = append(same, *f)
 		return ctx.Err()
 	})
+	next()
 	if failed := group.Wait(); failed != nil {
 		err = failed
 	}
@@ -115,34 +120,57 @@ func (c *fileCopies) came(bytes int64) {
 	c.bar.set(c.read >> 20)
 }
 
-func (c *fileCopies) one(ctx context.Context, f *sqlstore.KnownFile) error {
-	want := f.FileSum
-	from, to := c.names(f)
-	want.Name = to
-	copied, err := c.transfer.Copy(ctx, from, &want)
-	wrong := ""
-	if err != nil && !errors.Is(err, files.ErrNotWritten) {
-		switch lyceum.KindOf(err) { //nolint:exhaustive // the others are not about this file
-		case lyceum.NotFound:
-			wrong = "is missing"
-		case lyceum.Conflict:
-			wrong = "was changed"
+// oneOf copies the first of some files with the same content that is neither missing nor changed.
+func (c *fileCopies) oneOf(ctx context.Context, same []sqlstore.KnownFile) error {
+	var copied bool
+	var wrong string
+	for i := range same {
+		var err error
+		var odd string
+		if copied, odd, err = c.one(ctx, &same[i]); err != nil {
+			return err
 		}
+		if odd == "" {
+			c.came(int64(len(same)-1-i) * same[i].Size)
+			wrong = ""
+			break
+		}
+		wrong = cmp.Or(wrong, odd)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.result.files++
-	c.result.bytes += f.Size
+	c.result.bytes += same[0].Size
 	if copied {
 		c.result.copied++
 	}
 	if wrong == "" {
-		return err
+		return nil
 	}
 	if c.result.wrong++; len(c.wrong) < mostNamed {
-		c.wrong = append(c.wrong, fmt.Sprintf("school %d: the file of upload %d %s: %s", f.School, f.Upload, wrong, from))
+		c.wrong = append(c.wrong, wrong)
 	}
 	return nil
+}
+
+// one copies a file. wrong says that it is missing or was changed.
+func (c *fileCopies) one(ctx context.Context, f *sqlstore.KnownFile) (copied bool, wrong string, err error) {
+	want := f.FileSum
+	from, to := c.names(f)
+	want.Name = to
+	copied, err = c.transfer.Copy(ctx, from, &want)
+	if err == nil || errors.Is(err, files.ErrNotWritten) {
+		return copied, "", err
+	}
+	switch lyceum.KindOf(err) { //nolint:exhaustive // the others are not about this file
+	case lyceum.NotFound:
+		wrong = "is missing"
+	case lyceum.Conflict:
+		wrong = "was changed"
+	default:
+		return false, "", err
+	}
+	return false, fmt.Sprintf("school %d: the file of upload %d %s: %s", f.School, f.Upload, wrong, from), nil
 }
 
 // reportWrong prints the files that are missing or were changed.

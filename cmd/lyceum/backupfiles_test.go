@@ -97,6 +97,22 @@ func filesIn(t *testing.T, dir string) map[string]string {
 	return found
 }
 
+// Of files with the same content, a backup copies one that is intact, and a restore puts all back.
+func TestBackupsHaveContentsThatOneFileLacks(t *testing.T) {
+	t.Parallel()
+	for what, spoil := range map[string]func(name string) error{
+		"missing": os.Remove, "changed": func(name string) error { return os.WriteFile(name, []byte("odd"), 0o600) },
+	} {
+		dir, backup, other := filesOfSchool(t, "two", "one", "two"), filepath.Join(t.TempDir(), "1.db"), filepath.Join(t.TempDir(), "data")
+		if err := spoil(filepath.Join(dir, "files", "1", "7c", "7c0e2a4e-5a53-4b5e-9d3c-000000000000")); err != nil {
+			t.Fatal(err)
+		}
+		t.Log(what)
+		says(t, 0, `its 2 files, 1 kB, are in .*/backup-files: 2 new, 0 already there, 0 missing\n$`, "backup", "--data", dir, "--allow-missing", backup)
+		says(t, 0, `its 3 files, 1 kB, are in place: 3 restored, 0 already there, 0 missing`, "restore", "--data", other, backup)
+	}
+}
+
 // Backups in a folder share their files, and a restore puts each file back, wherever it was.
 func TestBackupsHaveFiles(t *testing.T) {
 	t.Parallel()
