@@ -23,7 +23,8 @@ const backupFilesName = "backup-files"
 
 const (
 	copiesAtOnce = 4
-	mostNamed    = 100 // the most files that messages name
+	mostNamed    = 100  // the most files that messages name
+	mostAlike    = 1000 // the most files with the same content of which one is looked for
 )
 
 // backupFileSettings are the settings of backups and restores that concern files.
@@ -91,7 +92,7 @@ func (c *fileCopies) run(known int64) (copiedFiles, error) {
 		same = nil
 	}
 	err := c.each(ctx, func(f *sqlstore.KnownFile) error {
-		if len(same) > 0 && (!c.once || f.SHA256 != same[0].SHA256) {
+		if len(same) == mostAlike || len(same) > 0 && (!c.once || f.SHA256 != same[0].SHA256) {
 			next()
 		}
 		same = append(same, *f)

@@ -98,7 +98,7 @@ func (r *removing) Remove(ctx context.Context, name lyceum.FileName) error {
 func TestFilesThatAreUsedMeanwhile(t *testing.T) {
 	s := newShelf(t)
 	var last string
-	for range 60 {
+	for range 510 {
 		last = s.sent(t, picture, png)
 	}
 	s.learning.KeepFiles(&removing{kept.NewFolder(s.dir), func() {

@@ -16,6 +16,7 @@ import (
 const (
 	sweptAtOnce   = 10_000 // uploads that are searched for in one pass over a school
 	droppedAtOnce = 50     // uploads in one change
+	droppedUnseen = 500    // uploads that are removed before the school is searched again
 )
 
 // inHand are the uploads whose file this process is receiving or removing.
@@ -61,10 +62,14 @@ func (s *Service) SweepFiles(ctx context.Context, school lyceum.SchoolID) error 
 		old := slices.DeleteFunc(next, func(u lyceum.Upload) bool { return u.ReceivedAt.Else(u.ExpiresAt).After(until) })
 		unused, err := s.unused(ctx, school, old)
 		for len(unused) > 0 && err == nil {
-			n := min(len(unused), droppedAtOnce)
-			if err = s.drop(ctx, school, unused[:n]); err == nil { // it takes long, so others may be in use by now
-				unused, err = s.unused(ctx, school, unused[n:])
+			n := min(len(unused), droppedUnseen)
+			for part := range slices.Chunk(unused[:n], droppedAtOnce) {
+				if err := s.drop(ctx, school, part); err != nil {
+					return err
+				}
 			}
+			// removing takes long, so others may be in use by now
+			unused, err = s.unused(ctx, school, unused[n:])
 		}
 		if err != nil {
 			return err
