@@ -183,6 +183,8 @@ func TestBulkChangeByPages(t *testing.T) {
 	p.work()
 	want(t, p.send(p.owner, "GET", bulkPath+"/1", nil), 200, "Not started", "250 people, page 1 of 3", "nobody99@example.com")
 	want(t, p.send(p.owner, "GET", bulkPath+"/1?page=3&result=failed", nil), 200, "page 3 of 3", "nobody249@example.com")
+	want(t, p.send(p.owner, "GET", bulkPath+"/1?page=4&result=failed", nil), 200,
+		"There is no page 4", "The last page is 3", bulkPath+`/1?page=3&amp;result=failed">To the last page`)
 }
 
 // TestPeopleOfAFile checks which users a file names, including files that other programs wrote.
