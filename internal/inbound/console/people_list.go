@@ -80,7 +80,7 @@ func (c *console) peoplePage(w http.ResponseWriter, r *http.Request, v *visit, s
 func checkSearch(f *form) error {
 	text := f.Values["q"]
 	if wrong := unsearchable(text); wrong != "" {
-		f.Values["q"] = strings.ToValidUTF8(text[:min(len(text), maxEmail)], "")
+		f.Values["q"] = shortened(text)
 		return lyceum.InvalidFields(lyceum.FieldError{Field: "q", Message: wrong})
 	}
 	if began := f.Values["began"]; began != "" && began != neverBegan {

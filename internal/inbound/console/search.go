@@ -43,7 +43,7 @@ func (c *console) search(w http.ResponseWriter, r *http.Request, v *visit) error
 	var err error
 	if wrong := unsearchable(text); wrong != "" {
 		err = lyceum.InvalidFields(lyceum.FieldError{Field: "q", Message: wrong})
-		f.Values["q"] = text[:min(len(text), maxEmail)]
+		f.Values["q"] = shortened(text)
 	} else if text != "" {
 		err = c.find(r.Context(), v, text, &p)
 	}
@@ -73,6 +73,9 @@ func unsearchable(text string) string {
 	}
 	return ""
 }
+
+// shortened returns the beginning of a text that cannot be searched for, without half characters.
+func shortened(text string) string { return strings.ToValidUTF8(text[:min(len(text), maxEmail)], "") }
 
 // syllables are the scripts in which a single character can be a name.
 var syllables = []*unicode.RangeTable{unicode.Han, unicode.Hangul, unicode.Hiragana, unicode.Katakana}

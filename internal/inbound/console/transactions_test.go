@@ -286,6 +286,10 @@ func TestSearch(t *testing.T) {
 	} {
 		want(t, p.send(p.owner, "GET", search+"?q="+url.QueryEscape(bad), nil), 422, says, `id="q-error"`, `aria-invalid="true"`)
 	}
+	for _, path := range []string{search, people} { // a text that is too long is cut between two characters
+		page := p.send(p.owner, "GET", path+"?q="+strings.Repeat("陳", 107), nil)
+		want(t, page, 422, `value="`+strings.Repeat("陳", 106)+`"`)
+	}
 	want(t, p.send(p.learner, "GET", search+"?q=ada", nil), 403, `href="/account"`)
 	p.addSchool("Another")
 	theirs := p.signIn(2, "other@example.com", lyceum.Owner)
