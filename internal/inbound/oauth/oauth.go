@@ -243,12 +243,14 @@ func (p *pages) signedIn(act func(http.ResponseWriter, *http.Request, *visit) er
 	}
 }
 
-// wayBack returns the path of the requested account page. For a form, it is the page with the
+// wayBack returns the requested account page with its query. For a form, it is the page with the
 // form, which then shows that nothing was done because of reason.
 func wayBack(r *http.Request, reason string) string {
 	page := r.URL.Path
 	if r.Method != http.MethodPost {
-		return page
+		query := r.URL.Query()
+		query.Del("done")
+		return (&url.URL{Path: page, RawQuery: query.Encode()}).String()
 	}
 	if room, _, deeper := strings.Cut(strings.TrimPrefix(page, accountPath+"/"), "/"); deeper && page != emailPath {
 		page = accountPath + "/" + room

@@ -439,8 +439,15 @@ func TestR58_LateForms(t *testing.T) {
 		b.post(c.ours.path("confirm"), url.Values{"password": {goodPassword}})
 		says(b, "unconfirmed")
 	}
-	if got := leads(c.browse().get("/account/receipts")); got != "/secure/sign_in?next=%2Faccount%2Freceipts" {
-		t.Errorf("a page leads to %s", got)
+	for page, back := range map[string]string{
+		"/account/receipts":                                 "/account/receipts",
+		"/account/receipts?page=2":                          "/account/receipts?page=2",
+		"/account/sessions?page=2&done=ended":               "/account/sessions?page=2",
+		"/account/certificates/1?page=%2F%2Fexample.com%5C": "/account/certificates/1?page=%2F%2Fexample.com%5C",
+	} {
+		if got, want := leads(c.browse().get(page)), "/secure/sign_in?next="+url.QueryEscape(back); got != want {
+			t.Errorf("%s leads to %s, want %s", page, got, want)
+		}
 	}
 }
 
