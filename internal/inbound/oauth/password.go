@@ -59,6 +59,9 @@ func (p *pages) setPassword(w http.ResponseWriter, r *http.Request, v *visit) er
 		return err
 	}
 	p.Site.End(w)
+	if err := p.endHere(r); err != nil { // it may be that of somebody else
+		return err
+	}
 	p.Site.KeepDevice(w, p.Accounts.Remember(p.Site.Device(r), v.School.ID, changed), access.DeviceLifetime)
 	p.Site.KeepAddress(w, changed.Email)
 	to := v.path("sign_in") + "?done=password"

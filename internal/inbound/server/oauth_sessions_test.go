@@ -2,13 +2,14 @@ package server_test
 
 import (
 	"net/http"
+	"net/url"
 	"testing"
 
 	"github.com/lyceum-school/lyceum"
 )
 
-// A browser has one session. Signing in to another school, or out, ends it, whichever school it
-// is of: a copy of its cookie is of no use then.
+// A browser has one session. Signing in to another school, signing out, or setting a password by a
+// link ends it, whoever is signed in: a copy of its cookie is of no use then.
 func TestB7_SessionsOfTwoSchools(t *testing.T) {
 	onBothEngines(t, func(t *testing.T, c *campus) {
 		b := c.browse()
@@ -25,5 +26,14 @@ func TestB7_SessionsOfTwoSchools(t *testing.T) {
 		second := b.cookies["__Host-lyceum"]
 		wantStatus(t, b.post(c.ours.path("sign_out"), nil), http.StatusSeeOther)
 		ended("signed out", c.theirs, second)
+		b.signIn(t, c.ours, ownerEmail)
+		third := b.cookies["__Host-lyceum"]
+		link := c.ours.path("set_password/" + c.link(t, c.ours))
+		wantStatus(t, b.post(link, url.Values{"password": {"short"}}), http.StatusUnprocessableEntity)
+		if _, err := c.accounts.Session(t.Context(), c.ours.id, third); err != nil {
+			t.Errorf("a refused password ends the session: %v", err)
+		}
+		wantStatus(t, b.post(link, url.Values{"password": {goodPassword}}), http.StatusSeeOther)
+		ended("set another person's password", c.ours, third)
 	})
 }
