@@ -151,7 +151,7 @@ func (c *console) dropSecondFactor(w http.ResponseWriter, r *http.Request, v *vi
 	return c.deed(w, r, v, c.Accounts.RemoveSecondFactor, "second-dropped")
 }
 
-// colleagueAt finds the member of the staff in the path.
+// colleagueAt finds the member of the staff in the path. It fails with Conflict for another person.
 func (c *console) colleagueAt(r *http.Request, v *visit) (colleague, error) {
 	id, ok := parseID[lyceum.UserID](r.PathValue("id"))
 	if !ok {
@@ -166,7 +166,13 @@ func (c *console) colleagueAt(r *http.Request, v *visit) (colleague, error) {
 			return colleague{one, staffMemberPath(id), id == v.User.ID}, nil
 		}
 	}
-	return colleague{}, errNoPage
+	in := c.Names.In(r.Context(), v.School.ID)
+	user, err := in.Users.Get(in, id)
+	if err != nil {
+		return colleague{}, err
+	}
+	return colleague{}, lyceum.Errorf(lyceum.Conflict, "%s does not work for the school, so nothing was changed. "+
+		"Somebody may have removed them meanwhile. You can invite them on the page Staff.", user.Email)
 }
 
 // confirmRemoveStaff serves GET /admin/settings/staff/{id}/remove.

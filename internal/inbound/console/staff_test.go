@@ -207,6 +207,23 @@ func TestR55LastOwner(t *testing.T) {
 	want(t, p.send(session, "GET", "/admin?done=own-removed", nil), 403, "owners and staff", "You no longer work for the school")
 }
 
+// A role for somebody who was removed from the staff meanwhile is not saved, and the page says why.
+func TestRoleOfARemovedColleague(t *testing.T) {
+	p := open(t, site)
+	_, id := p.hire("partner@example.com", lyceum.SupportRole)
+	at := fmt.Sprintf("%s/%d", staffPath, id)
+	leads(t, p.send(p.owner, "POST", at+"/remove", nil), staffPath+"?done=staff-removed")
+	before := p.journal()
+	for _, path := range []string{at, at + "/remove"} {
+		want(t, p.send(p.owner, "POST", path, url.Values{"role": {"manager"}}), 409,
+			"partner@example.com does not work for the school, so nothing was changed. Somebody may have removed them meanwhile.")
+	}
+	want(t, p.send(p.owner, "POST", staffPath+"/999", url.Values{"role": {"manager"}}), 404)
+	if p.journal() != before {
+		t.Error("something was saved")
+	}
+}
+
 // An owner who takes another role is told so on the first page of that role.
 func TestOwnRole(t *testing.T) {
 	p := open(t, site)
