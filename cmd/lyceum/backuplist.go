@@ -25,7 +25,7 @@ const mostBackups = 100
 const partialSuffix = ".partial"
 
 // rememberBackup adds a backup, which need not exist yet, to the list in a data folder, and removes
-// those that no longer exist.
+// those that no longer exist. It waits for other processes that do the same.
 func rememberBackup(dir, backup string) error {
 	if dir == "" {
 		return nil
@@ -34,6 +34,12 @@ func rememberBackup(dir, backup string) error {
 	if err != nil {
 		return err
 	}
+	list := filepath.Join(dir, backupsName)
+	locked, err := waitForFile(list, os.O_CREATE|os.O_RDWR)
+	if err != nil {
+		return err
+	}
+	defer locked.Close()
 	known, err := rememberedBackups(dir)
 	if err != nil {
 		return err
@@ -48,7 +54,7 @@ func rememberBackup(dir, backup string) error {
 			text = append(text, path+"\n"...)
 		}
 	}
-	return replaceFile(filepath.Join(dir, backupsName), append(text, backup+"\n"...))
+	return replaceFile(list, append(text, backup+"\n"...))
 }
 
 func rememberedBackups(dir string) (paths []string, err error) {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -9,6 +10,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
@@ -89,5 +92,25 @@ func TestErasingAfterKilledCommands(t *testing.T) {
 		if !strings.Contains(out.String(), "The backup "+path+" still contains the person") {
 			t.Errorf("%s is not listed in %s", path, &out)
 		}
+	}
+}
+
+// TestBackupsAtOnce checks that backups that are made at the same time are all listed.
+func TestBackupsAtOnce(t *testing.T) {
+	t.Parallel()
+	dir, backups := t.TempDir(), t.TempDir()
+	var group errgroup.Group
+	for i := range 30 {
+		path := filepath.Join(backups, fmt.Sprintf("%d.db", i))
+		if err := os.WriteFile(path, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		group.Go(func() error { return rememberBackup(dir, path) })
+	}
+	if err := group.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	if listed, err := rememberedBackups(dir); err != nil || len(listed) != 30 {
+		t.Errorf("%d backups are listed: %v", len(listed), err)
 	}
 }

@@ -108,21 +108,34 @@ func lockFolder(dir string) (release func(), err error) {
 	}, nil
 }
 
-// lockFile opens a file or folder and locks it until it is closed.
+// lockFile opens a file or folder and locks it until it is closed. It fails if another process has
+// locked it.
 func lockFile(path string, flag int) (*os.File, error) {
+	return lockedFile(path, flag, syscall.LOCK_EX|syscall.LOCK_NB)
+}
+
+// waitForFile is lockFile, but waits while another process has locked it.
+func waitForFile(path string, flag int) (*os.File, error) {
+	return lockedFile(path, flag, syscall.LOCK_EX)
+}
+
+func lockedFile(path string, flag, how int) (*os.File, error) {
 	for {
 		file, err := os.OpenFile(path, flag, 0o600)
 		if err != nil {
 			return nil, err
 		}
-		if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		for err = syscall.EINTR; errors.Is(err, syscall.EINTR); {
+			err = syscall.Flock(int(file.Fd()), how)
+		}
+		if err != nil {
 			return nil, errors.Join(err, file.Close())
 		}
 		opened, err := file.Stat()
 		if now, gone := os.Stat(path); err == nil && gone == nil && os.SameFile(opened, now) {
 			return file, nil
 		}
-		if err := errors.Join(err, file.Close()); err != nil { // somebody removed it meanwhile
+		if err := errors.Join(err, file.Close()); err != nil { // somebody removed or replaced it meanwhile
 			return nil, err
 		}
 	}
