@@ -232,12 +232,12 @@ func fail(stderr io.Writer, err error) int {
 }
 
 // withoutPasswords removes user and password from URLs that a message repeats, such as a
-// database's that was typed in the wrong place.
+// database's that was typed in the wrong place. A password may have a / or an @ in it.
 func withoutPasswords(message string) string {
 	return credentialsInAddress.ReplaceAllString(message, "://[redacted]@")
 }
 
-var credentialsInAddress = regexp.MustCompile(`://[^@\s/]+@`)
+var credentialsInAddress = regexp.MustCompile(`://\S+@`)
 
 func newLog(w io.Writer, format string, level slog.Level) *slog.Logger {
 	options := &slog.HandlerOptions{Level: level}

@@ -242,6 +242,10 @@ func OpenPostgres(ctx context.Context, address string, o Options) (*Store, error
 }
 
 func postgresConfig(address string) (*pgx.ConnConfig, error) {
+	if cutShort(address) {
+		return nil, lyceum.Errorf(lyceum.Invalid, "the database URL has an @ after its host; write / and @ in the user "+
+			"and the password as %%2F and %%40")
+	}
 	config, err := pgx.ParseConfig(address)
 	if err != nil {
 		// pgx's message may include the URL with its password.
@@ -265,6 +269,18 @@ func postgresConfig(address string) (*pgx.ConnConfig, error) {
 	config.RuntimeParams["client_encoding"] = "UTF8"
 	config.RuntimeParams["standard_conforming_strings"] = "on"
 	return config, nil
+}
+
+// cutShort reports whether a part of the password is read as the name of the database or of a
+// parameter, which appear in messages, because a / in it was not escaped.
+func cutShort(address string) bool {
+	_, rest, _ := strings.Cut(address, "://")
+	if i := strings.IndexAny(rest, "@/"); i >= 0 && rest[i] == '@' {
+		rest = rest[i+1:]
+	}
+	_, name, _ := strings.Cut(rest, "/")
+	name, _, _ = strings.Cut(name, "=")
+	return strings.Contains(name, "@")
 }
 
 // unopened adds advice on what to do to an error with which opening a database failed.
