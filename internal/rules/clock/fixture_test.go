@@ -28,8 +28,9 @@ type sandbox struct {
 	moves    *clock.Service
 	sales    *sales.Service
 	school   lyceum.SchoolID
-	log      []string // references of payments and failed payments
-	interval func()   // called before each payment
+	log      []string      // references of payments and failed payments
+	interval func()        // called before each payment
+	refused  lyceum.SaleID // whose payments cannot be recorded; 0 for none
 }
 
 // openSandbox creates a sandbox, or continues with the one in the store.
@@ -66,6 +67,9 @@ func openSandbox(tb testing.TB, store lyceum.Store) *sandbox {
 			Renew: func(ctx context.Context, by lyceum.By, sale *lyceum.Sale, reference string) (bool, error) {
 				b.interval()
 				b.log = append(b.log, reference)
+				if sale.ID == b.refused {
+					return false, errors.New("refused")
+				}
 				_, err := b.sales.Renew(ctx, by, sales.Renewal{Sale: sale.ID, Reference: lyceum.Some(reference)})
 				return true, err
 			},

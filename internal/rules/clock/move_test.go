@@ -116,6 +116,26 @@ func wantSameFeed(t *testing.T, a, b *sandbox) {
 	}
 }
 
+// TestPaymentThatCannotBeRecorded checks that the payments that are due in the same second are made
+// all the same.
+func TestPaymentThatCannotBeRecorded(t *testing.T) {
+	t.Parallel()
+	onBothEngines(t, func(t *testing.T, store lyceum.Store) {
+		b := openSandbox(t, store)
+		ids := b.sell(t, 1, 3)
+		b.refused = ids[0]
+		if m := b.move(t, days(28)); m.Payments != 2 || m.FailedPayments != 0 {
+			t.Errorf("%d payments, %d failed: %v", m.Payments, m.FailedPayments, b.log)
+		}
+		for i, want := range []int{1, 2, 2} {
+			d, err := b.sales.Show(t.Context(), b.by(), ids[i])
+			if err != nil || len(d.Transactions) != want {
+				t.Errorf("sale %d has %d payments, want %d: %v", ids[i], len(d.Transactions), want, err)
+			}
+		}
+	})
+}
+
 // TestSameMoves checks that with the same seed the same things happen, however far each move
 // goes.
 func TestSameMoves(t *testing.T) {

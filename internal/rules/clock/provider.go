@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -42,7 +43,8 @@ const provider = "provider"
 // charged counts the results of the provider.
 type charged struct{ paid, failed int }
 
-// charge attempts the payments that are due to be attempted at now, by sale.
+// charge attempts the payments that are due to be attempted at now, by sale. One that cannot be
+// recorded does not keep the others from being attempted.
 func (p *Provider) charge(ctx context.Context, school lyceum.SchoolID, now time.Time) (c charged, err error) {
 	due := make([]time.Time, len(tries))
 	for i, pause := range tries {
@@ -54,7 +56,11 @@ func (p *Provider) charge(ctx context.Context, school lyceum.SchoolID, now time.
 		return c, err
 	}
 	by := lyceum.By{School: school, Actor: provider, Permissions: lyceum.Read | lyceum.Write}
+	var failed []error
 	for i := range unpaid {
+		if ctx.Err() != nil {
+			break
+		}
 		sale := &unpaid[i]
 		try := slices.Index(tries, now.Sub(sale.PaidUntil.Value))
 		reference := fmt.Sprintf("sandbox_%d_%s", sale.ID, sale.PaidUntil.Value.UTC().Format("20060102150405"))
@@ -64,20 +70,20 @@ func (p *Provider) charge(ctx context.Context, school lyceum.SchoolID, now time.
 				f.Again = lyceum.Some(sale.PaidUntil.Value.Add(tries[try+1]))
 			}
 			if err := p.Fail(ctx, by, f); err != nil {
-				return c, fmt.Errorf("record the failed payment of sale %d: %w", sale.ID, err)
+				failed = append(failed, fmt.Errorf("record the failed payment of sale %d: %w", sale.ID, err))
+				continue
 			}
 			c.failed++
 			continue
 		}
 		recorded, err := p.Renew(ctx, by, sale, reference)
 		if err != nil {
-			return c, fmt.Errorf("renew sale %d: %w", sale.ID, err)
-		}
-		if recorded {
+			failed = append(failed, fmt.Errorf("renew sale %d: %w", sale.ID, err))
+		} else if recorded {
 			c.paid++
 		}
 	}
-	return c, nil
+	return c, errors.Join(failed...)
 }
 
 // failing is how many of a hundred payments fail at the first attempt.
