@@ -3,6 +3,8 @@ package main
 import (
 	"io"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -44,6 +46,45 @@ func TestConnectionAfterAReset(t *testing.T) {
 	for range 3 {
 		if status := send(one, "POST", "/v1/users", `{"email":"ann@example.com"}`); status != http.StatusCreated {
 			t.Errorf("a request after it: %d", status)
+		}
+	}
+}
+
+// TestSandboxKilledBeforeItsStartIsKept checks that a sandbox whose first start was killed after the
+// school was generated can be reset, and that a school that was used since is not taken for the
+// generated one.
+func TestSandboxKilledBeforeItsStartIsKept(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for i, tc := range []struct{ path, body, says string }{
+		{"/v1/transactions", "", `"total":30`},
+		{"/lyceum/v1/sandbox/reset", "{}", `"now"`},
+		{"/v1/users", `{"email":"ann@example.com"}`, `"id"`},
+		{"/lyceum/v1/sandbox/reset", "{}", "the state at the start was not kept"},
+	} {
+		t.Run(tc.path, func(t *testing.T) {
+			said := sandbox(t, "--transactions", "30", "--data", dir)
+			method := "POST"
+			if tc.body == "" {
+				method = "GET"
+			}
+			r, err := http.NewRequestWithContext(t.Context(), method, said.BaseURL+tc.path, strings.NewReader(tc.body))
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Header.Set("apiKey", said.APIKey)
+			r.Header.Set("Content-Type", "application/json")
+			response, err := http.DefaultClient.Do(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer response.Body.Close()
+			if body, err := io.ReadAll(response.Body); err != nil || !strings.Contains(string(body), tc.says) {
+				t.Errorf("%d: %s, %v", i, body, err)
+			}
+		})
+		if err := os.Remove(filepath.Join(dir, statesFolder, startState+stateSuffix)); i < 3 && err != nil {
+			t.Fatal(err)
 		}
 	}
 }

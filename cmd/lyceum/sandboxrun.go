@@ -59,6 +59,9 @@ func (b *sandboxServer) begin() error {
 		return err
 	}
 	made, err := b.fill(store)
+	if err == nil && !made {
+		made, err = b.unused(store)
+	}
 	if err == nil && made {
 		err = b.keepStart(store)
 	}

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/inbound/demo"
 	"github.com/lyceum-school/lyceum/internal/rules/clock"
 	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
 )
@@ -47,6 +48,19 @@ func (b *sandboxServer) keepStart(store *sqlstore.Store) error {
 		return nil //nolint:nilerr // nothing to restore
 	}
 	return b.copyTo(b.program.ctx, store, startState)
+}
+
+// unused reports whether the school is still as generated although its state at the start is not
+// stored, because the first start was killed in between.
+func (b *sandboxServer) unused(store lyceum.Store) (bool, error) {
+	if b.statesKept() != nil {
+		return false, nil //nolint:nilerr // nothing to restore
+	}
+	if _, err := os.Stat(b.state(startState)); !errors.Is(err, fs.ErrNotExist) {
+		return false, err
+	}
+	last, err := store.In(b.program.ctx, demo.ID).FindEntries(lyceum.EntryQuery{Limit: 1})
+	return err == nil && len(last.Entries) == 1 && last.Entries[0].Actor == stampOf(b.school).Actor, err
 }
 
 func (b *sandboxServer) copyTo(ctx context.Context, store *sqlstore.Store, name string) error {
