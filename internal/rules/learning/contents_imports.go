@@ -18,12 +18,25 @@ func (s *Service) ImportLectureSections(by lyceum.By) *Rows[lyceum.LectureSectio
 			{"course_id", "course", lyceum.CourseSequence, func(l *row) int32 { return int32(l.Course) }},
 		},
 		save: func(tx lyceum.Tx, rows []row, now time.Time) (lyceum.Saved, error) {
+			moved := map[lyceum.LectureSectionID]lyceum.CourseID{}
 			err := keepUnsaid(tx, tx.LectureSections, rows, func(l *row) lyceum.LectureSectionID { return l.ID },
-				func(l, old *row) { keepTimes(&l.CreatedAt, &l.UpdatedAt, old.CreatedAt, old.UpdatedAt, now) })
+				func(l, old *row) {
+					if old.ID != 0 && old.Course != l.Course {
+						moved[l.ID] = old.Course
+					}
+					keepTimes(&l.CreatedAt, &l.UpdatedAt, old.CreatedAt, old.UpdatedAt, now)
+				})
 			if err != nil {
 				return lyceum.Saved{}, err
 			}
-			return recounting(tx, rows, false, func(l *row) lyceum.CourseID { return l.Course }, tx.LectureSections.Save)
+			courses := coursesAround(rows, moved, func(l *row) lyceum.CourseID { return l.Course })
+			return recounting(tx, courses, false, func() (lyceum.Saved, error) {
+				saved, err := tx.LectureSections.Save(tx, rows...)
+				if err != nil {
+					return saved, err
+				}
+				return saved, moveSections(tx, rows, moved)
+			})
 		},
 	}}
 }
@@ -56,43 +69,30 @@ func (s *Service) ImportLectures(by lyceum.By) *Rows[lyceum.Lecture] {
 			return problems, err
 		},
 		save: func(tx lyceum.Tx, rows []row, now time.Time) (lyceum.Saved, error) {
-			var moved []row
+			moved := map[lyceum.LectureID]lyceum.CourseID{}
 			err := keepUnsaid(tx, tx.Lectures, rows, func(l *row) lyceum.LectureID { return l.ID },
 				func(l, old *row) {
 					if old.ID != 0 && old.Course != l.Course {
-						moved = append(moved, *l)
+						moved[l.ID] = old.Course
 					}
 					keepTimes(&l.CreatedAt, &l.UpdatedAt, old.CreatedAt, old.UpdatedAt, now)
 					keep(&l.FreePreview, old.FreePreview)
 					keep(&l.Comments, old.Comments)
 					keep(&l.ArchivedAt, old.ArchivedAt)
 				})
-			if err == nil {
-				err = moveComments(tx, moved)
-			}
 			if err != nil {
 				return lyceum.Saved{}, err
 			}
-			return recounting(tx, rows, false, func(l *row) lyceum.CourseID { return l.Course }, tx.Lectures.Save)
+			courses := coursesAround(rows, moved, func(l *row) lyceum.CourseID { return l.Course })
+			return recounting(tx, courses, false, func() (lyceum.Saved, error) {
+				saved, err := tx.Lectures.Save(tx, rows...)
+				if err != nil {
+					return saved, err
+				}
+				return saved, moveWork(tx, rows, moved)
+			})
 		},
 	}}
-}
-
-// moveComments moves the comments under lectures to the courses that the lectures are in now.
-func moveComments(tx lyceum.Tx, lectures []lyceum.Lecture) error {
-	for i := range lectures {
-		comments, err := lyceum.All(tx.Comments, tx, lyceum.CommentFilter{Lecture: lyceum.Some(lectures[i].ID)})
-		if err != nil {
-			return err
-		}
-		for n := range comments {
-			comments[n].Course = lectures[i].Course
-		}
-		if _, err := tx.Comments.Save(tx, comments...); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // ImportAttachments begins an import of attachments.

@@ -63,7 +63,7 @@ func (s *Service) CreateLecture(ctx context.Context, by lyceum.By, fresh lyceum.
 			return made, err
 		}
 		made.ID, made.Position = id, next(others, func(l *lyceum.Lecture) int32 { return l.Position })
-		return made, saveLectures(tx, made)
+		return made, saveLecture(tx, made)
 	})
 }
 
@@ -89,7 +89,7 @@ func (s *Service) UpdateLecture(
 			_, err = tx.Lectures.Save(tx, row)
 			return row, err // learners see the same lectures as before
 		}
-		return row, saveLectures(tx, row)
+		return row, saveLecture(tx, row)
 	})
 }
 
@@ -136,9 +136,11 @@ func inSection(q InCourse[lyceum.LectureSectionID]) lyceum.LectureFilter {
 	}
 }
 
-// saveLectures saves lectures, and recounts the progress in their course if learners now see
-// other lectures there.
-func saveLectures(tx lyceum.Tx, rows ...lyceum.Lecture) error {
-	_, err := recounting(tx, rows, true, func(l *lyceum.Lecture) lyceum.CourseID { return l.Course }, tx.Lectures.Save)
+// saveLecture saves a lecture, and recounts the progress in its course if learners now see other
+// lectures there.
+func saveLecture(tx lyceum.Tx, row lyceum.Lecture) error {
+	_, err := recounting(tx, []lyceum.CourseID{row.Course}, true, func() (lyceum.Saved, error) {
+		return tx.Lectures.Save(tx, row)
+	})
 	return err
 }

@@ -7,32 +7,25 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// recounting saves rows that decide which lectures learners see, and recounts progress in the
-// courses where that changed: immediately for the first learners, and in the writes of Settle
-// for the others. Those who complete their course that way are announced if announces is set, or
-// was for an earlier change whose recount is not finished.
-func recounting[T any](
-	tx lyceum.Tx, rows []T, announces bool, of func(*T) lyceum.CourseID,
-	save func(lyceum.Tx, ...T) (lyceum.Saved, error),
+// recounting calls save, which saves rows that decide which lectures learners see in these
+// courses, and recounts progress in those of them where that changed: immediately for the first
+// learners, and in the writes of Settle for the others. Those who complete their course that way
+// are announced if announces is set, or was for an earlier change whose recount is not finished.
+func recounting(
+	tx lyceum.Tx, courses []lyceum.CourseID, announces bool, save func() (lyceum.Saved, error),
 ) (lyceum.Saved, error) {
 	seen := map[lyceum.CourseID][]lyceum.LectureID{}
-	var order []lyceum.CourseID
-	for i := range rows {
-		course := of(&rows[i])
-		if _, there := seen[course]; there {
-			continue
-		}
+	for _, course := range courses {
 		var err error
 		if seen[course], err = tx.FindPublished(course); err != nil {
 			return lyceum.Saved{}, err
 		}
-		order = append(order, course)
 	}
-	saved, err := save(tx, rows...)
+	saved, err := save()
 	if err != nil || saved.Created+saved.Updated == 0 {
 		return saved, err
 	}
-	for _, course := range order {
+	for _, course := range courses {
 		now, err := tx.FindPublished(course)
 		if err != nil {
 			return saved, err
