@@ -76,11 +76,16 @@ func (i *Import) Save(ctx context.Context, batch []lyceum.Transaction) (lyceum.S
 		if saved, err = tx.Transactions.Save(tx, good...); err != nil {
 			return err
 		}
-		left = updatedSales(tx.Entries()[before:])
+		entries := tx.Entries()[before:]
+		left = updatedSales(entries)
+		former, err := correctSales(tx, append(salesWith(entries, good), left...))
+		if err != nil {
+			return err
+		}
 		if err := Release(tx, append(doubtful, left...)...); err != nil {
 			return err
 		}
-		err = i.service.enroller.Link(tx, stamp.At, buyers(good))
+		err = i.service.enroller.Link(tx, stamp.At, append(former, buyers(good)...))
 		last += int64(len(tx.Entries()))
 		return err
 	})
@@ -102,6 +107,24 @@ func updatedSales(entries []lyceum.Entry) []lyceum.SaleID {
 	}
 	slices.Sort(ids)
 	return slices.Compact(ids)
+}
+
+// salesWith returns the sales of the payments of a batch that were updated, given the entries of
+// saving it.
+func salesWith(entries []lyceum.Entry, batch []lyceum.Transaction) []lyceum.SaleID {
+	updated := map[lyceum.TransactionID]bool{}
+	for i := range entries {
+		if entries[i].Type == lyceum.TransactionUpdated {
+			updated[lyceum.TransactionID(entries[i].ObjectID)] = true
+		}
+	}
+	var ids []lyceum.SaleID
+	for n := range batch {
+		if updated[batch[n].ID] {
+			ids = append(ids, batch[n].SaleID)
+		}
+	}
+	return ids
 }
 
 func (i *Import) problems(
@@ -324,7 +347,7 @@ func saveSales(tx lyceum.Tx, named []batchSale, known *savedSales) (doubtful []l
 			doubtful = append(doubtful, id)
 		}
 		if found && of.first.CreatedAt.Before(old.CreatedAt) {
-			changed = append(changed, datedBack(old, of.first))
+			changed = append(changed, begunWith(old, of.first))
 		}
 	}
 	if _, err := tx.Sales.Save(tx, changed...); err != nil {
@@ -333,9 +356,52 @@ func saveSales(tx lyceum.Tx, named []batchSale, known *savedSales) (doubtful []l
 	return doubtful, tx.Sales.Insert(tx, fresh...)
 }
 
-// datedBack returns a sale that began with an earlier payment than previously known.
-func datedBack(old lyceum.Sale, first *lyceum.Transaction) lyceum.Sale {
+// correctSales updates imported sales of which a payment was updated or moved to another sale, so
+// that they agree with their first payment. It returns the users who were their buyers before. A
+// sale for which something was recorded here stays as it is.
+func correctSales(tx lyceum.Tx, ids []lyceum.SaleID) (former []lyceum.UserID, err error) {
+	slices.Sort(ids)
+	for part := range slices.Chunk(slices.Compact(ids), releasedAtOnce) {
+		kept, err := tx.Sales.Find(tx, part...)
+		if err != nil {
+			return nil, err
+		}
+		first := map[lyceum.SaleID]lyceum.Transaction{}
+		of := lyceum.TransactionQuery{Sales: part, Order: lyceum.OldestFirst}
+		err = tx.Transactions.Each(tx, of, func(t *lyceum.Transaction) error {
+			if _, later := first[t.SaleID]; !later {
+				first[t.SaleID] = *t
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+		var changed []lyceum.Sale
+		for _, id := range part {
+			old, payment := kept[id], first[id]
+			if payment.ID == 0 || old.ID == 0 || old.BilledSince.Present {
+				continue
+			}
+			sale := begunWith(old, &payment)
+			if changed = append(changed, sale); sale.UserID != old.UserID {
+				former = append(former, old.UserID.Value)
+			}
+		}
+		if _, err := tx.Sales.Save(tx, changed...); err != nil {
+			return nil, err
+		}
+	}
+	return former, nil
+}
+
+// begunWith returns a sale that began with another payment than previously known, or with one
+// that was corrected.
+func begunWith(old lyceum.Sale, first *lyceum.Transaction) lyceum.Sale {
 	sale := lyceum.SaleOf(first)
+	if old.CreatedAt.Before(sale.CreatedAt) {
+		sale.CreatedAt, sale.PurchasedAt = old.CreatedAt, old.PurchasedAt
+	}
 	sale.BillingAnchor, sale.PaidUntil, sale.PaidInFull = old.BillingAnchor, old.PaidUntil, old.PaidInFull
 	sale.BilledSince, sale.FailedAt, sale.Means = old.BilledSince, old.FailedAt, old.Means
 	sale.EndedAt, sale.EndReason = old.EndedAt, old.EndReason
