@@ -39,8 +39,21 @@ func (s *Service) ImportEnrollments(by lyceum.By) *Rows[lyceum.Enrollment] {
 			if err != nil {
 				return nil, err
 			}
-			second, err := secondStays(tx, rows, before)
-			return append(problems, second...), err
+			moved, err := movedStays(tx, rows)
+			if err != nil {
+				return nil, err
+			}
+			problems = append(problems, moved...)
+			good, places := withPlaces(rows, problems)
+			second, err := secondStays(tx, good, before)
+			for i, place := range places {
+				rows[place] = good[i]
+			}
+			for _, p := range second {
+				p.Index = places[p.Index]
+				problems = append(problems, p)
+			}
+			return problems, err
 		},
 		earlier: before,
 		save: func(tx lyceum.Tx, rows []row, now time.Time) (lyceum.Saved, error) {
@@ -66,6 +79,22 @@ func (s saidStays) add(rows []lyceum.Enrollment) {
 }
 
 func (s saidStays) forget() { s.ids.Clear() }
+
+// movedStays returns a problem for each row whose id is that of an enrollment of another user or
+// in another course: their access does not depend on this row.
+func movedStays(tx lyceum.Tx, rows []lyceum.Enrollment) (problems []lyceum.RowProblem, err error) {
+	kept, err := tx.Enrollments.Find(tx, idsOf(rows, func(e *lyceum.Enrollment) lyceum.EnrollmentID { return e.ID })...)
+	for i := range rows {
+		old, there := kept[rows[i].ID]
+		if there && (old.User != rows[i].User || old.Course != rows[i].Course) {
+			problems = append(problems, problem(
+				i, "id", "%d is the enrollment of user %d in course %d; use another id, or leave the column out",
+				old.ID, old.User, old.Course,
+			))
+		}
+	}
+	return problems, err
+}
 
 // secondStays returns a problem for each row that would be a second open enrollment of a user in
 // a course, and keeps the sales that enrollments came with.

@@ -111,10 +111,14 @@ func TestRowsAreTaken(t *testing.T) {
 		1: {Field: "ended_at", Message: "must not be empty: enrollment 2 of the same user and course is still active"},
 		2: {Field: "enrolled_at", Message: "is already the id of enrollment 2 of the same user and course"},
 		4: {Field: "ended_at", Message: "must not be empty: enrollment 50 of the same user and course is still active"},
+		8: {Field: "id", Message: "7 is the enrollment of user 2 in course 2; use another id, or leave the column out"},
+		9: {Field: "id", Message: "8 is the enrollment of user 3 in course 3; use another id, or leave the column out"},
 	}, lyceum.Enrollment{ID: 48, User: 99, Course: 1}, lyceum.Enrollment{ID: 49, User: 2, Course: 1, EnrolledAt: day(9)}, lyceum.Enrollment{ID: 52, User: 2, Course: 1, EnrolledAt: day(5), EndedAt: lyceum.Some(day(6))},
 		lyceum.Enrollment{ID: 50, User: 4, Course: 4, EnrolledAt: day(5)}, lyceum.Enrollment{ID: 51, User: 4, Course: 4, EnrolledAt: day(6)},
 		lyceum.Enrollment{User: 5, Course: 4, EnrolledAt: day(7), ExpiresAt: lyceum.Some(day(20))}, lyceum.Enrollment{ID: 6, User: 5, Course: 1, EnrolledAt: day(5), EndedAt: lyceum.Some(day(8))},
-		lyceum.Enrollment{User: 5, Course: 1, EnrolledAt: day(9), EndedAt: none})
+		lyceum.Enrollment{User: 5, Course: 1, EnrolledAt: day(9), EndedAt: none},
+		lyceum.Enrollment{ID: 7, User: 2, Course: 4, EnrolledAt: day(7)}, lyceum.Enrollment{ID: 8, User: 1, Course: 3, EnrolledAt: day(7)},
+		lyceum.Enrollment{User: 1, Course: 3, EnrolledAt: day(8)})
 	wantTaken(t, "progress", d.service.ImportProgress(lyceum.By{School: d.school, Actor: "import"}), wrong{1: {Field: "course_id", Message: "is already progress 1 of the same user"}},
 		lyceum.Progress{User: 2, Course: 1, PercentComplete: 66}, lyceum.Progress{ID: 70, User: 2, Course: 1}, lyceum.Progress{ID: 71, User: 1, Course: 1, PercentComplete: 5})
 	wantTaken(t, "lecture progress", d.service.ImportLectureProgress(lyceum.By{School: d.school, Actor: "import"}), wrong{
