@@ -206,6 +206,30 @@ func TestJSONCells(t *testing.T) {
 	}
 }
 
+// TestNULInOpenQuestions checks that no text of an open question can contain a NUL character,
+// which a database rejects or cuts off.
+func TestNULInOpenQuestions(t *testing.T) {
+	const row = `{"id":1,"lecture_id":1,"name":null,"kind":"open_response_question","url":null,"text":null,"position":null,"file_size":null,` +
+		`"file_extension":null,"quiz_id":null,"questions":null,"video_url":null,"video_content_type":null,"video_status":null,"url_thumbnail":null,` +
+		`"media_duration":null,"open_response_question":`
+	for question, problem := range map[string]string{
+		`{"question":"Why?","img_url":"u","img_name":"n","img_alt_text":"a"}`: "",
+		`{"question":"Why\\u0000?"}`:                                          "",
+		`{"question":"Why\u0000?"}`:                                           "must not contain a NUL character",
+		`{"question":"Why?","img_url":"\u0000"}`:                              "must not contain a NUL character",
+		`{"question":"Why?","img_name":"\u0000"}`:                             "must not contain a NUL character",
+		`{"question":"Why?","img_alt_text":"\u0000"}`:                         "must not contain a NUL character",
+	} {
+		rows := mustRead(t, intake.Attachments(), row+question+"}")
+		switch got := rows[0].Problems; {
+		case problem == "" && len(got) > 0:
+			t.Errorf("%s: refused: %v", question, got)
+		case problem != "" && (len(got) != 1 || got[0].Column != "open_response_question" || got[0].Message != problem):
+			t.Errorf("%s: %v, want %q", question, got, problem)
+		}
+	}
+}
+
 func TestValues(t *testing.T) {
 	want := lyceum.Transaction{
 		ID: 7, UserID: 8, PricingPlanID: 9, SaleID: 10,

@@ -2,6 +2,7 @@ package intake
 
 import (
 	"encoding/json"
+	"strings"
 	"time"
 
 	"github.com/lyceum-school/lyceum"
@@ -198,10 +199,16 @@ func openQuestionColumn() column[lyceum.Attachment] {
 			if err := json.Unmarshal(c.text, &q); err != nil {
 				return "must be a JSON object such as {\"question\":\"Why?\",\"required\":true,\"upload_enabled\":false}"
 			}
-			a.Question = lyceum.Some(lyceum.OpenQuestion{
+			asked := lyceum.OpenQuestion{
 				Text: q.Question, Required: q.Required, Upload: q.UploadEnabled,
 				ImageURL: wire.Opt(q.ImgURL), ImageName: wire.Opt(q.ImgName), ImageAlt: wire.Opt(q.ImgAltText),
-			})
+			}
+			for _, text := range [...]string{asked.Text, asked.ImageURL.Value, asked.ImageName.Value, asked.ImageAlt.Value} {
+				if strings.ContainsRune(text, 0) {
+					return nulRefused
+				}
+			}
+			a.Question = lyceum.Some(asked)
 			return ""
 		},
 		write: func(e *encoder, a *lyceum.Attachment) {
