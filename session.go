@@ -40,3 +40,31 @@ type SessionFilter struct {
 	SeenUntil  Opt[time.Time] // exclusive
 	LastSeen   bool           // most recently seen first
 }
+
+// EndStays ends a user's sessions and links, which let them in without their password.
+func EndStays(tx Tx, user UserID) error {
+	if _, err := tx.Sessions.Clear(tx, staysOf(user)); err != nil {
+		return err
+	}
+	_, err := tx.Links.Clear(tx, unspentOf(user))
+	return err
+}
+
+func staysOf(user UserID) SessionFilter { return SessionFilter{User: Some(user)} }
+
+func unspentOf(user UserID) LinkFilter { return LinkFilter{User: Some(user), Unspent: true} }
+
+// EndAccess ends a user's sessions and links, and revokes their grants to apps. Codes and tokens
+// end with their grants.
+func EndAccess(tx Tx, user UserID, now time.Time) error {
+	grants := GrantFilter{User: Some(user), Unrevoked: true}
+	err := tx.Ahead(FirstOf(tx.Sessions, staysOf(user)), FirstOf(tx.Links, unspentOf(user)), AllOf(tx.Grants, grants))
+	if err != nil {
+		return err
+	}
+	if err := EndStays(tx, user); err != nil {
+		return err
+	}
+	_, err = tx.RevokeGrants(grants, 0, now)
+	return err
+}

@@ -91,7 +91,7 @@ func (a *Accounts) ConfirmEmail(
 			return err
 		}
 		before = old.Email
-		return endStays(tx, user)
+		return lyceum.EndStays(tx, user)
 	})
 	a.oauth.forgetAll()
 	if err == nil {

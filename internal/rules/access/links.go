@@ -126,7 +126,7 @@ func (a *Accounts) SetPassword(
 		if err := tx.Users.Update(tx, changed); err != nil {
 			return err
 		}
-		return endAll(tx, user.ID, now)
+		return lyceum.EndAccess(tx, user.ID, now)
 	})
 	a.oauth.forgetAll()
 	if err == nil {

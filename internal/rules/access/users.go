@@ -49,7 +49,7 @@ func (a *Accounts) SwitchOff(ctx context.Context, by lyceum.By, id lyceum.UserID
 		}
 		user.DisabledAt = lyceum.Some(lyceum.Second(now))
 		tx.Note(lyceum.UserDisabled, int32(id))
-		return endAll(tx, id, now)
+		return lyceum.EndAccess(tx, id, now)
 	})
 }
 
@@ -71,7 +71,7 @@ func (a *Accounts) SwitchOn(ctx context.Context, by lyceum.By, id lyceum.UserID)
 func (a *Accounts) SignOutEverywhere(ctx context.Context, by lyceum.By, id lyceum.UserID) (lyceum.User, error) {
 	return a.change(ctx, by, id, func(tx lyceum.Tx, _ *lyceum.User, _ time.Time) error {
 		tx.Note(lyceum.UserSignedOut, int32(id))
-		return endStays(tx, id)
+		return lyceum.EndStays(tx, id)
 	})
 }
 
@@ -101,7 +101,7 @@ func (a *Accounts) change(
 // EndAccess ends, within a transaction, everything that lets a user in without their password
 // or lets apps act for them. EndedAccess must be called afterwards.
 func (a *Accounts) EndAccess(tx lyceum.Tx, id lyceum.UserID, now time.Time) error {
-	return endAll(tx, id, now)
+	return lyceum.EndAccess(tx, id, now)
 }
 
 // Forget evicts the tokens that this process has cached.
@@ -122,39 +122,6 @@ func (a *Accounts) clearTries(ctx context.Context, school lyceum.SchoolID, email
 			a.oauth.Traces.Log.WarnContext(ctx, "the count of an account's sign-in attempts could not be reset", "err", err)
 		}
 	}
-}
-
-// endStays ends a user's sessions and links, which let them in without their password.
-func endStays(tx lyceum.Tx, id lyceum.UserID) error {
-	if _, err := tx.Sessions.Clear(tx, staysOf(id)); err != nil {
-		return err
-	}
-	_, err := tx.Links.Clear(tx, unspentOf(id))
-	return err
-}
-
-func staysOf(id lyceum.UserID) lyceum.SessionFilter {
-	return lyceum.SessionFilter{User: lyceum.Some(id)}
-}
-
-func unspentOf(id lyceum.UserID) lyceum.LinkFilter {
-	return lyceum.LinkFilter{User: lyceum.Some(id), Unspent: true}
-}
-
-// endAll ends a user's sessions and links, and revokes their grants to apps. Codes and tokens
-// end with their grants.
-func endAll(tx lyceum.Tx, id lyceum.UserID, now time.Time) error {
-	grants := lyceum.GrantFilter{User: lyceum.Some(id), Unrevoked: true}
-	err := tx.Ahead(lyceum.FirstOf(tx.Sessions, staysOf(id)), lyceum.FirstOf(tx.Links, unspentOf(id)),
-		lyceum.AllOf(tx.Grants, grants))
-	if err != nil {
-		return err
-	}
-	if err := endStays(tx, id); err != nil {
-		return err
-	}
-	_, err = tx.RevokeGrants(grants, 0, now)
-	return err
 }
 
 // Stay is a session as its user sees it.

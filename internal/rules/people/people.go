@@ -75,7 +75,11 @@ func (i *Import) Save(ctx context.Context, batch []lyceum.User) (lyceum.Saved, [
 		bad = problems(batch, kept, byEmail)
 		rows := append([]lyceum.User(nil), lyceum.WithoutProblems(batch, bad)...)
 		for n := range rows {
-			complete(&rows[n], kept[rows[n].ID], now)
+			old := kept[rows[n].ID]
+			complete(&rows[n], old, now)
+			if err := leave(tx, &old, &rows[n], now); err != nil {
+				return err
+			}
 		}
 		saved, err = tx.Users.Save(tx, rows...)
 		return err
@@ -159,10 +163,26 @@ func complete(row *lyceum.User, kept lyceum.User, now time.Time) {
 		row.Notes = kept.Notes
 	}
 	row.DisabledAt = kept.DisabledAt
-	// A user with another address may be another person.
-	if !row.PasswordHash.Present && strings.EqualFold(row.Email, kept.Email) {
+	if !row.PasswordHash.Present && samePerson(&kept, row) {
 		row.PasswordHash, row.MustChangePassword = kept.PasswordHash, kept.MustChangePassword
 	}
+}
+
+// samePerson reports whether a row is about the person that the school has under its id. A user
+// with another address may be another person.
+func samePerson(kept, row *lyceum.User) bool { return strings.EqualFold(row.Email, kept.Email) }
+
+// leave ends everything that lets the person in whom the school has under the id of a row, and
+// the access of apps that act for them, unless the row is about the same person. Nobody could
+// ever sign in at a placeholder's address.
+func leave(tx lyceum.Tx, kept, row *lyceum.User, now time.Time) error {
+	if kept.ID == 0 || samePerson(kept, row) || strings.HasSuffix(kept.Email, "@missing.invalid") {
+		return nil
+	}
+	if err := lyceum.EndAccess(tx, kept.ID, now); err != nil {
+		return err
+	}
+	return lyceum.DropSecondFactor(tx, kept.ID)
 }
 
 // completeErased turns a row into that of an erased person, of whom nothing else is known.
