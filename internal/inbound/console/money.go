@@ -31,10 +31,14 @@ func dollars(amount lyceum.USDCents) string { return money(lyceum.Minor(amount),
 // has ten.
 const maxAmountDigits = 10
 
-// parseDecimal parses an amount as Decimal writes it; fewer decimals are accepted, too.
+// parseDecimal parses an amount as Decimal writes it; fewer decimals are accepted, too, and a comma
+// instead of the point unless it may be one that separates thousands.
 func parseDecimal(text string, currency lyceum.Currency) (lyceum.Minor, error) {
 	n := currency.Decimals()
 	whole, fraction, pointed := strings.Cut(strings.TrimSpace(text), ".")
+	if !pointed && n < 3 {
+		whole, fraction, pointed = strings.Cut(whole, ",")
+	}
 	if !figures(whole) || len(whole) > maxAmountDigits || pointed && (!figures(fraction) || len(fraction) > n) {
 		return 0, lyceum.InvalidFields(lyceum.FieldError{Field: "amount", Message: amountTaken(currency)})
 	}
@@ -52,6 +56,10 @@ func amountTaken(currency lyceum.Currency) string {
 	if n == 0 {
 		return fmt.Sprintf("must be a whole number such as 1500, without signs or spaces: %s has no decimals", currency)
 	}
-	return fmt.Sprintf("must be a number such as 19.5%s, with a point before %d decimals at most and no other signs",
-		strings.Repeat("0", n-1), n)
+	sign := "a point"
+	if n < 3 {
+		sign = "a point or a comma"
+	}
+	return fmt.Sprintf("must be a number such as 19.5%s, with %s before %d decimals at most and no other signs",
+		strings.Repeat("0", n-1), sign, n)
 }

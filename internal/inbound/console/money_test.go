@@ -58,6 +58,8 @@ func TestParseDecimal(t *testing.T) {
 		{" 19.99 ", "USD", 1999},
 		{"019.99", "USD", 1999},
 		{"0", "USD", 0},
+		{"19,99", "USD", 1999},
+		{"19,9", "USD", 1990},
 		{"1.5", "BHD", 1500},
 		{"9999999999.99", "USD", 999999999999},
 	} {
@@ -70,9 +72,9 @@ func TestParseDecimal(t *testing.T) {
 		texts    []string
 		says     string
 	}{
-		{"USD", []string{"", " ", ".", "19.", ".99", "19,99", "1,999.00", "19.999", "-1", "+1", "1e3", "0x1", "$19", "19 99", "１９", "1_000", "19.9.9", "12345678901", "NaN", "\x00"}, "such as 19.50, with a point before 2 decimals at most"},
-		{"JPY", []string{"", "1500.0", "1500.", "1,500", "-1"}, "a whole number such as 1500"},
-		{"BHD", []string{"1.5000", "1,500"}, "such as 19.500, with a point before 3 decimals at most"},
+		{"USD", []string{"", " ", ".", "19.", ".99", "19,", ",99", "1,999", "1,999.00", "1.999,00", "19,9,9", "19.999", "-1", "+1", "1e3", "0x1", "$19", "19 99", "１９", "1_000", "19.9.9", "12345678901", "NaN", "\x00"}, "such as 19.50, with a point or a comma before 2 decimals at most"},
+		{"JPY", []string{"", "1500.0", "1500.", "1,500", "15,00", "-1"}, "a whole number such as 1500"},
+		{"BHD", []string{"1.5000", "1,500", "1,5"}, "such as 19.500, with a point before 3 decimals at most"},
 	} {
 		for _, text := range tc.texts {
 			got, err := parseDecimal(text, tc.currency)
@@ -80,6 +82,18 @@ func TestParseDecimal(t *testing.T) {
 			if e.Kind != lyceum.Invalid || len(e.Fields) != 1 || e.Fields[0].Field != "amount" || !strings.Contains(e.Fields[0].Message, tc.says) {
 				t.Errorf("%q %s is read as %d, %v", text, tc.currency, got, err)
 			}
+		}
+	}
+}
+
+func TestUngrouped(t *testing.T) {
+	for text, want := range map[string]string{
+		"1234": "1234", "1,234": "1234", "1,234.5": "1234.5", "1,234,567.890": "1234567.890",
+		"1.234,56": "1234,56", "1.234.567,89": "1234567,89", "1.234.567": "1234567",
+		"19,99": "19,99", "19.99": "19.99", "1.234": "1.234", "1,2345": "1,2345", "1234,567": "1234,567", "1,23,456": "1,23,456",
+	} {
+		if got := ungrouped(text); got != want {
+			t.Errorf("%s without groups is %s, want %s", text, got, want)
 		}
 	}
 }

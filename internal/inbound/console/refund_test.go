@@ -195,8 +195,8 @@ func TestRefundRefuses(t *testing.T) {
 		field, says               string
 	}{
 		{"nothing", dollars, "", "", "", "amount", "Amount must be a number such as 19.50"},
-		{"comma", dollars, "19,99", "came late", "re_1", "amount", "Amount must be a number such as 19.50"},
-		{"three decimals", dollars, "1.999", "", "", "amount", "with a point before 2 decimals at most"},
+		{"comma", dollars, "1,999", "came late", "re_1", "amount", "Amount must be a number such as 19.50"},
+		{"three decimals", dollars, "1.999", "", "", "amount", "with a point or a comma before 2 decimals at most"},
 		{"zero", dollars, "0.00", "", "", "amount", "Amount must be from 0.01 to 19.99, which is what is left"},
 		{"above what is left", dollars, "20.00", "", "", "amount", "Amount must be from 0.01 to 19.99, which is what is left"},
 		{"far above", dollars, "9999999999.99", "", "", "amount", "Amount must be from 0.01 to 19.99"},
@@ -220,7 +220,7 @@ func TestRefundRefuses(t *testing.T) {
 					t.Error("the form has another name")
 				}
 				if tc.name == "comma" {
-					want(t, w, 422, `value="19,99"`, `value="came late"`, `value="re_1"`)
+					want(t, w, 422, `value="1,999"`, `value="came late"`, `value="re_1"`)
 				}
 			})
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
@@ -167,31 +168,41 @@ type typedAmount struct {
 	Currency lyceum.Currency
 }
 
-// parseAmount parses an amount such as 19.99, $1,234.56, 1,234.56 USD or EUR 5.
+// parseAmount parses an amount such as 19.99, 19,99 €, $1,234.56, 1.234,56 EUR or EUR 5.
 func parseAmount(text string) (typedAmount, bool) {
 	var a typedAmount
-	first := strings.IndexAny(text, "0123456789")
-	if first < 0 {
+	first, last := strings.IndexAny(text, "0123456789"), strings.LastIndexAny(text, "0123456789")
+	if first < 0 || strings.Trim(text[first:last+1], "0123456789.,") != "" {
 		return a, false
 	}
-	if currency, signed := lyceum.CurrencyOf(strings.ToUpper(strings.TrimSpace(text[:first]))); signed {
-		a.Currency, text = currency, text[first:]
-	}
-	for _, word := range strings.Fields(text) {
-		switch {
-		case a.Decimal == "" && strings.Trim(word, "0123456789.,") == "":
-			a.Decimal = strings.ReplaceAll(word, ",", "")
-		case len(word) == 3 && strings.Trim(strings.ToUpper(word), "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == "":
-			said := lyceum.Currency(strings.ToUpper(word))
-			if a.Currency != "" && a.Currency != said {
+	for _, word := range strings.Fields(text[:first] + " " + text[last+1:]) {
+		said, signed := lyceum.CurrencyOf(strings.ToUpper(word))
+		if !signed {
+			var err error
+			if said, err = lyceum.ParseCurrency(word); err != nil {
 				return a, false
 			}
-			a.Currency = said
-		default:
+		}
+		if a.Currency != "" && a.Currency != said {
 			return a, false
 		}
+		a.Currency = said
 	}
-	return a, a.Decimal != ""
+	a.Decimal = ungrouped(text[first : last+1])
+	return a, true
+}
+
+// inGroups matches an amount whose digits are in groups of three, with commas and a point or with
+// points and a comma. The digits after a single point are decimals.
+var inGroups = regexp.MustCompile(`^\d{1,3}((,\d{3})+(\.\d+)?|(\.\d{3})+,\d+|(\.\d{3}){2,})$`)
+
+// ungrouped removes the separators between groups of three digits.
+func ungrouped(amount string) string {
+	if !inGroups.MatchString(amount) {
+		return amount
+	}
+	separator := amount[strings.IndexAny(amount, ".,"):][:1]
+	return strings.ReplaceAll(amount, separator, "")
 }
 
 // errEnough ends a search that has found, or looked at, as much as it may.
