@@ -20,6 +20,7 @@ type receiptPage struct {
 	Form   *form // of the seller
 	Listed *form // the list's parameters
 	Rows   []receiptRow
+	Of     *person // the buyer whose receipts are listed; nil: those of all buyers, or none
 	Total  int64
 	Turn   turn
 	Seller lyceum.Seller
@@ -101,6 +102,9 @@ func (c *console) receiptPage(w http.ResponseWriter, r *http.Request, v *visit, 
 	}
 	if p.Rows, err = c.receiptRows(r.Context(), v, found.Rows); err != nil {
 		return err
+	}
+	if user.Present && len(p.Rows) > 0 {
+		p.Of = &p.Rows[0].Buyer
 	}
 	p.Total = found.Total
 	p.Turn = newTurn(p.Listed, []string{"user_id"}, receiptSize, int64(page), found.Total)

@@ -34,6 +34,10 @@ func TestReceipts(t *testing.T) {
 	if strings.Contains(w.Body.String(), "−$0.00") {
 		t.Error("no tax is shown as less than none")
 	}
+	if strings.Contains(w.Body.String(), "Show all") {
+		t.Error("all receipts are shown as those of one buyer")
+	}
+	want(t, p.send(p.owner, "GET", receiptsPath+"?user_id=11", nil), 200, "2 receipts of Ada Lovelace", `<a href="`+receiptsPath+`">Show all</a>`)
 	want(t, p.send(p.owner, "GET", receiptsPath+"?user_id=x", nil), 422)
 	for query, says := range map[string]string{
 		"?user_id=999":        "No receipts for this buyer",
