@@ -365,7 +365,7 @@ func (c *console) writeAudit(
 	ctx context.Context, w http.ResponseWriter, v *visit, q lyceum.EntryQuery, part lyceum.EntryListing,
 ) error {
 	sending := http.NewResponseController(w)
-	for lines := []byte(auditNames); ; lines = lines[:0] {
+	for lines := []byte(byteOrderMark + auditNames); ; lines = lines[:0] {
 		in := c.Names.In(ctx, v.School.ID)
 		rows, err := auditRowsOf(in, part.Entries)
 		if err != nil {

@@ -133,7 +133,7 @@ func TestAuditLogPages(t *testing.T) {
 
 	w := p.send(p.owner, "GET", auditLog+".csv?kind=money", nil)
 	rows, err := csv.NewReader(w.Body).ReadAll()
-	if err != nil || len(rows) != 61 || rows[1][2] != "sale.created" || rows[1][6] != "Import of a file" {
+	if err != nil || len(rows) != 61 || rows[1][2] != "sale.created" || rows[0][0] != "\uFEFFnumber" || rows[1][6] != "Import of a file" {
 		t.Fatalf("%d lines, %v: %v", len(rows), err, rows[:min(len(rows), 2)])
 	}
 	leads(t, p.send(p.owner, "GET", auditLog+".csv?"+url.Values{"kind": {"x"}}.Encode(), nil), auditLog+"?kind=x")

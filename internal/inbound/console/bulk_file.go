@@ -40,10 +40,11 @@ func readPeople(text string, job *bulk.NewJob) (problem string) {
 	}
 }
 
-const (
-	byteOrderMark = "\uFEFF"
-	maxShown      = 60 // bytes of a cell that are shown in a message
-)
+// byteOrderMark begins the CSV files of the console: spreadsheets would otherwise read names with
+// letters such as ü in another encoding than UTF-8. Files that people upload may begin with it.
+const byteOrderMark = "\uFEFF"
+
+const maxShown = 60 // bytes of a cell that are shown in a message
 
 // people collects the users in a list.
 type people struct {

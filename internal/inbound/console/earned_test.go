@@ -61,7 +61,7 @@ func TestEarned(t *testing.T) {
 	want(t, p.send(p.owner, "GET", "/admin/reports/sales?by=week&from=2026-03-02&until=2026-03-08", nil), 200, `href="/admin/transactions?from=2026-03-02&amp;until=2026-03-08"`)
 	want(t, p.send(p.owner, "GET", "/admin/reports/sales?affiliate_id=x", nil), 422, "Affiliate must be")
 	w = p.send(p.owner, "GET", "/admin/reports/sales.csv?by=course&from=2026-03-01&until=2026-03-31", nil)
-	if w.Code != http.StatusOK || !strings.HasPrefix(w.Body.String(), "from,until,type,id,name,currency,sales_count,") || !strings.Contains(w.Body.String(), ",1,Pottery,EUR,") ||
+	if w.Code != http.StatusOK || !strings.HasPrefix(w.Body.String(), "\uFEFFfrom,until,type,id,name,currency,sales_count,") || !strings.Contains(w.Body.String(), ",1,Pottery,EUR,") ||
 		w.Header().Get("Content-Disposition") != `attachment; filename="sales-2026-03-01-2026-03-31.csv"` {
 		t.Errorf("%d %v\n%s", w.Code, w.Header(), w.Body)
 	}

@@ -75,7 +75,7 @@ func (f *form) named() bool {
 
 func (c *console) writeSales(ctx context.Context, w http.ResponseWriter, v *visit, ids []lyceum.TransactionID) error {
 	sending := http.NewResponseController(w)
-	lines := []byte(exportNames)
+	lines := []byte(byteOrderMark + exportNames)
 	for part := range slices.Chunk(ids, exportRows) {
 		var err error
 		if lines, err = c.appendSales(ctx, lines, v, part); err != nil {

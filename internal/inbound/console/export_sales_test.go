@@ -104,7 +104,7 @@ func TestTotalsAndExport(t *testing.T) {
 		}
 	}
 	w := p.send(p.owner, "GET", export+"?from=2026-03-01&until=2026-03-31", nil)
-	want(t, w, 200, "transaction_id,sale_id,created_at,buyer_name,buyer_email,product,pricing_plan,state,paid,currency,price,tax,refunded",
+	want(t, w, 200, "\uFEFFtransaction_id,sale_id,created_at,buyer_name,buyer_email,product,pricing_plan,state,paid,currency,price,tax,refunded",
 		`3,3,2026-03-01T00:00:00Z,Ada Lovelace,ada@example.com,Pottery,Pottery club,Paid,true,EUR,5.00,0.00,0.00,,,"Clay, Weekly",0.50,,0.00,0.00,ch_77,5.45,`,
 		`2,2,2026-03-01T00:00:00Z,"'=1+1",grace@example.com,Pottery,Pottery in full,Partly refunded,true,USD,19.99,1.00,4.76,2026-03-31T23:59:59Z,`)
 	if got := w.Header().Get("Content-Disposition"); got != `attachment; filename="sales-2026-03-01-2026-03-31.csv"` {

@@ -145,7 +145,7 @@ func (c *console) sendReport(w http.ResponseWriter, r *http.Request, v *visit) e
 		return err
 	}
 	file := wire.SalesReportCSV{Report: report}
-	text, err := file.AppendJSON(nil)
+	text, err := file.AppendJSON([]byte(byteOrderMark))
 	if err != nil {
 		return err
 	}
