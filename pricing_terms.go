@@ -36,7 +36,7 @@ func (e EarlierTerms) Problem() string {
 	for i := range all {
 		t := &all[i]
 		switch {
-		case t.Until.IsZero() || i > 0 && !t.Until.After(all[i-1].Until):
+		case t.Until.Year() < 2 || i > 0 && !t.next().After(all[i-1].next()):
 			return "must have a time in each until, later than the one before"
 		case !slices.Contains([]Frequency{Free, OneTimePayment, Subscription, PaymentPlan}, t.Frequency):
 			return "must have free, one_time_payment, subscription or payment_plan in each frequency"
@@ -49,6 +49,20 @@ func (e EarlierTerms) Problem() string {
 	return ""
 }
 
+// Uniform returns a text without a Problem as KeepTerms writes it, with whole seconds in UTC. Stores
+// read it in this form.
+func (e EarlierTerms) Uniform() EarlierTerms {
+	all, _ := e.parse()
+	for i := range all {
+		all[i].Until = all[i].next()
+	}
+	text, err := json.Marshal(all)
+	if err != nil {
+		return e
+	}
+	return EarlierTerms(text)
+}
+
 func (e EarlierTerms) parse() (all []terms, err error) {
 	if e == "" {
 		return nil, nil
@@ -56,6 +70,9 @@ func (e EarlierTerms) parse() (all []terms, err error) {
 	err = json.Unmarshal([]byte(e), &all)
 	return all, err
 }
+
+// next returns until, rounded up to a whole second: sales begin at whole seconds.
+func (t *terms) next() time.Time { return Second(t.Until.Add(time.Second - time.Nanosecond)) }
 
 // recurring reports whether a plan with these terms charges repeatedly.
 func (t *terms) recurring() bool { return t.Frequency == Subscription || t.Frequency == PaymentPlan }

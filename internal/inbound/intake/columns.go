@@ -192,7 +192,13 @@ func earlierTermsColumn(name string) column[lyceum.PricingPlan] {
 		if problem := read(m, c, p); problem != "" {
 			return problem
 		}
-		return at(p).Value.Problem()
+		if at(p).Present {
+			if problem := at(p).Value.Problem(); problem != "" {
+				return problem
+			}
+			at(p).Value = at(p).Value.Uniform()
+		}
+		return ""
 	}
 	return k
 }

@@ -173,6 +173,7 @@ func TestFrequency(t *testing.T) {
 		{`"frequency":{"type":"free"},"frequency":"free"`, "1 frequency: appears twice in the", plan{}},
 		{`"frequency":{"billing_interval":"hour","billing_interval_count":0}`, "1 billing_interval: must be day, week,\n1 billing_interval_count: must be an integer", plan{}},
 		{`"frequency":"free","earlier_terms":"[]"`, "1 earlier_terms: must have from 1", plan{}},
+		{`"frequency":"free","earlier_terms":"[{\"until\":\"0000-01-03T12:00:00Z\",\"frequency\":\"free\"}]"`, "1 earlier_terms: must have a time", plan{}},
 		{`"frequency":"free","earlier_terms":7`, "1 earlier_terms: must be a string", plan{}},
 		{`"frequency":` + strings.Repeat(`{"type":`, 100_000) + strings.Repeat(`}`, 100_000), "1 : nests deeper than 32", plan{}},
 		{`"frequency":null`, "1 frequency: must not be empty", plan{}},

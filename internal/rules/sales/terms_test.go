@@ -108,3 +108,64 @@ func TestSinglePaymentsStaySingle(t *testing.T) {
 		}
 	}
 }
+
+// TestPurchasesAreFilteredByTheirTerms checks that is_recurring selects the purchases that are
+// shown so, whatever the terms of their plan were before.
+func TestPurchasesAreFilteredByTheirTerms(t *testing.T) {
+	terms := `[{"until":"2026-01-05T12:00:00Z","frequency":"one_time_payment"},{"until":"2026-01-10T12:00:00Z","frequency":"subscription"},` +
+		`{"until":"2026-01-15T12:00:00Z","frequency":"free"},{"until":"2026-01-20T12:00:00Z","frequency":"payment_plan"}]`
+	for engine, store := range engines(t) {
+		b := openBooks(t, store)
+		err := store.Write(t.Context(), b.by().Stamp(b.now), func(tx lyceum.Tx) error {
+			plans, err := tx.PricingPlans.Find(tx, 1, 2)
+			if err != nil {
+				return err
+			}
+			for id, plan := range plans {
+				before := plan
+				before.ID, before.EarlierTerms = id+20, some(lyceum.EarlierTerms(terms))
+				if _, err := tx.PricingPlans.Save(tx, before); err != nil {
+					return err
+				}
+			}
+			for i := range lyceum.SaleID(4 * 3 * 25) {
+				s := lyceum.Sale{ID: i + 1, UserID: some(lyceum.UserID(1)), PricingPlanID: some([]lyceum.PricingPlanID{1, 2, 21, 22}[i%4])}
+				s.CreatedAt = time.Date(2026, 1, 1+int(i/12), 12, 0, -int(i%2), 0, time.UTC)
+				s.PurchasedAt = s.CreatedAt
+				if i/4%3 > 0 {
+					s.BilledSince = some(s.CreatedAt)
+				}
+				if i/4%3 > 1 {
+					s.BillingAnchor = some(s.CreatedAt)
+				}
+				if _, err := tx.Sales.Save(tx, s); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		list := func(recurring lyceum.Opt[bool]) map[lyceum.SaleID]bool {
+			found, err := b.service.Purchases(t.Context(), b.by(), lyceum.PurchaseFilter{Recurring: recurring}, lyceum.Page{Number: 1, Size: 300})
+			if err != nil || found.Total != int64(len(found.Rows)) {
+				t.Fatal(found.Total, len(found.Rows), err)
+			}
+			shown := map[lyceum.SaleID]bool{}
+			for i := range found.Rows {
+				shown[found.Rows[i].ID] = found.Rows[i].Plan.Recurring()
+			}
+			return shown
+		}
+		all := list(lyceum.None[bool]())
+		for _, want := range []bool{true, false} {
+			found := list(some(want))
+			for id, is := range all {
+				if _, listed := found[id]; listed != (is == want) {
+					t.Errorf("%s: purchase %d, recurring %t, is listed with is_recurring=%t: %t", engine, id, is, want, listed)
+				}
+			}
+		}
+	}
+}

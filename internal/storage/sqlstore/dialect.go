@@ -76,7 +76,10 @@ type dialect struct {
 	// indexed makes a query use an index where SQLite would prefer another one. It goes after
 	// the name of the table.
 	indexed func(name string) string
-	ddl     ddl
+	// earlierTerms is a query for the elements of p.earlier_terms of a pricing plan: their place in
+	// the list, until in microseconds, and frequency.
+	earlierTerms string
+	ddl          ddl
 	// references is a query for the pairs of tables of which the first refers to the second.
 	references string
 	// lease acquires or extends a lease; empty for an engine whose database is served by one
@@ -174,6 +177,8 @@ func sqliteDialect() *dialect {
 		rebind:     sqliteText,
 		writers:    1,
 		indexed:    func(name string) string { return " INDEXED BY " + name },
+		earlierTerms: "SELECT e.key AS place, unixepoch(e.value ->> 'until') * 1000000 AS until, " +
+			"e.value ->> 'frequency' AS frequency FROM json_each(p.earlier_terms) e",
 		ddl:        sqliteDDL,
 		origin:     noOrigin,
 		references: sqliteReferences,
@@ -207,21 +212,24 @@ func postgresDialect() *dialect {
 		followers:   2,
 		slow:        4,
 		indexed:     func(string) string { return "" },
-		ddl:         postgresDDL,
-		lease:       postgresLease,
-		now:         postgresNow,
-		origin:      postgresOrigin,
-		references:  postgresReferences,
-		tableSizes:  postgresTableSizes,
-		fileSize:    "SELECT pg_database_size(current_database()), CAST(0 AS BIGINT)",
-		turn:        "SELECT pg_advisory_xact_lock(" + schoolLocks + ", $1)",
-		turns:       "SELECT count(pg_advisory_xact_lock(" + schoolLocks + ", s)) FROM unnest($1::int4[]) s",
-		replan:      planAgain,
-		fault:       postgresFault,
-		undone:      postgresUndone,
-		estimate:    func(context.Context, schemaDB) error { return nil },
-		integrity:   func(context.Context, querier) ([]string, error) { return nil, nil },
-		schemas:     postgresSchemas,
+		earlierTerms: "SELECT e.place, CAST(extract(epoch FROM CAST(e.value ->> 'until' AS timestamptz)) * 1000000 AS BIGINT) " +
+			"AS until, e.value ->> 'frequency' AS frequency " +
+			"FROM json_array_elements(CAST(p.earlier_terms AS json)) WITH ORDINALITY e (value, place)",
+		ddl:        postgresDDL,
+		lease:      postgresLease,
+		now:        postgresNow,
+		origin:     postgresOrigin,
+		references: postgresReferences,
+		tableSizes: postgresTableSizes,
+		fileSize:   "SELECT pg_database_size(current_database()), CAST(0 AS BIGINT)",
+		turn:       "SELECT pg_advisory_xact_lock(" + schoolLocks + ", $1)",
+		turns:      "SELECT count(pg_advisory_xact_lock(" + schoolLocks + ", s)) FROM unnest($1::int4[]) s",
+		replan:     planAgain,
+		fault:      postgresFault,
+		undone:     postgresUndone,
+		estimate:   func(context.Context, schemaDB) error { return nil },
+		integrity:  func(context.Context, querier) ([]string, error) { return nil, nil },
+		schemas:    postgresSchemas,
 	}
 }
 

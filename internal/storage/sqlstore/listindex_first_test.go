@@ -84,9 +84,9 @@ func TestAnIndexBuiltMeanwhileIsFound(t *testing.T) {
 	s.IndexLists(1 << 20)
 	s.lists.after, s.lists.least = 5, 10
 	school := manyUsers(t, s, 30)
-	s.lists.want(school, users.ranking(lyceum.UserFilter{}), 0)
+	s.lists.want(school, users.ranking(nil, lyceum.UserFilter{}), 0)
 	s.lists.work.Wait()
-	late := users.ranking(lyceum.UserFilter{})
+	late := users.ranking(nil, lyceum.UserFilter{})
 	if s.lists.await(t.Context(), school, late) == nil {
 		t.Error("the list is read again")
 	}
@@ -105,19 +105,19 @@ func TestNobodyWaitsForAListForever(t *testing.T) {
 	s.IndexLists(1 << 20)
 	s.lists.after, s.lists.least = 5, 10
 	school := manyUsers(t, s, 30)
-	r := users.ranking(lyceum.UserFilter{})
+	r := users.ranking(nil, lyceum.UserFilter{})
 	if l := s.lists.await(t.Context(), school, r); l != nil || r.reading == nil {
 		t.Fatal("the first reading did not begin")
 	}
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
-	other := users.ranking(lyceum.UserFilter{})
+	other := users.ranking(nil, lyceum.UserFilter{})
 	if l := s.lists.await(gone, school, other); l != nil || other.reading != nil {
 		t.Error("a second reading is a first one")
 	}
 	waits := make(chan *indexedList)
 	go func() {
-		late := users.ranking(lyceum.UserFilter{})
+		late := users.ranking(nil, lyceum.UserFilter{})
 		l := s.lists.await(context.Background(), school, late)
 		s.lists.leave(late) // it may have come so late that it is the first
 		waits <- l
@@ -126,7 +126,7 @@ func TestNobodyWaitsForAListForever(t *testing.T) {
 	if l := <-waits; l != nil {
 		t.Error("there is an index that nobody made")
 	}
-	again := users.ranking(lyceum.UserFilter{})
+	again := users.ranking(nil, lyceum.UserFilter{})
 	if s.lists.await(t.Context(), school, again); again.reading == nil {
 		t.Error("no first reading begins after one that was given up")
 	}

@@ -22,8 +22,8 @@ type noun[ID lyceum.Key, T, F any] struct {
 
 	narrow func(*where, F)
 	// narrowBy replaces narrow where the conditions differ for a query that reads all rows of a
-	// school.
-	narrowBy func(w *where, f F, all bool)
+	// school, or between the engines.
+	narrowBy func(d *dialect, w *where, f F, all bool)
 	order    func(F) string           // nil means by the key
 	hint     func(*dialect, F) string // appended to the table's name; nil for none
 	through  func(*view, F) *through  // for a view
@@ -246,7 +246,7 @@ func (n *noun[ID, T, F]) List(from lyceum.Source, f F, p lyceum.Page) (lyceum.Li
 	}
 	var r *ranking
 	if v.slow(count, p) {
-		r = n.ranking(f)
+		r = n.ranking(v.q.pool.dialect, f)
 		defer v.store.lists.leave(r)
 	}
 	if listing, done, err := n.listIndexed(v, f, p, r); err != nil || done {
@@ -306,7 +306,7 @@ func (n *noun[ID, T, F]) failed(v *view, err error) error {
 }
 
 // ranking returns the ranking of a list that is worth an index, or nil.
-func (n *noun[ID, T, F]) ranking(f F) *ranking {
+func (n *noun[ID, T, F]) ranking(d *dialect, f F) *ranking {
 	if n.indexed == nil {
 		return nil
 	}
@@ -321,8 +321,8 @@ func (n *noun[ID, T, F]) ranking(f F) *ranking {
 	keys, sorted, down := ranked(order)
 	return &ranking{
 		table: n.name, id: n.key.name, keys: keys, sorted: sorted, down: down, follow: of,
-		narrow:    func(w *where, _ int64) { n.narrowTo(w, f, false) },
-		narrowAll: func(w *where) { n.narrowTo(w, f, true) },
+		narrow:    func(w *where, _ int64) { n.narrowTo(d, w, f, false) },
+		narrowAll: func(w *where) { n.narrowTo(d, w, f, true) },
 	}
 }
 
@@ -360,15 +360,15 @@ func (n *noun[ID, T, F]) whereAll(v *view, f F) *where { return n.whereBy(v, f, 
 func (n *noun[ID, T, F]) whereBy(v *view, f F, all bool) *where {
 	w := &where{}
 	w.and(n.name+".school_id = ?", int64(v.school))
-	n.narrowTo(w, f, all)
+	n.narrowTo(v.q.pool.dialect, w, f, all)
 	return w
 }
 
 // narrowTo narrows to the rows that match a filter.
-func (n *noun[ID, T, F]) narrowTo(w *where, f F, all bool) {
+func (n *noun[ID, T, F]) narrowTo(d *dialect, w *where, f F, all bool) {
 	switch {
 	case n.narrowBy != nil:
-		n.narrowBy(w, f, all)
+		n.narrowBy(d, w, f, all)
 	case n.narrow != nil:
 		n.narrow(w, f)
 	}

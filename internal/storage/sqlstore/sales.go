@@ -97,9 +97,9 @@ func unread(name string, of func(*lyceum.Sale) lyceum.Opt[time.Time]) column[lyc
 const paidBy = "COALESCE(payment_method, CASE WHEN final_price IS NULL OR final_price <> 0 THEN 'external' " +
 	"WHEN coupon_id IS NOT NULL THEN 'coupon' ELSE 'free' END)"
 
-func narrowSales(w *where, f lyceum.SaleFilter, all bool) {
+func narrowSales(d *dialect, w *where, f lyceum.SaleFilter, all bool) {
 	if f.Purchases.Present {
-		narrowPurchases(w, f.Purchases.Value, all)
+		narrowPurchases(d, w, f.Purchases.Value, all)
 	}
 	if f.DueAt.Present {
 		w.and("due_at <= ?", micros(f.DueAt.Value))
@@ -115,7 +115,7 @@ func narrowSales(w *where, f lyceum.SaleFilter, all bool) {
 	}
 }
 
-func narrowPurchases(w *where, f lyceum.PurchaseFilter, all bool) {
+func narrowPurchases(d *dialect, w *where, f lyceum.PurchaseFilter, all bool) {
 	if f.User.Present {
 		// A sale that follows another one may have no payment yet.
 		w.and("sale_id IN (WITH RECURSIVE theirs (sale_id) AS (SELECT t.sale_id FROM transactions t "+
@@ -130,13 +130,14 @@ func narrowPurchases(w *where, f lyceum.PurchaseFilter, all bool) {
 		bought = "+" + bought // with the index on it, all purchases of the period would be scanned for those of one user
 	}
 	w.within(bought, f.Purchased)
-	if f.Kind.Present || f.Recurring.Present {
-		w.and("pricing_plan_id IN (SELECT p.pricing_plan_id FROM pricing_plans p WHERE p.school_id = $1" +
-			sellingKind(f.Kind) + recurring(f.Recurring) + ")")
+	switch {
+	case f.Recurring.Present:
+		w.and(recurring(d, f.Recurring.Value, sellingKind(f.Kind)))
+	case f.Kind.Present:
+		w.and(ofPlans + sellingKind(f.Kind) + ")")
 	}
 	if f.Product.Present {
-		w.and("pricing_plan_id IN (SELECT p.pricing_plan_id FROM pricing_plans p WHERE p.school_id = $1 "+
-			"AND COALESCE(p.course_id, p.product_id) = ?)", int64(f.Product.Value))
+		w.and(ofPlans+" AND COALESCE(p.course_id, p.product_id) = ?)", int64(f.Product.Value))
 	}
 	if f.Method.Present {
 		w.and(paidBy+" = ?", string(f.Method.Value))
@@ -182,12 +183,20 @@ func sellingKind(kind lyceum.Opt[lyceum.ProductKind]) string {
 	return " AND p.product_type = '" + string(kind.Value) + "'"
 }
 
-func recurring(only lyceum.Opt[bool]) string {
-	switch only {
-	case lyceum.None[bool]():
-		return ""
-	case lyceum.Some(true):
-		return " AND p.frequency IN ('subscription', 'payment_plan')"
+// ofPlans is true for sales of the plans that the conditions after it select.
+const ofPlans = "pricing_plan_id IN (SELECT p.pricing_plan_id FROM pricing_plans p WHERE p.school_id = $1"
+
+// recurring is true for sales that are, or are not, recurring by their own terms; see
+// lyceum.PricingPlan.For. Most plans have no earlier terms: their sales have those of the plan.
+func recurring(d *dialect, want bool, kind string) string {
+	const repeated = " IN ('subscription', 'payment_plan')"
+	fits := repeated
+	if !want {
+		fits = " NOT" + repeated
 	}
-	return " AND p.frequency NOT IN ('subscription', 'payment_plan')"
+	return "(" + ofPlans + " AND p.earlier_terms IS NULL AND p.frequency" + fits + kind + ") OR " +
+		ofPlans + " AND p.earlier_terms IS NOT NULL" + kind + ") AND (SELECT COALESCE((SELECT t.frequency FROM (" +
+		d.earlierTerms + ") t WHERE sales.created_at < t.until AND (t.frequency" + repeated +
+		" OR sales.billed_since IS NOT NULL AND sales.billing_anchor IS NULL) ORDER BY t.place LIMIT 1), p.frequency) " +
+		"FROM pricing_plans p WHERE p.school_id = $1 AND p.pricing_plan_id = sales.pricing_plan_id)" + fits + ")"
 }
