@@ -173,6 +173,7 @@ func TestAmountsBelowZeroAreNoRefunds(t *testing.T) {
 		return lyceum.Transaction{
 			ID: id, SaleID: lyceum.SaleID(id), UserID: 1, PricingPlanID: 1, CreatedAt: b.now, PurchasedAt: b.now,
 			FinalPrice: price, TaxCharge: tax, Charge: 1200, Currency: "USD", Paid: true,
+			AffiliateID: some(lyceum.AffiliateID(1)), AffiliateFees: 100,
 		}
 	}
 	rows := []lyceum.Transaction{sold(1, -1000, 200), sold(2, -1000, 1200), sold(3, 1000, -200)}
@@ -196,6 +197,10 @@ func TestAmountsBelowZeroAreNoRefunds(t *testing.T) {
 		if back := (lyceum.Part{Price: got.AmountRefunded, Tax: got.TaxRefunded}); back != tc.back || err != nil != (tc.code != "") || err != nil && lyceum.Public(err).Code != tc.code {
 			t.Errorf("transaction %d: refunded %+v, %v, want %+v, %q", id, back, err, tc.back, tc.code)
 		}
+	}
+	owed, err := b.service.AffiliateStatement(t.Context(), b.by(), sales.StatementQuery[lyceum.AffiliateID]{Of: 1, Limit: 100})
+	if sums := owed.Sums(); err != nil || len(sums) != 1 || sums[0].Amount != 3*100-80 {
+		t.Errorf("the affiliate is owed %v, %v", sums, err)
 	}
 	b.healthy(t, b.store)
 }

@@ -351,7 +351,8 @@ func (of *stating) changesOf(
 	var back, taken lyceum.Minor // of the price, of the fee
 	step := func(p StatementPlace, kind StatementKind, price lyceum.Minor) {
 		back += price
-		due := of.fee(t).Share(min(back, t.FinalPrice), t.FinalPrice)
+		whole := max(t.FinalPrice, 0) // a file may contain one below 0
+		due := of.fee(t).Share(min(back, whole), whole)
 		changes[p] = change{kind, taken - due}
 		taken = due
 	}
