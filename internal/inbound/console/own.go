@@ -1,6 +1,7 @@
 package console
 
 import (
+	"fmt"
 	"net/http"
 	"time"
 
@@ -42,22 +43,20 @@ var lineKinds = map[sales.StatementKind]string{
 	sales.StatementWon: "Dispute won",
 }
 
-const monthLayout = "2006-01"
-
 // showOwn serves GET /admin/own.
 func (c *console) showOwn(w http.ResponseWriter, r *http.Request, v *visit) error {
-	now := c.Clock().In(v.zone)
-	month := time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, v.zone)
-	last := month
+	first := lyceum.DayAt(c.Clock(), v.zone)
+	first.Day = 1
+	last := first
 	if given := r.URL.Query().Get("month"); given != "" {
 		var err error
-		if month, err = time.ParseInLocation(monthLayout, given, v.zone); err != nil || month.Year() < 1970 {
+		if first, _, err = lyceum.ParseMonth(given); err != nil || first.Year < 1970 {
 			return lyceum.Invalidf("The month must be a month such as 2026-03.")
 		}
 	}
-	p := ownPage{Month: month.Format("January 2006"), Prev: month.AddDate(0, -1, 0).Format(monthLayout)}
-	if month.Before(last) {
-		p.Next = month.AddDate(0, 1, 0).Format(monthLayout)
+	p := ownPage{Month: fmt.Sprintf("%s %d", first.Month, first.Year), Prev: monthOf(first.AddMonths(-1))}
+	if first.Before(last) {
+		p.Next = monthOf(first.AddMonths(1))
 	}
 	view := c.Names.In(r.Context(), v.School.ID)
 	author, known, err := view.Authors.First(view, lyceum.PartnerFilter{UserID: lyceum.Some(v.User.ID)})
@@ -65,15 +64,18 @@ func (c *console) showOwn(w http.ResponseWriter, r *http.Request, v *visit) erro
 		return err
 	}
 	if p.Known = known; known {
-		if err := c.ownOf(r, v, author.ID, month, &p); err != nil {
+		if err := c.ownOf(r, v, author.ID, first, &p); err != nil {
 			return err
 		}
 	}
 	return c.show(w, r, http.StatusOK, "own.gohtml", v, "My courses", p)
 }
 
-// ownOf fills in the page of an author.
-func (c *console) ownOf(r *http.Request, v *visit, id lyceum.AuthorID, month time.Time, p *ownPage) error {
+// monthOf returns the month of a day, such as 2026-03.
+func monthOf(d lyceum.Day) string { return fmt.Sprintf("%04d-%02d", d.Year, d.Month) }
+
+// ownOf fills in the page of an author for the month that begins on a day.
+func (c *console) ownOf(r *http.Request, v *visit, id lyceum.AuthorID, first lyceum.Day, p *ownPage) error {
 	view := c.Names.In(r.Context(), v.School.ID)
 	theirs := lyceum.CourseFilter{AuthorID: lyceum.Some(id)}
 	courses, err := view.Courses.List(view, theirs, lyceum.Page{Number: 1, Size: maxOwn})
@@ -84,8 +86,10 @@ func (c *console) ownOf(r *http.Request, v *visit, id lyceum.AuthorID, month tim
 		p.Courses = append(p.Courses, ownCourse{courses.Rows[i].Name, courseState(&courses.Rows[i])})
 	}
 	p.More = courses.Total - int64(len(courses.Rows))
+	month := lyceum.Days(lyceum.Some(first), lyceum.Some(first.AddMonths(1).Add(-1)), v.zone)
 	s, err := c.Sales.AuthorStatement(r.Context(), v.by(), sales.StatementQuery[lyceum.AuthorID]{
-		Of: id, From: lyceum.Some(month), Until: lyceum.Some(month.AddDate(0, 1, 0)), Limit: maxOwn,
+		Of: id, From: lyceum.Some(month.After.Add(time.Second)), Until: lyceum.Some(month.Until.Add(time.Second)),
+		Limit: maxOwn,
 	})
 	if err != nil {
 		return err

@@ -327,6 +327,10 @@ func TestOwnCourses(t *testing.T) {
 	if strings.Contains(w.Body.String(), "Pottery") {
 		t.Error("an author sees a course of somebody else")
 	}
+	p.write(func(tx lyceum.Tx) error {
+		return tx.ChangeSchool(func(s *lyceum.School) { s.TimeZone = "America/Asuncion" }) // October 2023 began at one o'clock
+	})
+	want(t, p.send(session, "GET", "/admin/own?month=2023-10", nil), 200, "Statement of October 2023", "/admin/own?month=2023-09", "/admin/own?month=2023-11")
 	want(t, p.send(session, "GET", "/admin/own?month=x", nil), 422, "a month such as 2026-03")
 	want(t, p.send(session, "GET", "/admin/transactions", nil), 403, "Your role here is author")
 }
