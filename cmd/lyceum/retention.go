@@ -4,8 +4,6 @@ import (
 	"fmt"
 
 	"github.com/lyceum-school/lyceum"
-	"github.com/lyceum-school/lyceum/internal/rules/access"
-	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
 )
 
 // retentionFlags set how long a school keeps data that its books do not need.
@@ -38,15 +36,11 @@ func (f *retentionFlags) of(r lyceum.Retention) lyceum.Retention {
 	return r
 }
 
-// setRetention changes how long a school keeps data that its books do not need.
-func (c *schoolSetCommand) setRetention(p *program, store *sqlstore.Store, by lyceum.By, r lyceum.Retention) error {
-	if err := access.Retain(p.ctx, store, by.Stamp(p.clock()), r); err != nil {
-		return err
-	}
+// printRetention prints how long a school keeps data that its books do not need.
+func printRetention(p *program, school lyceum.SchoolID, r lyceum.Retention) {
 	fmt.Fprintf(p.stdout, "School %d: events are kept %s, attempts %s, responses %s, ended sessions %s, "+
-		"expired links %s, emails %s.\n", by.School, shownDays(r.Events), shownDays(r.Attempts), shownDays(r.Answers),
+		"expired links %s, emails %s.\n", school, shownDays(r.Events), shownDays(r.Attempts), shownDays(r.Answers),
 		shownDays(r.Sessions), shownDays(r.Links), shownDays(r.Emails))
-	return nil
 }
 
 func shownDays(days int32) string {

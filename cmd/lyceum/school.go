@@ -73,11 +73,9 @@ func (c *schoolSetCommand) Run(p *program) (err error) {
 	if err != nil {
 		return err
 	}
-	policy, zone := c.policy(school.Policy), school.TimeZone
-	if c.TimeZone != "" {
-		zone = lyceum.TimeZone(c.TimeZone)
-	}
-	retention := c.of(school.Retention)
+	changed := school
+	c.apply(&changed)
+	policy, zone, retention := changed.Policy, changed.TimeZone, changed.Retention
 	if c.V2 == "" && policy == school.Policy && zone == school.TimeZone && retention == school.Retention {
 		return lyceum.Invalidf("nothing to change: set --v2, --on-refund, --on-chargeback, --on-cancellation, " +
 			"--on-lapse, --grace-days, --abandon-after, --time-zone or one of --keep-… to a different value")
@@ -91,7 +89,7 @@ func (c *schoolSetCommand) Run(p *program) (err error) {
 	if err != nil {
 		return asFlags(err)
 	}
-	if err := books.Configure(p.ctx, by, policy, zone); err != nil {
+	if _, err := books.Configure(p.ctx, by, c.apply); err != nil {
 		return asFlags(err)
 	}
 	if policy != school.Policy {
@@ -109,14 +107,20 @@ func (c *schoolSetCommand) Run(p *program) (err error) {
 		fmt.Fprintf(p.stdout, "School %d: days begin and end in %s.\n", school.ID, zone)
 	}
 	if retention != school.Retention {
-		if err := c.setRetention(p, store, by, retention); err != nil {
-			return err
-		}
+		printRetention(p, school.ID, retention)
 	}
 	if c.V2 == "" {
 		return nil
 	}
 	return c.switchV2(p, store, by, &school)
+}
+
+// apply changes the settings that have a flag.
+func (c *schoolSetCommand) apply(s *lyceum.School) {
+	s.Policy, s.Retention = c.policy(s.Policy), c.of(s.Retention)
+	if c.TimeZone != "" {
+		s.TimeZone = lyceum.TimeZone(c.TimeZone)
+	}
 }
 
 // policy returns a school's policy with the given flags applied.

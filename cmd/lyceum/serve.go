@@ -355,10 +355,6 @@ func (s *service) school(ctx context.Context, id lyceum.SchoolID) (lyceum.School
 	return s.store.In(ctx, id).GetSchool()
 }
 
-func (s *service) retain(ctx context.Context, by lyceum.By, r lyceum.Retention) error {
-	return access.Retain(ctx, s.store, by.Stamp(s.clock()), r)
-}
-
 // leaving returns what must be done to end the access of a person who is erased.
 func (s *service) leaving() people.Doors {
 	return people.Doors{Leave: s.accounts.EndAccess, Left: s.accounts.EndedAccess, Close: s.learning.Close}
@@ -420,7 +416,7 @@ func (s *service) handler(o handlerOptions) (http.Handler, error) {
 			}, oauth.Endpoints(s.oauth, lyceum.V2)),
 			apilyceum.New(apilyceum.Rules{
 				Sales: s.sales, People: s.people, Learning: s.learning, Events: s.events, Accounts: s.accounts, Feed: s.feed,
-				Bulk: s.bulk, Clock: s.moves, School: s.school, Retain: s.retain,
+				Bulk: s.bulk, Clock: s.moves, School: s.school,
 				Templates: s.emails, Reports: s.reports, Failures: s.failures,
 			}),
 		},

@@ -33,8 +33,6 @@ type Rules struct {
 	Clock     *clock.Service // only in a sandbox; other servers lack its operations
 	// School returns a school with its settings.
 	School func(context.Context, lyceum.SchoolID) (lyceum.School, error)
-	// Retain changes how long a school keeps data that its bookkeeping does not need.
-	Retain func(context.Context, lyceum.By, lyceum.Retention) error
 }
 
 // Face serves the operations of contract/lyceum.yaml.

@@ -95,36 +95,26 @@ func bindSchoolChange(in *wire.Input) schoolChange {
 }
 
 func (f *Face) updateSchool(ctx context.Context, by lyceum.By, q schoolChange) (lyceum.School, error) {
-	s, err := f.changed(ctx, by, q)
-	if err != nil {
-		return s, err
-	}
-	if err := f.Sales.Configure(ctx, by, s.Policy, s.TimeZone); err != nil {
-		return s, err
-	}
-	if err := f.Retain(ctx, by, s.Retention); err != nil {
-		return s, err
-	}
-	return s, f.Learning.ReviewComments(ctx, by, s.ReviewsComments)
+	return f.Sales.Configure(ctx, by, q.apply)
 }
 
 // previewSchool lists the users whose access would end immediately.
 func (f *Face) previewSchool(
 	ctx context.Context, by lyceum.By, q schoolChange, p lyceum.Page,
 ) (lyceum.AccessPreview, error) {
-	s, err := f.changed(ctx, by, q)
+	s, err := f.School(ctx, by.School)
 	if err != nil {
+		return lyceum.AccessPreview{}, err
+	}
+	q.apply(&s)
+	if err := s.Retention.Check(); err != nil {
 		return lyceum.AccessPreview{}, err
 	}
 	return f.Sales.PreviewLapse(ctx, by, s.Policy, p)
 }
 
-// changed returns the school as it would be after a change.
-func (f *Face) changed(ctx context.Context, by lyceum.By, q schoolChange) (lyceum.School, error) {
-	s, err := f.School(ctx, by.School)
-	if err != nil {
-		return s, err
-	}
+// apply changes the fields that the request has.
+func (q *schoolChange) apply(s *lyceum.School) {
 	s.Policy.OnRefund = q.onRefund.Else(s.Policy.OnRefund)
 	s.Policy.OnChargeback = q.onChargeback.Else(s.Policy.OnChargeback)
 	s.Policy.OnCancellation = q.onCancellation.Else(s.Policy.OnCancellation)
@@ -136,5 +126,4 @@ func (f *Face) changed(ctx context.Context, by lyceum.By, q schoolChange) (lyceu
 	s.TimeZone = q.zone.Else(s.TimeZone)
 	s.ReviewsComments = q.review.Else(s.ReviewsComments)
 	s.Retention = q.keep.of(s.Retention)
-	return s, s.Retention.Check()
 }

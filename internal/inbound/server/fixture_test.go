@@ -166,9 +166,6 @@ func facesOver(store lyceum.Store, now func() time.Time, tokens *access.OAuth) [
 		apiv2.New(apiv2.Rules{Learning: rules.Learning, Sales: rules.Sales, People: rules.People, Accounts: access.NewAccounts(store, now, tokens, nil), Doors: doorsOver(store, now, tokens), BaseURL: "https://school.example.com"}, oauth.Endpoints(tokens, lyceum.V2)),
 		apilyceum.New(apilyceum.Rules{
 			Sales: rules.Sales, People: rules.People, Learning: rules.Learning, Events: rules.Events, Accounts: access.NewAccounts(store, now, tokens, nil), Feed: events.NewFeed(store, rules.Events, nil), School: storetest.School(store),
-			Retain: func(ctx context.Context, by lyceum.By, r lyceum.Retention) error {
-				return access.Retain(ctx, store, by.Stamp(now()), r)
-			},
 			Bulk: bulk.New(store, now, rules.Learning, rules.People, access.StillStartsBulk), Clock: movableClock(store), Templates: templatesOver(store, now, nil),
 			Reports: &reports.Service{Store: store, Clock: now}, Failures: access.NewFailures(store, now),
 		}),

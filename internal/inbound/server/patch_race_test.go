@@ -25,6 +25,8 @@ func TestPatchesAtOnce(t *testing.T) {
 			{"/v2/products/courses/1", `"name":"Round %d"`, `"description":"<p>Round %d</p>"`, lyceum.CourseUpdated, 1},
 			{"/v2/products/courses/1/lectures/11", `"name":"Round %d"`, `"is_published":true,"student_comments_enabled":%t`, lyceum.LectureUpdated, 11},
 			{"/v2/users/4", `"name":"Round %d"`, `"allow_marketing_emails":%t`, lyceum.UserUpdated, 4},
+			{"/lyceum/v1/school", `"grace_days":%d`, `"abandon_after_minutes":9%d`, lyceum.SchoolUpdated, int32(k.ours.id)},
+			{"/lyceum/v1/school", `"keep_sessions":2%d`, `"keep_links":3%d`, lyceum.SchoolUpdated, int32(k.ours.id)},
 		} {
 			for round := range 8 {
 				before := k.changesOf(t, thing.entry, thing.id)
@@ -51,17 +53,17 @@ func TestPatchesAtOnce(t *testing.T) {
 				}
 			}
 			var group sync.WaitGroup
-			field, _, _ := strings.Cut(thing.first, ":")
 			before := k.changesOf(t, thing.entry, thing.id)
 			for n := range 2 {
 				group.Go(func() {
-					body := fmt.Sprintf("{%s:\"Last %d\"}", field, n)
+					body := "{" + fmt.Sprintf(thing.first, 50+n) + "}"
 					wantStatus(t, k.do(request(http.MethodPatch, thing.path, strings.NewReader(body), "apiKey: "+k.ours.key, "Content-Type: application/json")), http.StatusOK)
 				})
 			}
 			group.Wait()
 			w := k.do(request(http.MethodGet, thing.path, nil, "apiKey: "+k.ours.key))
-			if made := k.changesOf(t, thing.entry, thing.id) - before; made != 2 || !strings.Contains(w.Body.String(), field+`:"Last `) {
+			last := strings.TrimRight(fmt.Sprintf(thing.first, 5), `"`)
+			if made := k.changesOf(t, thing.entry, thing.id) - before; made != 2 || !strings.Contains(w.Body.String(), last) {
 				t.Errorf("%s: %d changes, %s", thing.path, made, w.Body)
 			}
 		}

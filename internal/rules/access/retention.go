@@ -22,17 +22,6 @@ func Sweep(ctx context.Context, store lyceum.Store, now time.Time) error {
 	return store.Compact(ctx)
 }
 
-// Retain changes how long a school keeps data that its books do not need. It fails with Invalid
-// if a number of days is out of range.
-func Retain(ctx context.Context, store lyceum.Store, stamp lyceum.Stamp, r lyceum.Retention) error {
-	if err := r.Check(); err != nil {
-		return err
-	}
-	return store.Write(ctx, stamp, func(tx lyceum.Tx) error {
-		return tx.ChangeSchool(func(s *lyceum.School) { s.Retention = r })
-	})
-}
-
 // Expired returns what a school no longer keeps at a given time.
 func Expired(r lyceum.Retention, now time.Time) lyceum.Expired {
 	before := func(days int32) time.Time { return now.Add(-time.Duration(days) * 24 * time.Hour) }

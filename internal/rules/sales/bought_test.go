@@ -190,7 +190,7 @@ func TestAPaymentAfterTheEnd(t *testing.T) {
 // zone.
 func TestBillingInTheZoneOfTheSchool(t *testing.T) {
 	b := openBooks(t, openStore(t))
-	if err := b.service.Configure(t.Context(), b.by(), lyceum.DefaultSalePolicy(), "Europe/Berlin"); err != nil {
+	if err := b.configure(t.Context(), lyceum.DefaultSalePolicy(), "Europe/Berlin"); err != nil {
 		t.Fatal(err)
 	}
 	b.now = time.Date(2026, 1, 30, 23, 30, 0, 0, time.UTC) // 31 January there

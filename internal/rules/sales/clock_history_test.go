@@ -25,7 +25,7 @@ func (m *union) begin(t *testing.T) {
 }
 
 func (m *union) configure(t *testing.T) {
-	if err := m.b.service.Configure(t.Context(), m.b.by(), m.policy, lyceum.TimeZone(m.zone.String())); err != nil {
+	if err := m.b.configure(t.Context(), m.policy, lyceum.TimeZone(m.zone.String())); err != nil {
 		m.r.Fatal(err)
 	}
 }

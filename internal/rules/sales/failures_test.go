@@ -97,7 +97,7 @@ func TestStatus(t *testing.T) {
 				if row.policy != nil {
 					row.policy(&policy)
 				}
-				if err := b.service.Configure(t.Context(), b.by(), policy, lyceum.UTC); err != nil {
+				if err := b.configure(t.Context(), policy, lyceum.UTC); err != nil {
 					t.Fatal(err)
 				}
 				plan := max(row.plan, 1)

@@ -119,7 +119,7 @@ func TestLapses(t *testing.T) {
 				if row.policy != nil {
 					row.policy(&policy)
 				}
-				if err := b.service.Configure(t.Context(), b.by(), policy, lyceum.UTC); err != nil {
+				if err := b.configure(t.Context(), policy, lyceum.UTC); err != nil {
 					t.Fatal(err)
 				}
 				plan := row.plan
@@ -224,7 +224,7 @@ func TestPreviewLapse(t *testing.T) {
 		b.lapse(t)
 		policy := lyceum.DefaultSalePolicy()
 		policy.OnLapse = lyceum.Keep
-		if err := b.service.Configure(t.Context(), b.by(), policy, lyceum.UTC); err != nil {
+		if err := b.configure(t.Context(), policy, lyceum.UTC); err != nil {
 			t.Fatal(err)
 		}
 		b.sell(t, sales.NewSale{User: 1, Plan: 2, Amounts: charged(2)}) // loses access
@@ -269,7 +269,7 @@ func TestPreviewLapse(t *testing.T) {
 		if b.last(t) != last {
 			t.Errorf("%s: the question changed something", engine)
 		}
-		if err := b.service.Configure(t.Context(), b.by(), policy, lyceum.UTC); err != nil {
+		if err := b.configure(t.Context(), policy, lyceum.UTC); err != nil {
 			t.Fatal(err)
 		}
 		b.lapse(t)

@@ -71,6 +71,12 @@ func newBooks(t *testing.T) *books {
 
 func (b *books) by() lyceum.By { return lyceum.By{School: b.school, Actor: "test"} }
 
+// configure sets what happens when sales end, and the time zone.
+func (b *books) configure(ctx context.Context, p lyceum.SalePolicy, zone lyceum.TimeZone) error {
+	_, err := b.service.Configure(ctx, b.by(), func(s *lyceum.School) { s.Policy, s.TimeZone = p, zone })
+	return err
+}
+
 func (b *books) sell(t *testing.T, n sales.NewSale) sales.SaleDetail {
 	t.Helper()
 	d, err := b.service.Record(t.Context(), b.by(), n)
@@ -358,7 +364,7 @@ func TestSubscriptions(t *testing.T) {
 			b := newBooks(t)
 			policy := lyceum.DefaultSalePolicy()
 			policy.OnCancellation = tc.policy
-			if err := b.service.Configure(t.Context(), b.by(), policy, lyceum.UTC); err != nil {
+			if err := b.configure(t.Context(), policy, lyceum.UTC); err != nil {
 				t.Fatal(err)
 			}
 			d := b.sell(t, sales.NewSale{User: 1, Plan: 2, Amounts: usd(540)})

@@ -119,7 +119,7 @@ func TestBuyersAreTold(t *testing.T) {
 		return func(ctx context.Context, m *mailed) error {
 			policy := lyceum.DefaultSalePolicy()
 			change(&policy)
-			return m.service.Configure(ctx, m.by(), policy, lyceum.UTC)
+			return m.configure(ctx, policy, lyceum.UTC)
 		}
 	}
 	cancelAt := func(c lyceum.Consequence) deed { return on(func(p *lyceum.SalePolicy) { p.OnCancellation = c }) }
@@ -274,7 +274,7 @@ func whatBuyersRead(t *testing.T, stores map[string]lyceum.Store) {
 		t.Helper()
 		for _, do := range []deed{
 			func(ctx context.Context, m *mailed) error {
-				return m.service.Configure(ctx, m.by(), lyceum.DefaultSalePolicy(), "Asia/Tokyo")
+				return m.configure(ctx, lyceum.DefaultSalePolicy(), "Asia/Tokyo")
 			},
 			did((*sales.Service).Record, sales.NewSale{User: 1, Plan: 1, Amounts: sales.Amounts{TaxCharge: some(lyceum.Minor(380))}}),
 			did((*sales.Service).Record, sales.NewSale{User: 1, Plan: 2, Amounts: charged(2)}),

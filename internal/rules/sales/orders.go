@@ -199,18 +199,22 @@ func (s *Service) Abandon(ctx context.Context, school lyceum.SchoolID) error {
 	return nil
 }
 
-// Configure changes what happens when a school's sales end, and the school's time zone.
-func (s *Service) Configure(ctx context.Context, by lyceum.By, p lyceum.SalePolicy, zone lyceum.TimeZone) error {
-	if err := p.Check(); err != nil {
-		return err
-	}
-	if err := zone.Check(); err != nil {
-		return err
-	}
-	return s.store.Write(ctx, by.Stamp(s.clock()), func(tx lyceum.Tx) error {
-		if err := tx.ChangeSchool(func(school *lyceum.School) { school.TimeZone = zone }); err != nil {
-			return err
+// Configure changes the settings of a school all at once, and returns the changed school. Change
+// gets the school as it is when it is written, so that no setting is lost that somebody else
+// changes at the same time.
+func (s *Service) Configure(
+	ctx context.Context, by lyceum.By, change func(*lyceum.School),
+) (lyceum.School, error) {
+	return lyceum.Change(ctx, s.store, by.Stamp(s.clock()), func(tx lyceum.Tx) (lyceum.School, error) {
+		school, err := tx.GetSchool()
+		if err != nil {
+			return school, err
 		}
-		return tx.ChangeSchool(func(school *lyceum.School) { school.Policy = p })
+		change(&school)
+		err = cmp.Or(school.Policy.Check(), school.TimeZone.Check(), school.Retention.Check())
+		if err != nil {
+			return school, err
+		}
+		return school, tx.ChangeSchool(change)
 	})
 }

@@ -52,7 +52,7 @@ func TestWhatIsPaidFor(t *testing.T) {
 		return act{day, func(t *testing.T, b *books) error {
 			p := lyceum.DefaultSalePolicy()
 			choose(&p)
-			return b.service.Configure(t.Context(), b.by(), p, lyceum.UTC)
+			return b.configure(t.Context(), p, lyceum.UTC)
 		}}
 	}
 	change := act{2, func(t *testing.T, b *books) error {

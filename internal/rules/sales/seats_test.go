@@ -193,7 +193,7 @@ func TestRefundReturnsSeatAndUse(t *testing.T) {
 			b := newBooks(t)
 			policy := lyceum.DefaultSalePolicy()
 			policy.OnRefund = then
-			if err := b.service.Configure(t.Context(), b.by(), policy, lyceum.UTC); err != nil {
+			if err := b.configure(t.Context(), policy, lyceum.UTC); err != nil {
 				t.Fatal(err)
 			}
 			storetest.Write(t, b.store, b.school, func(tx lyceum.Tx) error {

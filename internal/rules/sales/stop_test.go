@@ -92,7 +92,7 @@ func TestAStopIsAnnouncedOnce(t *testing.T) {
 			b := newBooks(t)
 			policy := lyceum.DefaultSalePolicy()
 			policy.OnCancellation = tc.policy
-			if err := b.service.Configure(t.Context(), b.by(), policy, lyceum.UTC); err != nil {
+			if err := b.configure(t.Context(), policy, lyceum.UTC); err != nil {
 				t.Fatal(err)
 			}
 			n := sales.NewSale{User: 1, Plan: tc.plan}
