@@ -3,6 +3,7 @@ package apiv2
 import (
 	"context"
 	"fmt"
+	"math"
 	"net/url"
 	"path"
 	"slices"
@@ -89,7 +90,7 @@ func bindNewAttachment(in *wire.Input) learning.NewAttachment {
 }
 
 // bindFile binds a file by its address, which is stored as a link. A video is played from
-// there.
+// there. A size that does not fit the contract's int32 is unknown.
 func bindFile(f wire.Field, a *lyceum.Attachment) {
 	member, given := f.Object()
 	if !given {
@@ -97,7 +98,9 @@ func bindFile(f wire.Field, a *lyceum.Attachment) {
 	}
 	link, kind := member("url").Required().URL(maxURL), member("mimetype").Required().Text(1, maxTitle)
 	a.URL, a.ContentType, a.Name = link, kind, member("filename").Text(0, maxTitle)
-	a.FileSize = wire.Amount[int32](member("size"), 0)
+	if size := wire.Int[int64](member("size"), 0, lyceum.MaxFileBytes); size.Value <= math.MaxInt32 {
+		a.FileSize = lyceum.Opt[int32]{Value: int32(size.Value), Present: size.Present}
+	}
 	if a.Name.Value == "" {
 		a.Name = lastPart(link.Value)
 	}

@@ -62,7 +62,7 @@ var lectureRows = slicesOf(
 
 const (
 	photo = `{"kind":"image","file":{"url":"https://files.example.com/a/kiln%20one.jpg?x=1","mimetype":"image/jpeg","size":7}}`
-	clip  = `{"kind":"video","downloadable":true,"file":{"url":"https://files.example.com/clip","filename":"clip.mp4","mimetype":"video/mp4"}}`
+	clip  = `{"kind":"video","downloadable":true,"file":{"url":"https://files.example.com/clip","filename":"clip.mp4","mimetype":"video/mp4","size":5000000000}}`
 	open  = `{"kind":"open_response_question","question":"Why?","required":true,"upload_enabled":true,"img_url":"https://files.example.com/q.png","img_name":"q.png","img_alt_text":"Q"}`
 )
 
