@@ -55,7 +55,11 @@ func previewed[P, T any](
 func unpreviewed(op wire.Operation) wire.Operation {
 	act := op.Serve
 	op.Serve = func(ctx context.Context, who wire.Principal, r *http.Request) (wire.Body, error) {
-		if r.URL.RawQuery != "" && r.URL.Query().Has("preview") {
+		query, err := wire.ParseQuery(r.URL.RawQuery)
+		if err != nil {
+			return nil, err
+		}
+		if query.Has("preview") {
 			return nil, lyceum.InvalidFields(lyceum.FieldError{Field: "preview", Message: "is not available for this request"})
 		}
 		return act(ctx, who, r)

@@ -59,10 +59,12 @@ func TestNoPreviewIsNoChange(t *testing.T) {
 				continue
 			}
 			refused++
-			path := placeholder.ReplaceAllString(op.Path, "1") + "?preview=true"
-			w := s.do(request(op.Method, path, strings.NewReader("{}"), "apiKey: "+key, "Content-Type: application/json"))
-			if w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), "preview is not available for this request") {
-				t.Errorf("%s %s: %d %s", op.Method, path, w.Code, w.Body)
+			for _, query := range []string{"?preview=true", "?preview=true;x", "?%70review"} {
+				path := placeholder.ReplaceAllString(op.Path, "1") + query
+				w := s.do(request(op.Method, path, strings.NewReader("{}"), "apiKey: "+key, "Content-Type: application/json"))
+				if w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), "preview is not available for this request") {
+					t.Errorf("%s %s: %d %s", op.Method, path, w.Code, w.Body)
+				}
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/lyceum-school/lyceum"
@@ -40,6 +41,11 @@ func ParseQuery(raw string) (Query, error) {
 		q.pairs = append(q.pairs, pair{name, value})
 	}
 	return q, nil
+}
+
+// Has reports whether the query string has a parameter.
+func (q Query) Has(name string) bool {
+	return slices.ContainsFunc(q.pairs, func(p pair) bool { return p.name == name })
 }
 
 // aParameter and aMember are used in messages for names that must not be repeated there.
