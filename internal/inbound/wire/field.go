@@ -219,14 +219,17 @@ func (f Field) Fraction(least float64) lyceum.Opt[float64] { return f.Number(lea
 
 // Number binds a number from least, which must not be negative, to most.
 func (f Field) Number(least, most float64) lyceum.Opt[float64] {
+	want := "a number from " + strconv.FormatFloat(least, 'f', -1, 64) + " to " + strconv.FormatFloat(most, 'f', -1, 64)
 	text, s := f.raw()
+	if s == absent || f.isNull(text) {
+		f.missing(want)
+	}
 	if s != given || f.isNull(text) {
 		return lyceum.None[float64]()
 	}
 	n, err := strconv.ParseFloat(text, 64)
 	if err != nil || n < least || n > most || n != n || text[0] == '-' {
-		f.Refuse("must be a number from " + strconv.FormatFloat(least, 'f', -1, 64) + " to " +
-			strconv.FormatFloat(most, 'f', -1, 64))
+		f.Refuse("must be " + want)
 		return lyceum.None[float64]()
 	}
 	return lyceum.Some(n)
@@ -288,7 +291,7 @@ func choice[T ~string](f Field, values []T) string {
 // Bool binds true or false; the query also accepts 1 and 0.
 func (f Field) Bool() lyceum.Opt[bool] {
 	text, s := f.raw()
-	if s == absent {
+	if s == absent || f.isNull(text) {
 		f.missing("true or false")
 	}
 	if s != given || f.isNull(text) {
@@ -403,6 +406,9 @@ func Nullable[T comparable](f Field, bound lyceum.Opt[T]) lyceum.Opt[lyceum.Opt[
 // TimeZone binds the name of a time zone. A null is rejected.
 func (f Field) TimeZone() lyceum.Opt[lyceum.TimeZone] {
 	text, s := f.raw()
+	if s == absent && f.required {
+		f.Refuse("is required; it " + lyceum.ZoneTaken)
+	}
 	if s != given {
 		return lyceum.None[lyceum.TimeZone]()
 	}

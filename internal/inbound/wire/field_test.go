@@ -215,6 +215,35 @@ func TestBinderNamesEveryMistake(t *testing.T) {
 		"is_chargeback must be true or false (or 1 or 0)")
 }
 
+// TestRequiredFields checks that every function that binds a member refuses a required one that
+// is absent or null.
+func TestRequiredFields(t *testing.T) {
+	for name, bind := range map[string]func(wire.Field){
+		"integer":  func(f wire.Field) { wire.AnyInt[int32](f) },
+		"number":   func(f wire.Field) { f.Number(0, 100) },
+		"fraction": func(f wire.Field) { f.Fraction(0.5) },
+		"boolean":  func(f wire.Field) { f.Bool() },
+		"text":     func(f wire.Field) { f.Text(1, 5) },
+		"time":     func(f wire.Field) { f.Time() },
+		"zone":     func(f wire.Field) { f.TimeZone() },
+		"one of":   func(f wire.Field) { wire.OneOf(f, "asc", "desc") },
+		"list":     func(f wire.Field) { wire.Sequence[string](f, "strings") },
+		"object":   func(f wire.Field) { f.Object() },
+	} {
+		for _, body := range []string{`{}`, `{"v":null}`} {
+			r := httptest.NewRequest(http.MethodPost, "/", strings.NewReader(body))
+			r.Header.Set("Content-Type", "application/json")
+			in, err := wire.NewInput(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if bind(in.Body("v").Required()); in.Err() == nil {
+				t.Errorf("%s: %s is accepted", name, body)
+			}
+		}
+	}
+}
+
 func FuzzBinder(f *testing.F) {
 	for _, raw := range []string{
 		"i=7&b=true&t=2024-01-31&o=asc", "i=2147483648", "i=%00", "i=１", "b=1&b=1", "t=2024-01-31T15:04:05+02:00", "i=+5", "i=-0", "o=", "i=007", "%69=1", "i=%",
