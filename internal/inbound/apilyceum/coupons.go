@@ -78,14 +78,17 @@ func bindCoupon(in *wire.Input, code wire.Field) learning.CouponChange {
 
 var friendly = regexp.MustCompile(`^[a-zA-Z0-9_-]+$`)
 
-// bindCouponProduct binds the two members that name a product together.
+// bindCouponProduct binds the two members that name a product together. A null in either of them
+// removes the product.
 func bindCouponProduct(in *wire.Input) lyceum.Opt[lyceum.Opt[lyceum.Product]] {
 	kind := wire.OneOfOrNull(in.Body("product_type"), lyceum.CouponWords()...)
 	product := pairOf(kind, in.Body)
 	if product.Present {
 		product.Value.Kind = lyceum.KindOfCoupon(kind.Value)
 	}
-	return wire.Nullable(in.Body("product_type"), product)
+	return lyceum.Opt[lyceum.Opt[lyceum.Product]]{
+		Value: product, Present: in.Body("product_type").Given() || in.Body("product_id").Given(),
+	}
 }
 
 // pairOf binds product_id and pairs it with the kind of the product. Neither is allowed without
