@@ -36,10 +36,11 @@ var spans = map[string]string{
 var spanText = regexp.MustCompile(`^([0-9]{1,9}) ?(?:([smhd])|(day|week|month|year)s?)$`)
 
 func bindMove(in *wire.Input) clock.Distance {
+	sent := func(name string) bool { return in.Body(name).Given() && !in.Body(name).Null() }
 	text, to := in.Body("advance").Text(1, wire.Unbounded), in.Body("to").Time()
 	d := clock.Distance{To: to}
 	switch {
-	case text.Present && in.Body("to").Given():
+	case sent("advance") && sent("to"):
 		in.Refuse("to", "must not be sent together with advance")
 	case text.Present:
 		parts := spanText.FindStringSubmatch(text.Value)
@@ -49,7 +50,7 @@ func bindMove(in *wire.Input) clock.Distance {
 		}
 		count, _ := strconv.Atoi(parts[1]) // at most nine digits
 		d.By = lyceum.Some(clock.Span{Count: count, Unit: spans[cmp.Or(parts[2], parts[3])]})
-	case !in.Body("to").Given():
+	case !sent("advance") && !sent("to"):
 		in.Refuse("advance", "or to is required")
 	}
 	return d

@@ -57,7 +57,7 @@ func bindWebhookOptions(in *wire.Input) webhookChange {
 	names := in.Body("events")
 	q := webhookChange{
 		asArray:   in.Body("as_array").Bool(),
-		schedule:  in.Body("schedule").Text(0, wire.Unbounded),
+		schedule:  in.Body("schedule").Text(1, wire.Unbounded),
 		rateLimit: wire.Int[int32](in.Body("rate_limit"), 0, math.MaxInt32),
 	}
 	q.events = wire.Sequence[string](names, "strings")

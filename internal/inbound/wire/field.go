@@ -318,7 +318,7 @@ func (f Field) Text(least, most int) lyceum.Opt[string] {
 	case s == absent, text == "" && least > 0 && f.inBody && f.required:
 		f.missing("a string")
 		return lyceum.None[string]()
-	case text == "" && least > 0 && !f.inBody:
+	case text == "" && least > 0 && (!f.inBody || most == Unbounded):
 		f.Refuse("must not be empty")
 		return lyceum.None[string]()
 	}
