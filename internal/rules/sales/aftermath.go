@@ -172,7 +172,7 @@ func (s *Service) renew(tx lyceum.Tx, now time.Time, r Renewal) (TransactionDeta
 const renewedEarly = 24 * time.Hour
 
 // renewed returns the sale that a payment renews, with its plan. If the sale changes its plan
-// with this period, that is the sale that follows.
+// with this period, that is the sale that follows, unless its plan is free.
 func (s *Service) renewed(
 	tx lyceum.Tx, now time.Time, r Renewal,
 ) (sale lyceum.Sale, plan lyceum.PricingPlan, err error) {
@@ -182,11 +182,25 @@ func (s *Service) renewed(
 	if err == nil {
 		err = recurring(&sale, &plan)
 	}
-	if err != nil || !sale.NextPlan.Present || !sale.DueAt(r.OccurredAt.Else(now).Add(renewedEarly)) {
+	if err != nil || !sale.NextPlan.Present {
 		return sale, plan, err
+	}
+	next, err := tx.PricingPlans.Find(tx, sale.NextPlan.Value)
+	if err != nil {
+		return sale, plan, err
+	}
+	free, at := next[sale.NextPlan.Value].Frequency == lyceum.Free, r.OccurredAt.Else(now)
+	if !free {
+		at = at.Add(renewedEarly)
+	}
+	if !sale.DueAt(at) {
+		return sale, plan, nil
 	}
 	if err := s.endPeriod(tx, now, &sale); err != nil {
 		return sale, plan, err
+	}
+	if free {
+		return saleWithPlan(tx, r.Sale)
 	}
 	return saleWithPlan(tx, sale.ReplacedBy.Else(r.Sale))
 }

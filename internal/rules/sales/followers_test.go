@@ -68,3 +68,68 @@ func TestAPurchaseWithoutAPayment(t *testing.T) {
 		}
 	}
 }
+
+// TestAPaymentBeforeAFreePlan checks that a payment is never one of a free plan. Until the change
+// it buys another period of the old plan, which postpones the change; after that it buys nothing.
+func TestAPaymentBeforeAFreePlan(t *testing.T) {
+	for _, tc := range []struct {
+		name           string
+		paid, recorded time.Duration // relative to the end of the period
+		reference      string
+		code           string // with which it is refused
+		buys           bool
+	}{
+		{"an hour before", -time.Hour, -time.Hour, "ch_2", "", true},
+		{"an hour before, without a reference", -time.Hour, -time.Hour, "", "", true},
+		{"an hour before, recorded after it", -time.Hour, time.Hour, "ch_2", "", true},
+		{"an hour after", time.Hour, time.Hour, "ch_2", "", false},
+		{"an hour after, without a reference", time.Hour, time.Hour, "", "sale_ended", false},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			b := newClub(t, openStore(t))
+			old := b.sell(t, sales.NewSale{User: 1, Plan: gold})
+			c := to(old.ID, freebie, "")
+			c.AtPeriodEnd = true
+			b.change(t, c)
+			until := old.PaidUntil.Value
+			b.now = until.Add(tc.recorded)
+			r := sales.Renewal{Sale: old.ID}
+			if tc.reference != "" {
+				r.Reference, r.OccurredAt = some(tc.reference), some(until.Add(tc.paid))
+			}
+			x, err := b.service.Renew(t.Context(), b.by(), r)
+			if tc.code != "" {
+				if lyceum.Public(err).Code != tc.code {
+					t.Errorf("recorded: %v", err)
+				}
+				return
+			}
+			if err != nil || x.SaleID != old.ID || x.FinalPrice != 900 || x.Period.Present != tc.buys {
+				t.Fatalf("%+v, %v", x, err)
+			}
+			b.endPeriods(t)
+			s := b.show(t, old.ID)
+			if s.EndedAt.Present == tc.buys || s.ReplacedBy.Present == tc.buys || tc.buys == (len(s.Warnings) > 0) {
+				t.Errorf("%+v", s)
+			}
+			want := []string{"course 1", "course 2"}
+			if tc.buys {
+				b.now = s.PaidUntil.Value
+				if b.endPeriods(t); !b.now.Equal(later(old.CreatedAt, 2)) {
+					t.Errorf("paid until %v", b.now)
+				}
+			}
+			want[1] += " ended " + b.now.Format(time.DateOnly)
+			if !tc.buys {
+				want[1] = "course 2 ended " + until.Format(time.DateOnly)
+			}
+			if diff := cmp.Diff(want, b.access(t, 1)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			if fresh := b.show(t, b.show(t, old.ID).ReplacedBy.Value); fresh.PricingPlanID != some(freebie) || len(fresh.Transactions) > 0 {
+				t.Errorf("%+v", fresh)
+			}
+			b.healthy(t, b.store)
+		})
+	}
+}
