@@ -156,7 +156,8 @@ func (m *mirror) keepLearners(ctx context.Context, all []learner) error {
 	}, lectures...)
 }
 
-// adopt sets the ids of progress that exists in the copy already to those that it has there.
+// adopt sets the ids of progress that exists in the copy already to those that it has there. If the
+// copy has the id of other progress for something else, that gets a new one.
 func (m *mirror) adopt(ctx context.Context, rows []lyceum.Progress) error {
 	v := m.Store.In(ctx, m.School)
 	type place struct {
@@ -177,12 +178,19 @@ func (m *mirror) adopt(ctx context.Context, rows []lyceum.Progress) error {
 			return err
 		}
 	}
+	ids := make([]lyceum.ProgressID, len(rows))
+	for i := range rows {
+		ids[i] = rows[i].ID
+	}
+	taken, err := v.Progress.Find(v, ids...)
 	for i := range rows {
 		if id, began := here[place{rows[i].User, rows[i].Course}]; began {
 			rows[i].ID = id
+		} else if _, there := taken[rows[i].ID]; there {
+			rows[i].ID = 0
 		}
 	}
-	return nil
+	return err
 }
 
 // news returns the changes in the latest enrollments. The other server only returns a

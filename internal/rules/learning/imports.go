@@ -1,6 +1,7 @@
 package learning
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/RoaringBitmap/roaring/v2"
@@ -43,17 +44,9 @@ func (s *Service) ImportEnrollments(by lyceum.By) *Rows[lyceum.Enrollment] {
 			if err != nil {
 				return nil, err
 			}
-			problems = append(problems, moved...)
-			good, places := withPlaces(rows, problems)
-			second, err := secondStays(tx, good, before)
-			for i, place := range places {
-				rows[place] = good[i]
-			}
-			for _, p := range second {
-				p.Index = places[p.Index]
-				problems = append(problems, p)
-			}
-			return problems, err
+			return others(rows, append(problems, moved...), func(good []row) ([]lyceum.RowProblem, error) {
+				return secondStays(tx, good, before)
+			})
 		},
 		earlier: before,
 		save: func(tx lyceum.Tx, rows []row, now time.Time) (lyceum.Saved, error) {
@@ -188,7 +181,11 @@ func (s *Service) ImportProgress(by lyceum.By) *Rows[lyceum.Progress] {
 			{"user_id", "user", lyceum.UserSequence, func(p *row) int32 { return int32(p.User) }},
 			{"course_id", "course", lyceum.CourseSequence, func(p *row) int32 { return int32(p.Course) }},
 		},
-		look: rec.identify,
+		look: func(tx lyceum.Tx, rows []row) ([]lyceum.RowProblem, error) {
+			return rec.identifyInPlace(tx, rows, tx.Progress.Find, func(p *row) string {
+				return fmt.Sprintf("the progress of user %d in course %d", p.User, p.Course)
+			})
+		},
 		save: func(tx lyceum.Tx, rows []row, _ time.Time) (lyceum.Saved, error) {
 			return tx.Progress.Save(tx, rows...)
 		},
@@ -223,7 +220,9 @@ func (s *Service) ImportLectureProgress(by lyceum.By) *Rows[lyceum.LectureProgre
 			if err != nil {
 				return nil, err
 			}
-			more, err := rec.identify(tx, rows)
+			more, err := rec.identifyInPlace(tx, rows, tx.LectureProgress.Find, func(p *row) string {
+				return fmt.Sprintf("the lecture progress of user %d in lecture %d", p.User, p.Lecture)
+			})
 			return append(problems, more...), err
 		},
 		save: func(tx lyceum.Tx, rows []row, _ time.Time) (lyceum.Saved, error) {

@@ -119,13 +119,23 @@ func TestRowsAreTaken(t *testing.T) {
 		lyceum.Enrollment{User: 5, Course: 1, EnrolledAt: day(9), EndedAt: none},
 		lyceum.Enrollment{ID: 7, User: 2, Course: 4, EnrolledAt: day(7)}, lyceum.Enrollment{ID: 8, User: 1, Course: 3, EnrolledAt: day(7)},
 		lyceum.Enrollment{User: 1, Course: 3, EnrolledAt: day(8)})
-	wantTaken(t, "progress", d.service.ImportProgress(lyceum.By{School: d.school, Actor: "import"}), wrong{1: {Field: "course_id", Message: "is already progress 1 of the same user"}},
-		lyceum.Progress{User: 2, Course: 1, PercentComplete: 66}, lyceum.Progress{ID: 70, User: 2, Course: 1}, lyceum.Progress{ID: 71, User: 1, Course: 1, PercentComplete: 5})
+	wantTaken(t, "progress", d.service.ImportProgress(lyceum.By{School: d.school, Actor: "import"}), wrong{
+		1: {Field: "course_id", Message: "is already progress 1 of the same user"},
+		3: {Field: "id", Message: "3 is the progress of user 3 in course 1; use another id, or leave the column out"},
+		4: {Field: "id", Message: "4 is the progress of user 2 in course 3; use another id, or leave the column out"},
+		6: {Field: "id", Message: "2 is the progress of user 5 in course 1; use another id, or leave the column out"},
+	}, lyceum.Progress{User: 2, Course: 1, PercentComplete: 66}, lyceum.Progress{ID: 70, User: 2, Course: 1}, lyceum.Progress{ID: 71, User: 1, Course: 1, PercentComplete: 5},
+		lyceum.Progress{ID: 3, User: 2, Course: 3}, lyceum.Progress{ID: 4, User: 3, Course: 1}, // exchanged
+		lyceum.Progress{User: 5, Course: 1, PercentComplete: 100}, lyceum.Progress{ID: 2, User: 4, Course: 1})
 	wantTaken(t, "lecture progress", d.service.ImportLectureProgress(lyceum.By{School: d.school, Actor: "import"}), wrong{
 		0: {Field: "course_id", Message: "must be 1, the course of lecture 12"},
 		2: {Field: "lecture_id", Message: "is already lecture progress 1 of the same user"},
+		3: {Field: "id", Message: "3 is the lecture progress of user 5 in lecture 12; use another id, or leave the column out"},
+		4: {Field: "id", Message: "4 is the lecture progress of user 5 in lecture 13; use another id, or leave the column out"},
 	}, lyceum.LectureProgress{User: 2, Course: 3, Lecture: 12, CompletedAt: day(9)}, lyceum.LectureProgress{User: 2, Course: 1, Lecture: 12, CompletedAt: day(9)},
-		lyceum.LectureProgress{ID: 80, User: 2, Course: 1, Lecture: 11, CompletedAt: day(9)})
+		lyceum.LectureProgress{ID: 80, User: 2, Course: 1, Lecture: 11, CompletedAt: day(9)},
+		lyceum.LectureProgress{ID: 3, User: 5, Course: 1, Lecture: 13, CompletedAt: day(9)}, lyceum.LectureProgress{ID: 4, User: 5, Course: 1, Lecture: 12, CompletedAt: day(8)}, // exchanged
+		lyceum.LectureProgress{User: 5, Course: 1, Lecture: 12, CompletedAt: day(8)})
 	wantTaken(t, "quiz responses", d.service.ImportQuizResponses(lyceum.By{School: d.school, Actor: "import"}), wrong{0: {Field: "quiz_id", Message: "903 matches no quiz of this school; import the attachments first"}},
 		lyceum.QuizResponse{Quiz: 903, User: 2}, lyceum.QuizResponse{Quiz: 901, User: 2, SubmittedAt: lyceum.Some(day(6)), PercentCorrect: lyceum.Some(0.25)})
 	if findings, err := d.store.Check(t.Context()); err != nil || len(findings) > 0 {

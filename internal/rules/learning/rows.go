@@ -132,6 +132,22 @@ func withPlaces[T any](rows []T, problems []lyceum.RowProblem) (good []T, places
 	return good, places
 }
 
+// others calls look with the rows that have no problem, and returns its problems along with theirs.
+func others[T any](
+	rows []T, problems []lyceum.RowProblem, look func([]T) ([]lyceum.RowProblem, error),
+) ([]lyceum.RowProblem, error) {
+	good, places := withPlaces(rows, problems)
+	more, err := look(good)
+	for i, place := range places {
+		rows[place] = good[i]
+	}
+	for _, p := range more {
+		p.Index = places[p.Index]
+		problems = append(problems, p)
+	}
+	return problems, err
+}
+
 // unknown returns a problem for each row that refers to something that does not exist.
 func (r *Rows[T]) unknown(tx lyceum.Tx, rows []T) (problems []lyceum.RowProblem, err error) {
 	for _, ref := range r.shape.names {
@@ -221,6 +237,26 @@ func (k *record[ID, T, K]) identify(tx lyceum.Tx, rows []T) (problems []lyceum.R
 		}
 	}
 	return problems, nil
+}
+
+// identifyInPlace is identify for records that stay what they are about: a row with the id of
+// another one is a problem that names it, as describe does.
+func (k *record[ID, T, K]) identifyInPlace(
+	tx lyceum.Tx, rows []T, find func(lyceum.Source, ...ID) (map[ID]T, error), describe func(*T) string,
+) (problems []lyceum.RowProblem, err error) {
+	kept, err := find(tx, idsOf(rows, func(row *T) ID { return *k.id(row) })...)
+	if err != nil {
+		return nil, err
+	}
+	for i := range rows {
+		id := *k.id(&rows[i])
+		if old, there := kept[id]; there && k.key(&old) != k.key(&rows[i]) {
+			problems = append(problems, problem(
+				i, "id", "%d is %s; use another id, or leave the column out", id, describe(&old),
+			))
+		}
+	}
+	return others(rows, problems, func(good []T) ([]lyceum.RowProblem, error) { return k.identify(tx, good) })
 }
 
 // ofUsers returns what find returns for all users, calling it with lyceum.MaxUsers of them at a
