@@ -371,7 +371,11 @@ func TestMirrorOfAServerWithoutSearchAfter(t *testing.T) {
 	var refused, again atomic.Bool
 	meta := fmt.Sprintf(`{"total":%d,"page":1,"from":1,"to":1,"per_page":100,"number_of_pages":3}`, total)
 	user := func(id int) string {
-		return fmt.Sprintf(`{"id":%d,"email":"u%[1]d@example.com","name":null,"src":null,"role":"student","last_sign_in_ip":null,"courses":[],"tags":[]}`, id)
+		email := fmt.Sprintf("u%d@example.com", id)
+		if id == 1 {
+			email = "owner@example.com" // who stays the owner of the copy
+		}
+		return fmt.Sprintf(`{"id":%d,"email":%q,"name":"User %[1]d","src":null,"role":"student","last_sign_in_ip":null,"courses":[],"tags":[]}`, id, email)
 	}
 	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name, one := strings.CutPrefix(r.URL.Path, "/v1/users/")
@@ -406,8 +410,9 @@ func TestMirrorOfAServerWithoutSearchAfter(t *testing.T) {
 	if status, said := ran(t, args...); status != 0 || !strings.Contains(said, "resuming with the learners") || again.Load() {
 		t.Errorf("the second run: %d %s; the first page again: %v", status, said, again.Load())
 	}
-	if n := strings.Count(command(t, "export", "users", "--data", dir), "@example.com"); n != total {
-		t.Errorf("%d of %d users were copied", n, total)
+	users := command(t, "export", "users", "--data", dir)
+	if n := strings.Count(users, "@example.com"); n != total || !strings.Contains(users, "1,owner@example.com,User 1,owner,") {
+		t.Errorf("%d of %d users were copied: %s", n, total, users)
 	}
 }
 

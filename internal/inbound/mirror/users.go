@@ -10,6 +10,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 	gen "github.com/lyceum-school/lyceum/internal/gen/apiv1"
 	"github.com/lyceum-school/lyceum/internal/inbound/wire"
+	"github.com/lyceum-school/lyceum/internal/rules/people"
 )
 
 // users copies the users; the phase of the learners adds the rest.
@@ -32,8 +33,23 @@ func (m *mirror) users(ctx context.Context) error {
 			}
 			rows[p.Index].Role = lyceum.Role(detail.Role)
 		}
-		return keep(ctx, m, to, "user", userID, rows...)
+		return m.keepUsers(ctx, to, rows)
 	})
+}
+
+// keepUsers saves users. The last owner of the copy stays one if the other server gives them
+// another role.
+func (m *mirror) keepUsers(ctx context.Context, to *people.Import, rows []lyceum.User) error {
+	problems, err := to.Check(ctx, rows)
+	if err != nil {
+		return err
+	}
+	for _, p := range problems {
+		if p.Field == "role" {
+			rows[p.Index].Role = ""
+		}
+	}
+	return keep(ctx, m, to, "user", userID, rows...)
 }
 
 func userID(u *lyceum.User) string { return strconv.Itoa(int(u.ID)) }

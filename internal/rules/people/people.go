@@ -43,7 +43,7 @@ func (s *Service) Each(ctx context.Context, by lyceum.By, visit func(*lyceum.Use
 // A row without a role keeps a known user's role and makes a new one a student; a row without a
 // creation time keeps a known user's and creates a new one now; a row without a name or src
 // keeps a known user's. An address must not be that of another user, ignoring case, and nobody
-// becomes the owner only by having the owner's id.
+// becomes the owner only by having the owner's id. An owner who can sign in is left in the school.
 type Import struct {
 	service *Service
 	by      lyceum.By
@@ -57,8 +57,8 @@ func (s *Service) Import(by lyceum.By) *Import {
 // Check returns the problems of the rows of a batch that cannot be imported, and saves nothing.
 func (i *Import) Check(ctx context.Context, batch []lyceum.User) ([]lyceum.RowProblem, error) {
 	v := i.service.store.In(ctx, i.by.School)
-	kept, byEmail, err := known(v.Users, v, batch)
-	return problems(batch, kept, byEmail), err
+	_, bad, err := examine(v.Users, v, batch)
+	return bad, err
 }
 
 // Save saves the rows of a batch that have no problem, all in one write, and returns the
@@ -68,11 +68,11 @@ func (i *Import) Save(ctx context.Context, batch []lyceum.User) (lyceum.Saved, [
 	var bad []lyceum.RowProblem
 	now := i.service.clock()
 	err := i.service.store.Write(ctx, i.by.StampMany(now), func(tx lyceum.Tx) error {
-		kept, byEmail, err := known(tx.Users, tx, batch)
-		if err != nil {
+		var kept map[lyceum.UserID]lyceum.User
+		var err error
+		if kept, bad, err = examine(tx.Users, tx, batch); err != nil {
 			return err
 		}
-		bad = problems(batch, kept, byEmail)
 		rows := append([]lyceum.User(nil), lyceum.WithoutProblems(batch, bad)...)
 		for n := range rows {
 			old := kept[rows[n].ID]
@@ -90,10 +90,27 @@ func (i *Import) Save(ctx context.Context, batch []lyceum.User) (lyceum.Saved, [
 	return saved, bad, nil
 }
 
+// usersTable is the table of users.
+type usersTable = lyceum.Table[lyceum.UserID, lyceum.User, lyceum.UserFilter]
+
+// examine returns the users that have the ids of a batch, and the problems of the rows that cannot
+// be imported.
+func examine(
+	users usersTable, from lyceum.Source, batch []lyceum.User,
+) (kept map[lyceum.UserID]lyceum.User, bad []lyceum.RowProblem, err error) {
+	kept, byEmail, err := known(users, from, batch)
+	if err != nil {
+		return nil, nil, err
+	}
+	bad = problems(batch, kept, byEmail)
+	last, err := ownerless(users, from, batch, kept, bad)
+	return kept, append(bad, last...), err
+}
+
 // known returns the users that have the ids of a batch, and the ids of those that have its
 // addresses, by address in lower case.
 func known(
-	users lyceum.Table[lyceum.UserID, lyceum.User, lyceum.UserFilter], from lyceum.Source, batch []lyceum.User,
+	users usersTable, from lyceum.Source, batch []lyceum.User,
 ) (kept map[lyceum.UserID]lyceum.User, byEmail map[string]lyceum.UserID, err error) {
 	ids := make([]lyceum.UserID, len(batch))
 	for n := range batch {
@@ -237,4 +254,54 @@ func problems(
 		byEmail[key] = row.ID
 	}
 	return bad
+}
+
+// leads reports whether somebody is an owner who can sign in.
+func leads(u *lyceum.User) bool {
+	return u.Role == lyceum.Owner && !u.DisabledAt.Present && !u.Erased()
+}
+
+// ownerless returns a problem for each row that would leave the school without an owner who can
+// sign in, given the problems that the rows have besides.
+func ownerless(
+	users usersTable, from lyceum.Source, batch []lyceum.User, kept map[lyceum.UserID]lyceum.User,
+	bad []lyceum.RowProblem,
+) (problems []lyceum.RowProblem, err error) {
+	refused := make(map[int]bool, len(bad))
+	for _, p := range bad {
+		refused[p.Index] = true
+	}
+	var leaving []int
+	owners := map[lyceum.UserID]bool{}
+	for n := range batch {
+		row, old := batch[n], kept[batch[n].ID]
+		if refused[n] || row.Role != lyceum.Owner && !leads(&old) {
+			continue
+		}
+		complete(&row, old, time.Time{})
+		if leads(&row) {
+			owners[row.ID] = true
+		} else if leads(&old) {
+			leaving = append(leaving, n)
+		}
+	}
+	if len(leaving) == 0 {
+		return nil, nil
+	}
+	err = users.Each(from, lyceum.UserFilter{Owners: true, Enabled: true}, func(user *lyceum.User) error {
+		owners[user.ID] = true
+		return nil
+	})
+	for _, n := range leaving {
+		id := batch[n].ID
+		if delete(owners, id); len(owners) > 0 {
+			continue
+		}
+		owners[id] = true
+		problems = append(problems, lyceum.RowProblem{Index: n, FieldError: lyceum.FieldError{
+			Field: "role", Message: fmt.Sprintf("must be owner: user %d is the last owner who can sign in; import another "+
+				"owner first, or use another id", id),
+		}})
+	}
+	return problems, err
 }

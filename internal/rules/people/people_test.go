@@ -1,6 +1,7 @@
 package people_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -126,7 +127,8 @@ func TestKnownUserKeepsWhatARowDoesNotSay(t *testing.T) {
 		ID: 1, Email: "ada@example.com", Name: lyceum.Some("Ada"), Role: lyceum.Owner, PasswordHash: lyceum.Some("$argon2id$kept"),
 		CreatedAt: storetest.Begin.AddDate(-2, 0, 0),
 	}
-	d.save(t, known)
+	another := lyceum.User{ID: 2, Email: "owner@example.com", Role: lyceum.Owner, CreatedAt: storetest.Begin}
+	d.save(t, known, another)
 	d.now = d.now.Add(time.Hour)
 
 	if saved, problems := d.save(t, lyceum.User{ID: 1, Email: "Ada@Example.com", Name: lyceum.Some("Ada Lovelace")}); saved != (lyceum.Saved{Updated: 1}) || len(problems) > 0 {
@@ -134,7 +136,7 @@ func TestKnownUserKeepsWhatARowDoesNotSay(t *testing.T) {
 	}
 	want := known
 	want.Email, want.Name = "Ada@Example.com", lyceum.Some("Ada Lovelace")
-	if diff := cmp.Diff([]lyceum.User{want}, d.kept(t)); diff != "" {
+	if diff := cmp.Diff([]lyceum.User{want, another}, d.kept(t)); diff != "" {
 		t.Errorf("kept (-want +got):\n%s", diff)
 	}
 
@@ -143,7 +145,7 @@ func TestKnownUserKeepsWhatARowDoesNotSay(t *testing.T) {
 	}
 	d.save(t, said)
 	said.Name = want.Name
-	if diff := cmp.Diff([]lyceum.User{said}, d.kept(t)); diff != "" {
+	if diff := cmp.Diff([]lyceum.User{said, another}, d.kept(t)); diff != "" {
 		t.Errorf("a row that says all but the name (-want +got):\n%s", diff)
 	}
 }
@@ -168,6 +170,47 @@ func TestOwnerIsNotReplacedByChance(t *testing.T) {
 	}
 	if kept := d.kept(t); kept[0].PasswordHash.Present || kept[0].Role != lyceum.Owner {
 		t.Errorf("the new owner has the old one's password, or is none: %+v", kept[0])
+	}
+}
+
+// TestAnOwnerStays checks that no row takes the role of the last owner who can sign in.
+func TestAnOwnerStays(t *testing.T) {
+	owner := func(id lyceum.UserID, email string) lyceum.User {
+		return lyceum.User{ID: id, Email: email, Role: lyceum.Owner}
+	}
+	last := func(index, id int) []lyceum.RowProblem {
+		return []lyceum.RowProblem{{Index: index, FieldError: lyceum.FieldError{Field: "role", Message: fmt.Sprintf(
+			"must be owner: user %d is the last owner who can sign in; import another owner first, or use another id", id)}}}
+	}
+	student := lyceum.User{ID: 1, Email: "ada@example.com", Role: lyceum.Student}
+	for _, tc := range []struct {
+		name     string
+		school   []lyceum.User
+		batch    []lyceum.User
+		problems []lyceum.RowProblem
+	}{
+		{"the only owner", nil, []lyceum.User{student}, last(0, 1)},
+		{"somebody else with the owner's id", nil, []lyceum.User{{ID: 1, Email: "bob@example.com", Role: lyceum.Student}}, last(0, 1)},
+		{"beside a disabled owner", []lyceum.User{{ID: 3, Email: "carl@example.com", Role: lyceum.Owner, DisabledAt: lyceum.Some(storetest.Begin)}}, []lyceum.User{student}, last(0, 1)},
+		{"beside another owner", []lyceum.User{owner(3, "carl@example.com")}, []lyceum.User{student}, nil},
+		{"beside a new owner", nil, []lyceum.User{student, owner(3, "carl@example.com")}, nil},
+		{"beside a new owner who cannot be imported", nil, []lyceum.User{student, owner(3, "ADA@example.com")}, append([]lyceum.RowProblem{taken(1, "is already the email address of user 1; every user needs their own")}, last(0, 1)...)},
+		{"both owners", []lyceum.User{owner(3, "carl@example.com")}, []lyceum.User{student, {ID: 3, Email: "carl@example.com", Role: "tutor"}}, last(1, 3)},
+		{"a row without a role", nil, []lyceum.User{{ID: 1, Email: "ADA@example.com"}}, nil},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			d := newDesk(t)
+			storetest.Write(t, d.store, d.school, func(tx lyceum.Tx) error {
+				_, err := tx.Users.Save(tx, append(tc.school, owner(1, "ada@example.com"))...)
+				return err
+			})
+			if diff := cmp.Diff(tc.problems, d.check(t, tc.batch...)); diff != "" {
+				t.Errorf("checked (-want +got):\n%s", diff)
+			}
+			if _, problems := d.save(t, tc.batch...); !cmp.Equal(tc.problems, problems) {
+				t.Errorf("saved %v, want %v", problems, tc.problems)
+			}
+		})
 	}
 }
 
