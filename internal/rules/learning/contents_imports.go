@@ -147,6 +147,29 @@ func lookAtAttachments(tx lyceum.Tx, rows []lyceum.Attachment) (problems []lyceu
 			}
 		}
 	}
+	left, err := leftQuizzes(tx, rows)
+	return append(problems, left...), err
+}
+
+// leftQuizzes returns a problem for each row that would leave the responses to a quiz without it.
+func leftQuizzes(tx lyceum.Tx, rows []lyceum.Attachment) (problems []lyceum.RowProblem, err error) {
+	kept, err := tx.Attachments.Find(tx, idsOf(rows, func(a *lyceum.Attachment) lyceum.AttachmentID { return a.ID })...)
+	if err != nil {
+		return nil, err
+	}
+	for i := range rows {
+		old, quiz := kept[rows[i].ID].Quiz, rows[i].Quiz
+		if old == nil || quiz != nil && quiz.ID == old.ID {
+			continue
+		}
+		_, answered, err := tx.QuizResponses.First(tx, lyceum.QuizResponseFilter{Quiz: lyceum.Some(old.ID)})
+		if err != nil {
+			return nil, err
+		}
+		if answered {
+			problems = append(problems, problem(i, "quiz_id", "must be %d, because that quiz has responses", old.ID))
+		}
+	}
 	return problems, nil
 }
 

@@ -100,12 +100,15 @@ func TestRowsAreTaken(t *testing.T) {
 		6:  {Field: "kind", Message: "must be a word of 1 to 64 letters, digits, _ or -"},
 		7:  {Field: "questions", Message: "question_type of question 2 must be a word of 1 to 64 letters, digits, _ or -"},
 		10: {Field: "quiz_id", Message: "must not be empty for an attachment of the kind quiz"},
+		11: {Field: "quiz_id", Message: "must be 902, because that quiz has responses"},
+		12: {Field: "quiz_id", Message: "must be 902, because that quiz has responses"},
 	}, lyceum.Attachment{ID: 300, Lecture: 99, Kind: lyceum.TextAttachment}, lyceum.Attachment{ID: 301, Lecture: 11, Kind: lyceum.TextAttachment, Quiz: &lyceum.Quiz{ID: 3}},
 		lyceum.Attachment{ID: 302, Lecture: 11, Kind: lyceum.PDFAttachment, Video: lyceum.Some(lyceum.Video{URL: "x"})}, lyceum.Attachment{ID: 303, Lecture: 11, Kind: lyceum.UpsellAttachment},
 		lyceum.Attachment{ID: 304, Lecture: 11}, lyceum.Attachment{ID: 305, Lecture: 11, Kind: "a word"}, lyceum.Attachment{ID: 306, Lecture: 11, Kind: lyceum.AttachmentKind(strings.Repeat("x", 65))},
 		lyceum.Attachment{ID: 307, Lecture: 11, Kind: lyceum.QuizAttachment, Quiz: &lyceum.Quiz{ID: 907, Questions: []lyceum.Question{{QuestionType: "fill_blank"}, {}}}},
 		lyceum.Attachment{ID: 308, Lecture: 11, Kind: "open_response_question"}, lyceum.Attachment{ID: 309, Lecture: 11, Kind: "pdf"},
-		lyceum.Attachment{ID: 310, Lecture: 11, Kind: lyceum.QuizAttachment})
+		lyceum.Attachment{ID: 310, Lecture: 11, Kind: lyceum.QuizAttachment}, lyceum.Attachment{ID: 120, Lecture: 12, Kind: lyceum.QuizAttachment, Quiz: &lyceum.Quiz{ID: 909}},
+		lyceum.Attachment{ID: 120, Lecture: 12, Kind: lyceum.TextAttachment})
 	wantTaken(t, "enrollments", d.service.ImportEnrollments(lyceum.By{School: d.school, Actor: "import"}), wrong{
 		0: {Field: "user_id", Message: "99 matches no user of this school; import the users first"},
 		1: {Field: "ended_at", Message: "must not be empty: enrollment 2 of the same user and course is still active"},
