@@ -54,6 +54,9 @@ func renewalPrice(
 	if err != nil {
 		return 0, false, err
 	}
+	if until := sale.PaidUntil; until.Present && until.Value.After(at) && until.Value.Sub(at) <= renewedEarly {
+		at = until.Value // it pays for the next period
+	}
 	c := coupons[sale.CouponID.Value]
 	price, known := c.Lower(plan.Price, plan.Currency)
 	if known && c.Duration.Present && !c.Lowers(since, at, zone) {

@@ -157,12 +157,14 @@ func TestRenewalsAfterADiscount(t *testing.T) {
 		name   string
 		coupon lyceum.Coupon
 		prices []lyceum.Minor // of the first payment and of two renewals
+		early  time.Duration  // before they are due
 	}{
-		{"once", lyceum.Coupon{Percent: some(0.5), Duration: some(lyceum.ForOnce)}, []lyceum.Minor{350, 700, 700}},
-		{"two months", lyceum.Coupon{Percent: some(0.5), Duration: some(lyceum.ForMonths), Months: some(int32(2))}, []lyceum.Minor{350, 350, 700}},
-		{"for good", lyceum.Coupon{Amount: some(lyceum.Minor(100)), Currency: some(lyceum.Currency("USD")), Duration: some(lyceum.ForForever)}, []lyceum.Minor{600, 600, 600}},
-		{"all of it for good", lyceum.Coupon{Percent: some(1.0), Duration: some(lyceum.ForForever)}, []lyceum.Minor{0, 0, 0}},
-		{"all of it once", lyceum.Coupon{Percent: some(1.0), Duration: some(lyceum.ForOnce)}, []lyceum.Minor{0, 700, 700}},
+		{"once", lyceum.Coupon{Percent: some(0.5), Duration: some(lyceum.ForOnce)}, []lyceum.Minor{350, 700, 700}, 0},
+		{"two months", lyceum.Coupon{Percent: some(0.5), Duration: some(lyceum.ForMonths), Months: some(int32(2))}, []lyceum.Minor{350, 350, 700}, 0},
+		{"for good", lyceum.Coupon{Amount: some(lyceum.Minor(100)), Currency: some(lyceum.Currency("USD")), Duration: some(lyceum.ForForever)}, []lyceum.Minor{600, 600, 600}, 0},
+		{"all of it for good", lyceum.Coupon{Percent: some(1.0), Duration: some(lyceum.ForForever)}, []lyceum.Minor{0, 0, 0}, 0},
+		{"all of it once", lyceum.Coupon{Percent: some(1.0), Duration: some(lyceum.ForOnce)}, []lyceum.Minor{0, 700, 700}, 0},
+		{"two months, paid a little early", lyceum.Coupon{Percent: some(0.5), Duration: some(lyceum.ForMonths), Months: some(int32(2))}, []lyceum.Minor{350, 350, 700}, time.Hour},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			b := newBooks(t)
@@ -170,8 +172,8 @@ func TestRenewalsAfterADiscount(t *testing.T) {
 			storetest.Write(t, b.store, b.school, func(tx lyceum.Tx) error { _, err := tx.Coupons.Save(tx, tc.coupon); return err })
 			d := b.sell(t, sales.NewSale{User: 1, Plan: 6, Coupon: some(lyceum.CouponID(2))})
 			got := []lyceum.Minor{d.Transactions[0].FinalPrice}
-			for range 2 {
-				b.now = b.now.AddDate(0, 1, 0)
+			for n := range 2 {
+				b.now = later(d.CreatedAt, n+1).Add(-tc.early)
 				r, err := b.service.Renew(t.Context(), b.by(), sales.Renewal{Sale: d.ID})
 				if err != nil {
 					t.Fatal(err)
