@@ -31,6 +31,7 @@ func Users() Kind[lyceum.User] {
 			optTextColumn("phone_number", func(u *row) *lyceum.Opt[string] { return &u.PhoneNumber }),
 			optBooleanColumn("allow_marketing_emails", func(u *row) *lyceum.Opt[bool] { return &u.Marketing }),
 			optTextColumn("notes", func(u *row) *lyceum.Opt[string] { return &u.Notes }).long(),
+			optTimeColumn("disabled_at", func(u *row) *lyceum.Opt[time.Time] { return &u.DisabledAt }),
 		},
 	}
 }

@@ -77,7 +77,7 @@ func userOf(t *rapid.T) lyceum.User {
 	return lyceum.User{
 		ID: idOf[lyceum.UserID](t, "id"), Email: rapid.SampledFrom([]string{"ann@x", "=ann@x", "'=ann@x", "+ann@x", "a\"b,c@x", "-@-"}).Draw(t, "email"),
 		Name: optOf(t, "name", textOf), Role: role, Src: optOf(t, "src", textOf), CreatedAt: timeOf(t, "created"),
-		LastSignInAt: optOf(t, "last", timeOf), LastSignInIP: optOf(t, "ip", textOf),
+		LastSignInAt: optOf(t, "last", timeOf), LastSignInIP: optOf(t, "ip", textOf), DisabledAt: optOf(t, "disabled", timeOf),
 	}
 }
 
@@ -420,7 +420,7 @@ func TestR13Formulas(t *testing.T) {
 		}
 		user := lyceum.User{ID: 1, Email: cell, Name: lyceum.Some(cell), Role: lyceum.Role(cell), Src: lyceum.Some(cell)}
 		got = written(t, intake.Users(), intake.CSV, []lyceum.User{user})
-		if row := fmt.Sprintf("1,%s,%[1]s,%[1]s,%[1]s,0001-01-01T00:00:00Z,,,,,\n", want); !strings.HasSuffix(got, row) {
+		if row := fmt.Sprintf("1,%s,%[1]s,%[1]s,%[1]s,0001-01-01T00:00:00Z,,,,,,\n", want); !strings.HasSuffix(got, row) {
 			t.Errorf("%q: %q", cell, got)
 		}
 	}
@@ -450,7 +450,7 @@ func TestR13ForeignApostrophe(t *testing.T) {
 }
 
 func TestWriter(t *testing.T) {
-	if got := written(t, intake.Users(), intake.CSV, nil); got != "id,email,name,role,src,created_at,last_sign_in_at,last_sign_in_ip,phone_number,allow_marketing_emails,notes\n" {
+	if got := written(t, intake.Users(), intake.CSV, nil); got != "id,email,name,role,src,created_at,last_sign_in_at,last_sign_in_ip,phone_number,allow_marketing_emails,notes,disabled_at\n" {
 		t.Errorf("no rows: %q", got)
 	}
 	if got := written(t, intake.Users(), intake.JSONLines, nil); got != "" {

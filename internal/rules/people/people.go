@@ -179,7 +179,9 @@ func complete(row *lyceum.User, kept lyceum.User, now time.Time) {
 	if !row.Notes.Present {
 		row.Notes = kept.Notes
 	}
-	row.DisabledAt = kept.DisabledAt
+	if !row.DisabledAt.Present {
+		row.DisabledAt = kept.DisabledAt
+	}
 	if !row.PasswordHash.Present && samePerson(&kept, row) {
 		row.PasswordHash, row.MustChangePassword = kept.PasswordHash, kept.MustChangePassword
 	}
@@ -190,13 +192,18 @@ func complete(row *lyceum.User, kept lyceum.User, now time.Time) {
 func samePerson(kept, row *lyceum.User) bool { return strings.EqualFold(row.Email, kept.Email) }
 
 // leave ends everything that lets the person in whom the school has under the id of a row, and
-// the access of apps that act for them, unless the row is about the same person. Nobody could
-// ever sign in at a placeholder's address.
+// the access of apps that act for them, if the row is about another person or disables them.
+// Nobody could ever sign in at a placeholder's address.
 func leave(tx lyceum.Tx, kept, row *lyceum.User, now time.Time) error {
-	if kept.ID == 0 || samePerson(kept, row) || strings.HasSuffix(kept.Email, "@missing.invalid") {
+	same := samePerson(kept, row) || strings.HasSuffix(kept.Email, "@missing.invalid")
+	disabled := row.DisabledAt.Present && !kept.DisabledAt.Present
+	if kept.ID == 0 || same && !disabled {
 		return nil
 	}
-	if err := lyceum.EndAccess(tx, kept.ID, now); err != nil {
+	if disabled {
+		tx.Note(lyceum.UserDisabled, int32(kept.ID))
+	}
+	if err := lyceum.EndAccess(tx, kept.ID, now); err != nil || same {
 		return err
 	}
 	return lyceum.DropSecondFactor(tx, kept.ID)
@@ -205,7 +212,8 @@ func leave(tx lyceum.Tx, kept, row *lyceum.User, now time.Time) error {
 // completeErased turns a row into that of an erased person, of whom nothing else is known.
 func completeErased(row *lyceum.User, kept lyceum.User, now time.Time) {
 	erased := lyceum.User{
-		ID: row.ID, Email: row.Email, Role: row.Role, CreatedAt: row.CreatedAt, ErasedAt: lyceum.Some(lyceum.Second(now)),
+		ID: row.ID, Email: row.Email, Role: row.Role, CreatedAt: row.CreatedAt, DisabledAt: row.DisabledAt,
+		ErasedAt: lyceum.Some(lyceum.Second(now)),
 	}
 	if kept.ID != 0 {
 		erased = kept
@@ -298,9 +306,13 @@ func ownerless(
 			continue
 		}
 		owners[id] = true
+		field, must := "role", "owner"
+		if role := batch[n].Role; role == lyceum.Owner || role == "" {
+			field, must = "disabled_at", "empty"
+		}
 		problems = append(problems, lyceum.RowProblem{Index: n, FieldError: lyceum.FieldError{
-			Field: "role", Message: fmt.Sprintf("must be owner: user %d is the last owner who can sign in; import another "+
-				"owner first, or use another id", id),
+			Field: field, Message: fmt.Sprintf("must be %s: user %d is the last owner who can sign in; import another "+
+				"owner first, or use another id", must, id),
 		}})
 	}
 	return problems, err

@@ -197,6 +197,9 @@ func TestAnOwnerStays(t *testing.T) {
 		{"beside a new owner who cannot be imported", nil, []lyceum.User{student, owner(3, "ADA@example.com")}, append([]lyceum.RowProblem{taken(1, "is already the email address of user 1; every user needs their own")}, last(0, 1)...)},
 		{"both owners", []lyceum.User{owner(3, "carl@example.com")}, []lyceum.User{student, {ID: 3, Email: "carl@example.com", Role: "tutor"}}, last(1, 3)},
 		{"a row without a role", nil, []lyceum.User{{ID: 1, Email: "ADA@example.com"}}, nil},
+		{"the only owner, disabled", nil, []lyceum.User{{ID: 1, Email: "ada@example.com", DisabledAt: lyceum.Some(storetest.Begin)}}, []lyceum.RowProblem{{FieldError: lyceum.FieldError{
+			Field: "disabled_at", Message: "must be empty: user 1 is the last owner who can sign in; import another owner first, or use another id",
+		}}}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			d := newDesk(t)
@@ -211,6 +214,29 @@ func TestAnOwnerStays(t *testing.T) {
 				t.Errorf("saved %v, want %v", problems, tc.problems)
 			}
 		})
+	}
+}
+
+// TestADisabledUserStaysDisabled checks that an import disables whom its rows say, and enables
+// nobody.
+func TestADisabledUserStaysDisabled(t *testing.T) {
+	d := newDesk(t)
+	begin := storetest.Begin
+	disabled := lyceum.User{ID: 1, Email: "ada@example.com", Role: lyceum.Student, CreatedAt: begin, DisabledAt: lyceum.Some(begin.AddDate(0, 0, -3))}
+	erased := lyceum.User{ID: 2, Email: lyceum.ErasedEmail(2), Role: lyceum.Student, CreatedAt: begin, DisabledAt: lyceum.Some(begin)}
+	d.save(t, disabled, erased)
+	d.save(t, lyceum.User{ID: 1, Email: "ada@example.com"})
+	erased.ErasedAt = lyceum.Some(begin)
+	if diff := cmp.Diff([]lyceum.User{disabled, erased}, d.kept(t)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	d.save(t, lyceum.User{ID: 3, Email: "bob@example.com"})
+	before := d.entries(t)
+	for range 2 {
+		d.save(t, lyceum.User{ID: 3, Email: "bob@example.com", DisabledAt: lyceum.Some(begin)})
+	}
+	if kept := d.kept(t); kept[2].DisabledAt != lyceum.Some(begin) || d.entries(t) != before+2 {
+		t.Errorf("%+v with %d new entries", kept[2], d.entries(t)-before)
 	}
 }
 

@@ -11,7 +11,8 @@ import (
 )
 
 // TestAnotherPersonIsNotLetIn checks that nothing that lets somebody in stays with their id if an
-// import gives it another address, and that everything does otherwise.
+// import gives it another address, or disables them as the API does, and that everything does
+// otherwise.
 func TestAnotherPersonIsNotLetIn(t *testing.T) {
 	type left struct{ Sessions, Links, Grants, Passkeys, Factors, Codes int }
 	for _, row := range []struct {
@@ -22,6 +23,7 @@ func TestAnotherPersonIsNotLetIn(t *testing.T) {
 		{"another name", lyceum.User{ID: 7, Email: "mira@example.com", Name: lyceum.Some("Mira")}, left{1, 1, 1, 1, 1, 1}},
 		{"another case", lyceum.User{ID: 7, Email: "Mira@Example.com"}, left{1, 1, 1, 1, 1, 1}},
 		{"another address", lyceum.User{ID: 7, Email: "olu@example.com"}, left{}},
+		{"disabled", lyceum.User{ID: 7, Email: "mira@example.com", DisabledAt: lyceum.Some(storetest.Begin)}, left{Passkeys: 1, Factors: 1, Codes: 1}},
 		{"another address, the same name", lyceum.User{ID: 7, Email: "mira@example.org", Name: lyceum.Some("M")}, left{}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
