@@ -1,7 +1,9 @@
 package sales_test
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -51,6 +53,69 @@ func TestSalesToErasedPeople(t *testing.T) {
 			}
 			if got := b.access(t, 1); got != nil {
 				t.Errorf("who was erased has %q", got)
+			}
+			b.healthy(t, store)
+		})
+	}
+}
+
+// An address that a person had before may be somebody else's now: the other's orders are neither
+// handed over to the one nor erased with them, and give the other what they paid for.
+func TestOrdersFromAnAddressThatSomebodyElseHadBefore(t *testing.T) {
+	t.Parallel()
+	for name, store := range engines(t) {
+		t.Run(name, func(t *testing.T) {
+			b := openBooks(t, store)
+			users := people.New(store, func() time.Time { return b.now })
+			doors := people.Doors{
+				Close: b.learning.Close,
+				Leave: func(lyceum.Tx, lyceum.UserID, time.Time) error { return nil }, Left: func(lyceum.SchoolID, string) {},
+				NotifyChange: func(lyceum.Tx, lyceum.UserID, string, people.Changed) error { return nil },
+			}
+			order := func() lyceum.OrderID {
+				o, err := b.service.OpenOrder(t.Context(), b.by(), sales.NewOrder{Email: "a@example.com", Name: some("Ann"), Plan: 1})
+				if err != nil {
+					t.Fatal(err)
+				}
+				return o.ID
+			}
+			theirs := order()
+			for user, email := range []string{1: "new@example.com", 2: "a@example.com"} {
+				if user == 0 {
+					continue
+				}
+				a := people.Account{User: lyceum.UserID(user), Email: some(email)}
+				if _, err := users.UpdateAccount(t.Context(), b.by(), a, doors); err != nil {
+					t.Fatal(err)
+				}
+			}
+			others := order()
+			for user, want := range map[lyceum.UserID]lyceum.OrderID{1: theirs, 2: others} {
+				var got []string
+				err := users.HandOver(t.Context(), b.by(), user, func(noun string, row []byte) error {
+					if noun == "orders" {
+						got = append(got, string(row))
+					}
+					return nil
+				})
+				if err != nil || len(got) != 1 || !strings.HasPrefix(got[0], fmt.Sprintf(`{"order_id":%d,`, want)) {
+					t.Errorf("user %d is handed the orders %s, want only %d: %v", user, got, want, err)
+				}
+			}
+			if _, err := users.Erase(t.Context(), b.by(), 1, doors); err != nil {
+				t.Fatal(err)
+			}
+			for id, want := range map[lyceum.OrderID]string{theirs: lyceum.ErasedEmail(1), others: "a@example.com"} {
+				if o, err := b.service.ShowOrder(t.Context(), b.by(), id); err != nil || o.Email != want {
+					t.Errorf("order %d has the address %s, want %s: %v", id, o.Email, want, err)
+				}
+			}
+			ordered, err := b.service.CompleteOrder(t.Context(), b.by(), sales.OrderPayment{Order: others, Reference: some("ch_1")})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if w := b.warnings(t, ordered.ID); ordered.Sale.UserID != lyceum.Some(lyceum.UserID(2)) || w != nil {
+				t.Errorf("the sale is to %v, with the warnings %q", ordered.Sale.UserID, w)
 			}
 			b.healthy(t, store)
 		})

@@ -123,11 +123,12 @@ func (v *view) findTexts(e *eraser, of *trace, after string) (keys []string, nex
 }
 
 // narrowOrders narrows to the orders of a person: by their id, or by their email address for
-// orders from before they had one.
+// orders from before they had one. An address that they had earlier may be in the order of
+// somebody else.
 func (e *eraser) narrowOrders(w *where) {
 	matches := []string{"user_id = " + w.arg(int64(e.user))}
 	for _, address := range e.called.Emails {
-		matches = append(matches, "LOWER(email) = "+w.arg(strings.ToLower(address)))
+		matches = append(matches, "user_id IS NULL AND LOWER(email) = "+w.arg(strings.ToLower(address)))
 	}
 	w.and("(" + strings.Join(matches, " OR ") + ")")
 	w.and("(email <> ? OR name IS NOT NULL)", lyceum.ErasedEmail(e.user))

@@ -74,7 +74,8 @@ var personalTables = []personalTable{
 	},
 	{
 		"orders", "orders",
-		"(user_id = $2 OR LOWER(email) = (SELECT u.email_key FROM users u WHERE u.school_id = $1 AND u.user_id = $2))",
+		"(user_id = $2 OR user_id IS NULL AND " +
+			"LOWER(email) = (SELECT u.email_key FROM users u WHERE u.school_id = $1 AND u.user_id = $2))",
 		"order_id email name user_id pricing_plan_id coupon_id affiliate_id final_price currency state created_at " +
 			"abandons_at closed_at sale_id return_url", "",
 	},
