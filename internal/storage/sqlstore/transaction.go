@@ -59,8 +59,12 @@ func (p *pool) changeSQLite(ctx context.Context, unkeyed bool, do func(*session)
 	}
 	defer func() { // also if do panics; some errors end the transaction themselves
 		_ = d.inserting.wait()
-		if !d.conn.AutocommitEnabled() {
-			err = errors.Join(err, d.run("ROLLBACK"))
+		if d.conn.AutocommitEnabled() {
+			return
+		}
+		if failed := d.run("ROLLBACK"); failed != nil { // closing it rolls back, too
+			err = errors.Join(err, failed, p.writer.close())
+			p.writer.conn = nil
 		}
 	}()
 	commit, err := do(&session{ctx: p.context(ctx), pool: p, link: d})

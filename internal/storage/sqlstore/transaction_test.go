@@ -1,9 +1,11 @@
 package sqlstore
 
 import (
+	"errors"
 	"net/url"
 	"testing"
 
+	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
@@ -35,4 +37,32 @@ func TestChangesReadWhatIsCommitted(t *testing.T) {
 	if inherited != "serializable" || isolation != "read committed" {
 		t.Errorf("the isolation is %q by default, and %q for changes", inherited, isolation)
 	}
+}
+
+// TestChangesAfterAFailedRollback checks that a connection that cannot roll back is replaced, and
+// that nothing of its transaction remains.
+func TestChangesAfterAFailedRollback(t *testing.T) {
+	t.Parallel()
+	store := openTest(t)
+	school := storetest.MakeSchool(t, store)
+	interrupted, refused := make(chan struct{}), errors.New("refused")
+	close(interrupted)
+	err := store.writes.change(t.Context(), false, func(q *session) (bool, error) {
+		if err := q.exec("UPDATE schools SET name = 'Nobody'"); err != nil {
+			t.Error(err)
+		}
+		q.link.(*direct).conn.SetInterrupt(interrupted)
+		return false, refused
+	})
+	if !errors.Is(err, refused) || err.Error() == refused.Error() {
+		t.Fatalf("the change failed with %v, want also the reason why it was not rolled back", err)
+	}
+	storetest.Write(t, store, school, func(tx lyceum.Tx) error {
+		found, err := tx.GetSchool()
+		if err == nil && found.Name == "Nobody" {
+			t.Error("what was not committed is stored")
+		}
+		_, saved := tx.Users.Save(tx, lyceum.User{ID: 1, Email: "ann@example.com", Role: lyceum.Student, CreatedAt: storetest.Begin})
+		return errors.Join(err, saved)
+	})
 }
