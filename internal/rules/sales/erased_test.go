@@ -1,6 +1,7 @@
 package sales_test
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/rules/people"
 	"github.com/lyceum-school/lyceum/internal/rules/sales"
+	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
 // An erased person cannot buy anything. What was paid for them all the same is recorded with a
@@ -80,11 +82,7 @@ func TestOrdersFromAnAddressThatSomebodyElseHadBefore(t *testing.T) {
 				return o.ID
 			}
 			theirs := order()
-			for user, email := range []string{1: "new@example.com", 2: "a@example.com"} {
-				if user == 0 {
-					continue
-				}
-				a := people.Account{User: lyceum.UserID(user), Email: some(email)}
+			for _, a := range []people.Account{{User: 1, Email: some("new@example.com")}, {User: 2, Email: some("a@example.com")}} {
 				if _, err := users.UpdateAccount(t.Context(), b.by(), a, doors); err != nil {
 					t.Fatal(err)
 				}
@@ -116,6 +114,39 @@ func TestOrdersFromAnAddressThatSomebodyElseHadBefore(t *testing.T) {
 			}
 			if w := b.warnings(t, ordered.ID); ordered.Sale.UserID != lyceum.Some(lyceum.UserID(2)) || w != nil {
 				t.Errorf("the sale is to %v, with the warnings %q", ordered.Sale.UserID, w)
+			}
+			b.healthy(t, store)
+		})
+	}
+}
+
+// An order is of the person who opened it, even if they have another address when they pay, and
+// the one they had is somebody else's by then.
+func TestOrdersOfPeopleWithAnotherAddressSince(t *testing.T) {
+	t.Parallel()
+	for name, store := range engines(t) {
+		t.Run(name, func(t *testing.T) {
+			b := openBooks(t, store)
+			o, err := b.service.OpenOrder(t.Context(), b.by(), sales.NewOrder{Email: "a@example.com", Plan: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			storetest.Write(t, store, b.school, func(tx lyceum.Tx) error {
+				first, err := tx.Users.Get(tx, 1)
+				first.Email = "new@example.com"
+				if err := errors.Join(err, tx.Users.Update(tx, first)); err != nil {
+					return err
+				}
+				second, err := tx.Users.Get(tx, 2)
+				second.Email = "a@example.com"
+				return errors.Join(err, tx.Users.Update(tx, second))
+			})
+			paid, err := b.service.CompleteOrder(t.Context(), b.by(), sales.OrderPayment{Order: o.ID})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if paid.Sale.UserID != lyceum.Some(lyceum.UserID(1)) || b.open(t, 2) != nil {
+				t.Errorf("the order of user 1 is a sale to %v", paid.Sale.UserID)
 			}
 			b.healthy(t, store)
 		})

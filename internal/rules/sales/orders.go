@@ -131,8 +131,11 @@ func (s *Service) complete(tx lyceum.Tx, now time.Time, p OrderPayment) (SaleDet
 		Amounts: p.Amounts, Means: p.Means, Author: p.Author, Reference: p.Reference,
 		Plan: order.PricingPlanID, Coupon: order.CouponID, Affiliate: order.AffiliateID, order: &order,
 	}
-	if n.User, err = s.people.Register(tx, now, order.Email, order.Name); err != nil {
-		return SaleDetail{}, err
+	n.User = order.UserID.Value // their address may have changed since
+	if !order.UserID.Present {
+		if n.User, err = s.people.Register(tx, now, order.Email, order.Name); err != nil {
+			return SaleDetail{}, err
+		}
 	}
 	n.FinalPrice, n.Currency = n.FinalPrice.Or(order.FinalPrice), n.Currency.Or(order.Currency)
 	sale, err := s.record(tx, now, n)
