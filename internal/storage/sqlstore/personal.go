@@ -23,6 +23,7 @@ const (
 	ofTheirSales        = "sale_id IN (SELECT s.sale_id FROM sales s WHERE s.school_id = $1 AND s.user_id = $2)"
 	ofTheirTransactions = "transaction_id IN (SELECT t.transaction_id FROM transactions t WHERE t.school_id = $1 " +
 		"AND t.user_id" + byYear + " = $2)"
+	ofThem = "object_id = $2 AND (type LIKE 'user.%' OR type LIKE 'staff!_member.%' ESCAPE '!')"
 )
 
 // personalTables lists all that a school stores about a person. A test compares it with the
@@ -138,9 +139,11 @@ var personalTables = []personalTable{
 		"failed_request_id request_id at method path status took actor user_id message", "",
 	},
 	{"planned_erasure", "planned_erasures", "", "user_id due_at actor", ""},
-	{
-		"journal", "journal", "(object_id = $2 AND type LIKE 'user.%' OR actor = 'user:' || CAST($2 AS TEXT))",
-		"number at actor type object_id event detail", "scarce",
+	{"journal", "journal", ofThem, "number at actor type object_id event detail", "scarce"},
+	{ // what they did to others, without what that says about these
+		"journal", "journal",
+		"NOT (" + ofThem + ") AND substr(actor, 1, 5) = 'user:' AND actor = 'user:' || CAST($2 AS TEXT)",
+		"number at actor type object_id event", "detail scarce",
 	},
 }
 
