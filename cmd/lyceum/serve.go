@@ -366,6 +366,7 @@ func (s *service) doors(o handlerOptions) people.Doors {
 	d := s.leaving()
 	d.Hash, d.NotifyChange = s.accounts.HashForProgram, letters.NotifyChange
 	d.Forget, d.Offer = s.accounts.Forget, s.accounts.OfferEmail
+	d.PermitPartners = access.PermitPartners
 	d.Backups = backupsIn(s.folder)
 	if s.emails.Sends() {
 		d.SendConfirmation = letters.SendConfirmation

@@ -147,6 +147,7 @@ func doorsOver(store lyceum.Store, now func() time.Time, tokens *access.OAuth) p
 	return people.Doors{
 		Hash: accounts.HashForProgram, Leave: accounts.EndAccess, Left: accounts.EndedAccess, Close: learning.New(store, now).Close,
 		NotifyChange: func(lyceum.Tx, lyceum.UserID, string, people.Changed) error { return nil }, Forget: accounts.Forget, Offer: accounts.OfferEmail,
+		PermitPartners: access.PermitPartners,
 	}
 }
 

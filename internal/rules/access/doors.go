@@ -103,6 +103,17 @@ func WantsFresh(door string) bool {
 	return false
 }
 
+// PermitPartners fails with Forbidden if the caller's role does not allow deciding who is an
+// author or an affiliate, and with which share.
+func PermitPartners(by lyceum.By) error {
+	if by.Staff == "" || Holds(by.Staff, ChangeProducts) {
+		return nil
+	}
+	return lyceum.Errorf(lyceum.Forbidden, "the person who made this API key has the role %s, which does not allow "+
+		"making somebody an author or an affiliate, or changing their share; an owner of the school can change the role",
+		by.Staff)
+}
+
 // PermitDoor fails with Forbidden if the caller's role does not open a door. The school itself,
 // which has no role, can use all doors.
 func PermitDoor(by lyceum.By, door string) error {

@@ -23,6 +23,9 @@ type Doors struct {
 	// NotifyChange queues, as part of a change, an email to a user's previous address that says
 	// what was changed in their account.
 	NotifyChange func(tx lyceum.Tx, user lyceum.UserID, email string, what Changed) error
+	// PermitPartners fails with Forbidden if the caller may not decide who is an author or an
+	// affiliate, and with which share.
+	PermitPartners func(by lyceum.By) error
 	// Forget drops the cached profiles of learners.
 	Forget func()
 	// Offer saves, as part of a change, that a user wants another email address, and returns the
@@ -56,6 +59,9 @@ type Account struct {
 // address already, it returns that user unchanged.
 func (s *Service) CreateAccount(ctx context.Context, by lyceum.By, a Account, d Doors) (Profile, error) {
 	if err := a.checkNew(by); err != nil {
+		return Profile{}, err
+	}
+	if err := a.checkPartner(by, "", d); err != nil {
 		return Profile{}, err
 	}
 	v, same := s.store.In(ctx, by.School), lyceum.UserFilter{Email: a.Email}
@@ -137,6 +143,9 @@ func (s *Service) UpdateAccount(ctx context.Context, by lyceum.By, a Account, d 
 			return before, err
 		}
 		if err := a.checkStaff(tx, by, &before); err != nil {
+			return before, err
+		}
+		if err := a.checkPartner(by, before.Role, d); err != nil {
 			return before, err
 		}
 		user := before
@@ -383,6 +392,17 @@ func (a *Account) checkStaff(tx lyceum.Tx, by lyceum.By, user *lyceum.User) erro
 	}
 	return lyceum.Errorf(lyceum.Forbidden, "user %d works for the school, so an API key cannot change their email "+
 		"address, password or role", user.ID)
+}
+
+// checkPartner prevents staff who may not change authors and affiliates from changing them as
+// users.
+func (a *Account) checkPartner(by lyceum.By, before lyceum.Role, d Doors) error {
+	role := a.Role.Else(before)
+	becomes := role != before && (role == lyceum.Author || role == lyceum.Affiliate)
+	if !becomes && !a.AuthorShare.Present && !a.AffiliateShare.Present {
+		return nil
+	}
+	return d.PermitPartners(by)
 }
 
 func (a *Account) checkKey(by lyceum.By, user, after *lyceum.User) error {
