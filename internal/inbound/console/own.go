@@ -59,7 +59,12 @@ func (c *console) showOwn(w http.ResponseWriter, r *http.Request, v *visit) erro
 		p.Next = monthOf(first.AddMonths(1))
 	}
 	view := c.Names.In(r.Context(), v.School.ID)
-	author, known, err := view.Authors.First(view, lyceum.PartnerFilter{UserID: lyceum.Some(v.User.ID)})
+	theirs := lyceum.PartnerFilter{UserID: lyceum.Some(v.User.ID), IsArchived: lyceum.Some(false)}
+	author, known, err := view.Authors.First(view, theirs)
+	if err == nil && !known {
+		theirs.IsArchived = lyceum.None[bool]()
+		author, known, err = view.Authors.First(view, theirs)
+	}
 	if err != nil {
 		return err
 	}

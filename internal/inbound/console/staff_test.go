@@ -12,6 +12,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/inbound/console"
 	"github.com/lyceum-school/lyceum/internal/rules/access"
 	"github.com/lyceum-school/lyceum/internal/rules/templates"
+	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
 const staffPath = "/admin/settings/staff"
@@ -316,7 +317,9 @@ func TestOwnCourses(t *testing.T) {
 	leads(t, p.send(session, "GET", "/admin", nil), "/admin/own")
 	want(t, p.send(session, "GET", "/admin/own", nil), 200, "You are not an author yet", `href="/admin/own" aria-current="page"`)
 	p.write(func(tx lyceum.Tx) error {
-		_, err := tx.Authors.Save(tx, lyceum.AuthorProfile{ID: 77, Name: lyceum.Some("Ann"), UserID: lyceum.Some(id)})
+		_, err := tx.Authors.Save(tx,
+			lyceum.AuthorProfile{ID: 76, Name: lyceum.Some("Ann, before"), UserID: lyceum.Some(id), ArchivedAt: lyceum.Some(storetest.Begin)},
+			lyceum.AuthorProfile{ID: 77, Name: lyceum.Some("Ann"), UserID: lyceum.Some(id)})
 		if err == nil {
 			_, err = tx.Courses.Save(tx, lyceum.Course{ID: 771, Name: "Hers", AuthorID: lyceum.Some(lyceum.AuthorID(77)), IsPublished: true})
 		}
