@@ -416,6 +416,40 @@ func TestMirrorOfAServerWithoutSearchAfter(t *testing.T) {
 	}
 }
 
+// TestMirrorKeepsTheOwner checks that the owner of the other school does not become that of the
+// copy.
+func TestMirrorKeepsTheOwner(t *testing.T) {
+	t.Parallel()
+	const eve = `{"id":1,"email":"eve@example.com","name":"Eve","src":null,"role":"owner","last_sign_in_ip":null,"courses":[],"tags":[]}`
+	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/v1/users/1":
+			_, _ = io.WriteString(w, eve)
+		case "/v1/users":
+			listed := eve
+			if r.URL.Query().Get("search_after") == "1" {
+				listed = ""
+			}
+			_, _ = io.WriteString(w, `{"users":[`+listed+`],"meta":{"total":1,"number_of_pages":1,"has_more_results":false}}`)
+		default:
+			_, _ = io.WriteString(w, `{"courses":[],"pricing_plans":[],"transactions":[],"webhooks":[],"meta":{"number_of_pages":0}}`)
+		}
+	}))
+	t.Cleanup(other.Close)
+	dir, key := newSchool(t), filepath.Join(t.TempDir(), "key")
+	if err := os.WriteFile(key, []byte("key"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	before := command(t, "export", "users", "--data", dir)
+	status, said := ran(t, "mirror", "--data", dir, "--from", other.URL, "--api-key-file", key)
+	if want := "user 1: id 1 is the school's owner, with another email address"; status != 1 || !strings.Contains(said, want) {
+		t.Errorf("it ends with %d: %s", status, said)
+	}
+	if after := command(t, "export", "users", "--data", dir); after != before {
+		t.Errorf("the copy had the users\n%sand has\n%s", before, after)
+	}
+}
+
 // TestMirrorOfUsersItCannotReach checks that the copy fails with a sentence instead of sending
 // requests forever.
 func TestMirrorOfUsersItCannotReach(t *testing.T) {

@@ -119,7 +119,7 @@ func (m *mirror) keepLearners(ctx context.Context, all []learner) error {
 		enrollments, progress = append(enrollments, l.enrollments...), append(progress, l.progress...)
 		lectures = append(lectures, l.lectureProgress...)
 	}
-	if err := m.keepUsers(ctx, m.People.Import(m.by()), users); err != nil {
+	if err := m.keepUsers(ctx, users); err != nil {
 		return err
 	}
 	if err := keep(

@@ -2,15 +2,13 @@ package mirror
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"net/url"
 	"strconv"
+	"strings"
 
 	"github.com/lyceum-school/lyceum"
 	gen "github.com/lyceum-school/lyceum/internal/gen/apiv1"
 	"github.com/lyceum-school/lyceum/internal/inbound/wire"
-	"github.com/lyceum-school/lyceum/internal/rules/people"
 )
 
 // users copies the users; the phase of the learners adds the rest.
@@ -21,25 +19,29 @@ func (m *mirror) users(ctx context.Context) error {
 		for i, u := range page {
 			rows[i] = lyceum.User{ID: lyceum.UserID(u.ID), Email: u.Email, Name: wire.Opt(u.Name)}
 		}
-		problems, err := to.Check(ctx, rows)
-		if err != nil {
-			return err
-		}
-		for _, p := range problems { // a user who is the owner there or here
-			var detail gen.UserDetail
-			err := m.client.get(ctx, fmt.Sprintf("/v1/users/%d", rows[p.Index].ID), nil, &detail)
-			if err != nil && !errors.Is(err, errNotThere) { // the phase of the learners reports those
-				return err
-			}
-			rows[p.Index].Role = lyceum.Role(detail.Role)
-		}
-		return m.keepUsers(ctx, to, rows)
+		return keep(ctx, m, to, "user", userID, rows...)
 	})
 }
 
-// keepUsers saves users. The last owner of the copy stays one if the other server gives them
-// another role.
-func (m *mirror) keepUsers(ctx context.Context, to *people.Import, rows []lyceum.User) error {
+// keepUsers saves users. Nobody takes the place of an owner of the copy: a row with the id of one
+// and another address is rejected. The last owner stays one if the other server gives them another
+// role.
+func (m *mirror) keepUsers(ctx context.Context, rows []lyceum.User) error {
+	v, to := m.Store.In(ctx, m.School), m.People.Import(m.by())
+	ids := make([]lyceum.UserID, len(rows))
+	for i := range rows {
+		ids[i] = rows[i].ID
+	}
+	here, err := v.Users.Find(v, ids...)
+	if err != nil {
+		return err
+	}
+	for i := range rows {
+		row := &rows[i]
+		if old := here[row.ID]; old.Role == lyceum.Owner && !strings.EqualFold(old.Email, row.Email) {
+			row.Role = ""
+		}
+	}
 	problems, err := to.Check(ctx, rows)
 	if err != nil {
 		return err
