@@ -212,8 +212,9 @@ func postgresDialect() *dialect {
 		followers:   2,
 		slow:        4,
 		indexed:     func(string) string { return "" },
-		earlierTerms: "SELECT e.place, CAST(extract(epoch FROM CAST(e.value ->> 'until' AS timestamptz)) * 1000000 AS BIGINT) " +
-			"AS until, e.value ->> 'frequency' AS frequency " +
+		earlierTerms: "SELECT e.place, " +
+			"CAST(extract(epoch FROM CAST(e.value ->> 'until' AS timestamptz)) * 1000000 AS BIGINT) AS until, " +
+			"e.value ->> 'frequency' AS frequency " +
 			"FROM json_array_elements(CAST(p.earlier_terms AS json)) WITH ORDINALITY e (value, place)",
 		ddl:        postgresDDL,
 		lease:      postgresLease,
