@@ -20,16 +20,9 @@ func (i Inclusions[ID, In]) Import(by lyceum.By) *Rows[lyceum.Inclusion[ID, In]]
 			if err != nil {
 				return nil, err
 			}
-			good, places := withPlaces(rows, problems)
-			more, err := i.identify(tx, good, before)
-			for n, place := range places {
-				rows[place] = good[n]
-			}
-			for _, p := range more {
-				p.Index = places[p.Index]
-				problems = append(problems, p)
-			}
-			return problems, err
+			return others(rows, problems, func(good []row) ([]lyceum.RowProblem, error) {
+				return i.identify(tx, good, before)
+			})
 		},
 		save: func(tx lyceum.Tx, rows []row, now time.Time) (lyceum.Saved, error) {
 			kept, err := i.rows(tx.Tables).Find(tx, idsOf(rows, func(r *row) ID { return r.ID })...)

@@ -96,17 +96,11 @@ func (r *Rows[T]) run(
 			return err
 		}
 		if r.shape.look != nil {
-			good, places := withPlaces(rows, problems)
-			more, err := r.shape.look(tx, good)
+			problems, err = others(rows, problems, func(good []T) ([]lyceum.RowProblem, error) {
+				return r.shape.look(tx, good)
+			})
 			if err != nil {
 				return err
-			}
-			for i, place := range places {
-				rows[place] = good[i]
-			}
-			for _, p := range more {
-				p.Index = places[p.Index]
-				problems = append(problems, p)
 			}
 		}
 		good := lyceum.WithoutProblems(rows, problems)
@@ -118,25 +112,21 @@ func (r *Rows[T]) run(
 	return saved, problems, err
 }
 
-// withPlaces returns the rows that have no problem, and their indexes.
-func withPlaces[T any](rows []T, problems []lyceum.RowProblem) (good []T, places []int) {
+// others calls look with the rows that have no problem, and returns its problems along with theirs.
+func others[T any](
+	rows []T, problems []lyceum.RowProblem, look func([]T) ([]lyceum.RowProblem, error),
+) ([]lyceum.RowProblem, error) {
 	bad := map[int]bool{}
 	for _, p := range problems {
 		bad[p.Index] = true
 	}
+	var good []T
+	var places []int
 	for i := range rows {
 		if !bad[i] {
 			good, places = append(good, rows[i]), append(places, i)
 		}
 	}
-	return good, places
-}
-
-// others calls look with the rows that have no problem, and returns its problems along with theirs.
-func others[T any](
-	rows []T, problems []lyceum.RowProblem, look func([]T) ([]lyceum.RowProblem, error),
-) ([]lyceum.RowProblem, error) {
-	good, places := withPlaces(rows, problems)
 	more, err := look(good)
 	for i, place := range places {
 		rows[place] = good[i]
