@@ -48,8 +48,11 @@ func ending(at time.Time) calendar {
 	return calendar{begin: lyceum.Second(at).AddDate(0, 0, -salesDays), live: true}
 }
 
-func (cal calendar) time(m moment) time.Time {
-	return lyceum.Second(time.Unix(cal.begin.Unix()+int64(m)+int64(cal.days)*int64(day), 0))
+func (cal calendar) time(m moment) time.Time { return cal.unmoved(m).AddDate(0, 0, cal.days) }
+
+// unmoved returns the time of a moment without the days by which everything happens later.
+func (cal calendar) unmoved(m moment) time.Time {
+	return lyceum.Second(time.Unix(cal.begin.Unix()+int64(m), 0))
 }
 
 func (cal calendar) moment(t time.Time) moment { return moment(t.Unix() - cal.begin.Unix()) }
@@ -57,7 +60,7 @@ func (cal calendar) moment(t time.Time) moment { return moment(t.Unix() - cal.be
 // monthsLater returns the same day and time of day in a later month, or that month's last
 // day if it is shorter.
 func (cal calendar) monthsLater(m moment, months int) moment {
-	t := lyceum.Second(time.Unix(cal.begin.Unix()+int64(m), 0))
+	t := cal.unmoved(m)
 	year, month, dayOfMonth := t.Date()
 	midnight := time.Date(year, month, dayOfMonth, 0, 0, 0, 0, time.UTC)
 	first := time.Date(year, month+time.Month(months), 1, 0, 0, 0, 0, time.UTC)

@@ -98,12 +98,6 @@ func (a *Accounts) change(
 	return user, err
 }
 
-// EndAccess ends, within a transaction, everything that lets a user in without their password
-// or lets apps act for them. EndedAccess must be called afterwards.
-func (a *Accounts) EndAccess(tx lyceum.Tx, id lyceum.UserID, now time.Time) error {
-	return lyceum.EndAccess(tx, id, now)
-}
-
 // Forget evicts the tokens that this process has cached.
 func (a *Accounts) Forget() { a.oauth.forgetAll() }
 
