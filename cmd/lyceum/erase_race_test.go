@@ -45,7 +45,7 @@ func TestErasingWhileEnrolling(t *testing.T) {
 			})
 			lessons, users := learning.New(store, time.Now), people.New(store, time.Now)
 			accounts := access.NewAccounts(store, time.Now, access.NewOAuth(store, time.Now), nil)
-			doors := people.Doors{Leave: lyceum.EndAccess, Left: accounts.EndedAccess, Close: lessons.Close}
+			doors := people.Doors{Left: accounts.EndedAccess, Close: lessons.Close}
 			var both sync.WaitGroup
 			for id := range lyceum.UserID(n) {
 				gift := learning.Gift{UserProduct: learning.UserProduct{User: id + 1, Product: lyceum.CourseID(1).Product()}}

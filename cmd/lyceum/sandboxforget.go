@@ -74,6 +74,6 @@ func (b *sandboxServer) eraseCopy(
 	now := func() time.Time { return at }
 	lessons, users := learning.New(store, now), people.New(store, now)
 	accounts := access.NewAccounts(store, now, access.NewOAuth(store, now), nil)
-	doors := people.Doors{Leave: lyceum.EndAccess, Left: accounts.EndedAccess, Close: lessons.Close}
+	doors := people.Doors{Left: accounts.EndedAccess, Close: lessons.Close}
 	return users.EraseCopy(ctx, lyceum.By{School: e.School, Actor: actor}, e, created, doors)
 }

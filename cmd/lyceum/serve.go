@@ -357,7 +357,7 @@ func (s *service) school(ctx context.Context, id lyceum.SchoolID) (lyceum.School
 
 // leaving returns what must be done to end the access of a person who is erased.
 func (s *service) leaving() people.Doors {
-	return people.Doors{Leave: lyceum.EndAccess, Left: s.accounts.EndedAccess, Close: s.learning.Close}
+	return people.Doors{Left: s.accounts.EndedAccess, Close: s.learning.Close}
 }
 
 // doors returns what the rules of people need to admit and remove users.

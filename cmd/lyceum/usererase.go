@@ -34,7 +34,7 @@ func (c *userEraseCommand) Run(p *program) error {
 		lessons, users := learning.New(store, p.clock), people.New(store, p.clock)
 		accounts := access.NewAccounts(store, p.clock, access.NewOAuth(store, p.clock), nil)
 		doors := people.Doors{
-			Leave: lyceum.EndAccess, Left: accounts.EndedAccess, Close: lessons.Close, Backups: backupsIn(c.folder()),
+			Left: accounts.EndedAccess, Close: lessons.Close, Backups: backupsIn(c.folder()),
 		}
 		if !c.Yes {
 			of := func(lyceum.Tx) ([]lyceum.UserID, []lyceum.Product, error) { return []lyceum.UserID{user.ID}, nil, nil }

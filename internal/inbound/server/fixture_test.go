@@ -145,7 +145,7 @@ func templatesOver(store lyceum.Store, now func() time.Time, send templates.Send
 func doorsOver(store lyceum.Store, now func() time.Time, tokens *access.OAuth) people.Doors {
 	accounts := access.NewAccounts(store, now, tokens, nil)
 	return people.Doors{
-		Hash: accounts.HashForProgram, Leave: lyceum.EndAccess, Left: accounts.EndedAccess, Close: learning.New(store, now).Close,
+		Hash: accounts.HashForProgram, Left: accounts.EndedAccess, Close: learning.New(store, now).Close,
 		NotifyChange: func(lyceum.Tx, lyceum.UserID, string, people.Changed) error { return nil }, Forget: accounts.Forget, Offer: accounts.OfferEmail,
 		PermitPartners: access.PermitPartners,
 	}

@@ -3,7 +3,6 @@ package events_test
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/rules/events"
@@ -38,8 +37,7 @@ func TestLateResponsesAboutErasedPeople(t *testing.T) {
 		}
 		lessons := learning.New(store, p.clock.Now)
 		_, err = users.Erase(t.Context(), p.by(), 80, people.Doors{
-			Close: lessons.Close, Leave: func(lyceum.Tx, lyceum.UserID, time.Time) error { return nil },
-			Left: func(lyceum.SchoolID, string) {},
+			Close: lessons.Close, Left: func(lyceum.SchoolID, string) {},
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -117,8 +115,7 @@ func TestEventsLoseTheProfilesOfErasedAuthors(t *testing.T) {
 		}
 		users := people.New(store, p.clock.Now)
 		_, err := users.Erase(t.Context(), p.by(), 80, people.Doors{
-			Close: learning.New(store, p.clock.Now).Close, Leave: func(lyceum.Tx, lyceum.UserID, time.Time) error { return nil },
-			Left: func(lyceum.SchoolID, string) {},
+			Close: learning.New(store, p.clock.Now).Close, Left: func(lyceum.SchoolID, string) {},
 		})
 		if err != nil {
 			t.Fatal(err)

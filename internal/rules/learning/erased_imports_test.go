@@ -54,8 +54,7 @@ func TestImportsDoNotBringErasedPeopleBack(t *testing.T) {
 	}
 	refused("before", 0)
 	_, err = people.New(d.store, func() time.Time { return begin }).Erase(t.Context(), by, 2, people.Doors{
-		Close: d.service.Close, Leave: func(lyceum.Tx, lyceum.UserID, time.Time) error { return nil },
-		Left: func(lyceum.SchoolID, string) {},
+		Close: d.service.Close, Left: func(lyceum.SchoolID, string) {},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -14,10 +14,8 @@ import (
 // Doors are functions of other packages about how people sign in.
 type Doors struct {
 	Hash Hasher
-	// Leave ends, as part of a change, everything that lets a user in without their password,
-	// and the access of apps that act for them. Left is called after it.
-	Leave func(tx lyceum.Tx, user lyceum.UserID, now time.Time) error
-	Left  func(school lyceum.SchoolID, email string)
+	// Left evicts what is cached about a user. It is called after lyceum.EndAccess.
+	Left func(school lyceum.SchoolID, email string)
 	// Close ends, as part of a change, the access of a user to a product.
 	Close func(tx lyceum.Tx, now time.Time, user lyceum.UserID, p lyceum.Product) error
 	// NotifyChange queues, as part of a change, an email to a user's previous address that says
@@ -161,7 +159,7 @@ func (s *Service) UpdateAccount(ctx context.Context, by lyceum.By, a Account, d 
 		if err != nil || changed == (Changed{}) {
 			return user, err
 		}
-		if err := d.Leave(tx, user.ID, now); err != nil {
+		if err := lyceum.EndAccess(tx, user.ID, now); err != nil {
 			return user, err
 		}
 		return user, d.NotifyChange(tx, user.ID, before.Email, changed)

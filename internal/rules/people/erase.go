@@ -74,7 +74,7 @@ func (s *Service) EraseFrom(tx lyceum.Tx, now time.Time, id lyceum.UserID, d Doo
 	if err != nil {
 		return before, err
 	}
-	if err := errors.Join(eraseRows(tx, &before, now), d.Leave(tx, id, now)); err != nil {
+	if err := errors.Join(eraseRows(tx, &before, now), lyceum.EndAccess(tx, id, now)); err != nil {
 		return before, err
 	}
 	if err := tx.EraseTraces(id); err != nil {

@@ -42,8 +42,7 @@ func TestErasingCanBeUndone(t *testing.T) {
 			})
 			clock := storetest.NewClock(storetest.Begin)
 			by, doors := lyceum.By{School: school.ID, Actor: "user:9"}, people.Doors{
-				Leave: func(lyceum.Tx, lyceum.UserID, time.Time) error { return nil },
-				Left:  func(lyceum.SchoolID, string) {},
+				Left: func(lyceum.SchoolID, string) {},
 			}
 			s := people.New(store, clock.Now)
 			for id := range lyceum.UserID(3) {

@@ -29,8 +29,7 @@ func TestAnErasureIsFinishedByAnotherProcess(t *testing.T) {
 	d := newDesk(t)
 	d.save(t, lyceum.User{ID: 1, Email: "ann@example.com", Role: lyceum.Student, CreatedAt: storetest.Begin})
 	_, err := d.service.Erase(t.Context(), lyceum.By{School: d.school, Actor: "user:9"}, 1, people.Doors{
-		Leave: func(lyceum.Tx, lyceum.UserID, time.Time) error { return nil },
-		Left:  func(lyceum.SchoolID, string) {},
+		Left: func(lyceum.SchoolID, string) {},
 	})
 	if err != nil {
 		t.Fatal(err)

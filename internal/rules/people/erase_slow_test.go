@@ -49,8 +49,7 @@ func TestErasingIsAnsweredInTime(t *testing.T) {
 	defer cancel()
 	s := people.New(endless{store}, storetest.NewClock(storetest.Begin).Now)
 	erased, err := s.Erase(ctx, lyceum.By{School: school, Actor: "user:9"}, 1, people.Doors{
-		Leave: func(lyceum.Tx, lyceum.UserID, time.Time) error { return nil },
-		Left:  func(lyceum.SchoolID, string) {},
+		Left: func(lyceum.SchoolID, string) {},
 		Backups: func(ctx context.Context, _ lyceum.SchoolID, _ lyceum.UserID) ([]lyceum.Backup, error) {
 			return nil, ctx.Err()
 		},

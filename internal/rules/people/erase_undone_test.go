@@ -2,7 +2,6 @@ package people_test
 
 import (
 	"testing"
-	"time"
 
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/rules/people"
@@ -34,7 +33,6 @@ func TestUndoneWhileOthersAreErased(t *testing.T) {
 	}
 	var erased []string
 	doors := people.Doors{
-		Leave: func(lyceum.Tx, lyceum.UserID, time.Time) error { return nil },
 		Left: func(_ lyceum.SchoolID, email string) {
 			if erased = append(erased, email); len(erased) == 1 {
 				if err := s.UndoErasure(t.Context(), by, 2); err != nil {

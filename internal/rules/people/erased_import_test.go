@@ -2,7 +2,6 @@ package people_test
 
 import (
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -52,8 +51,7 @@ func TestExportOfErasedPeople(t *testing.T) {
 		PhoneNumber: lyceum.Some("1"), Marketing: lyceum.Some(true), Notes: lyceum.Some("x"),
 	})
 	_, err := d.service.Erase(t.Context(), lyceum.By{School: d.school, Actor: "user:9"}, 7, people.Doors{
-		Leave: func(lyceum.Tx, lyceum.UserID, time.Time) error { return nil },
-		Left:  func(lyceum.SchoolID, string) {},
+		Left: func(lyceum.SchoolID, string) {},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -31,7 +31,7 @@ func TestSalesToErasedPeople(t *testing.T) {
 			}
 			_, err := people.New(store, func() time.Time { return b.now }).Erase(t.Context(), b.by(), 1, people.Doors{
 				Close: b.learning.Close,
-				Leave: func(lyceum.Tx, lyceum.UserID, time.Time) error { return nil }, Left: func(lyceum.SchoolID, string) {},
+				Left:  func(lyceum.SchoolID, string) {},
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -70,8 +70,8 @@ func TestOrdersFromAnAddressThatSomebodyElseHadBefore(t *testing.T) {
 			b := openBooks(t, store)
 			users := people.New(store, func() time.Time { return b.now })
 			doors := people.Doors{
-				Close: b.learning.Close,
-				Leave: func(lyceum.Tx, lyceum.UserID, time.Time) error { return nil }, Left: func(lyceum.SchoolID, string) {},
+				Close:        b.learning.Close,
+				Left:         func(lyceum.SchoolID, string) {},
 				NotifyChange: func(lyceum.Tx, lyceum.UserID, string, people.Changed) error { return nil },
 			}
 			order := func() lyceum.OrderID {
@@ -163,7 +163,7 @@ func TestErasingWhoHasPaidInFull(t *testing.T) {
 			erase := func() error {
 				_, err := people.New(store, func() time.Time { return b.now }).Erase(t.Context(), b.by(), 1, people.Doors{
 					Close: b.learning.Close,
-					Leave: func(lyceum.Tx, lyceum.UserID, time.Time) error { return nil }, Left: func(lyceum.SchoolID, string) {},
+					Left:  func(lyceum.SchoolID, string) {},
 				})
 				return err
 			}

@@ -60,7 +60,7 @@ func TestAPurchaseWithoutAPayment(t *testing.T) {
 			}
 			_, err = people.New(store, func() time.Time { return b.now }).Erase(t.Context(), b.by(), 1, people.Doors{
 				Close: b.learning.Close,
-				Leave: func(lyceum.Tx, lyceum.UserID, time.Time) error { return nil }, Left: func(lyceum.SchoolID, string) {},
+				Left:  func(lyceum.SchoolID, string) {},
 			})
 			if refused := lyceum.KindOf(err) == lyceum.Invalid; refused != (next == gold) || !refused && err != nil {
 				t.Errorf("%s, plan %d: erased: %v", engine, next, err)

@@ -147,7 +147,7 @@ func TestBuyersAreTold(t *testing.T) {
 		return func(ctx context.Context, m *mailed) error {
 			_, err := people.New(m.store, func() time.Time { return m.now }).Erase(ctx, m.by(), user, people.Doors{
 				Close: m.learning.Close,
-				Leave: func(lyceum.Tx, lyceum.UserID, time.Time) error { return nil }, Left: func(lyceum.SchoolID, string) {},
+				Left:  func(lyceum.SchoolID, string) {},
 			})
 			return err
 		}
