@@ -1,9 +1,11 @@
 package lyceum
 
 import (
+	"cmp"
 	"encoding/hex"
 	"fmt"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -137,6 +139,11 @@ type UploadAddress struct {
 	Extension string
 }
 
+// Path returns the path of the address.
+func (a *UploadAddress) Path() string {
+	return UploadPath(a.School, cmp.Or(a.Checksum, a.UUID), a.Extension)
+}
+
 // Filter returns a filter for the uploads at the address: a single upload, or all uploads of
 // the same picture.
 func (a *UploadAddress) Filter() UploadFilter {
@@ -153,7 +160,8 @@ func ParseUploadAddress(address string) (a UploadAddress, ok bool) {
 	if err != nil {
 		return a, false
 	}
-	school, name, _ := strings.Cut(strings.TrimPrefix(u.Path, "/files/"), "/")
+	path := u.Path[max(0, strings.LastIndex(u.Path, "/files/")):] // the server's URL can have a path, too
+	school, name, _ := strings.Cut(strings.TrimPrefix(path, "/files/"), "/")
 	n, err := strconv.ParseInt(school, 10, 32)
 	if err != nil {
 		return a, false
@@ -163,8 +171,22 @@ func ParseUploadAddress(address string) (a UploadAddress, ok bool) {
 	if IsChecksum(name) {
 		a.UUID, a.Checksum = "", name
 	}
-	canonical := UploadPath(a.School, name, extension) == u.Path
-	return a, canonical && (a.Checksum != "" || IsUUID(name)) && IsExtension(extension)
+	return a, a.Path() == path && (a.Checksum != "" || IsUUID(name)) && IsExtension(extension)
+}
+
+// uploadAddress matches the permanent address of an upload in a text.
+var uploadAddress = regexp.MustCompile(
+	`https?://[^\s"'<>()\\/]+(?:/[0-9A-Za-z._~-]+)*/files/[0-9]+/[0-9a-f-]{36,64}\.[a-z0-9]{1,10}`)
+
+// ReplaceUploadAddresses replaces every permanent address of an upload in a text, of any server,
+// with what replace returns.
+func ReplaceUploadAddresses(text string, replace func(address string, a UploadAddress) string) string {
+	return uploadAddress.ReplaceAllStringFunc(text, func(address string) string {
+		if a, is := ParseUploadAddress(address); is {
+			return replace(address, a)
+		}
+		return address
+	})
 }
 
 // EachChecksum calls visit with everything in text that has the form of a SHA-256 in lower-case

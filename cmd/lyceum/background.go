@@ -31,7 +31,7 @@ func (s *service) runScheduler(ctx context.Context) {
 		held, err := holdLease(ctx, s.store, lyceum.SchedulerLease, holder, leaseTime)
 		switch {
 		case held && !holds:
-			endFiles, endSweep := begin(ctx, s.sweepFiles), begin(ctx, s.sweep)
+			endFiles, endSweep := begin(ctx, s.maintainFiles), begin(ctx, s.sweep)
 			endErasures, endSchedule := begin(ctx, s.runErasures), begin(ctx, s.schedule)
 			stop = func() { endFiles(); endSweep(); endErasures(); endSchedule() }
 		case !held && holds && ctx.Err() == nil:
@@ -106,21 +106,23 @@ func (s *service) runErasures(ctx context.Context) {
 	}
 }
 
-// filesPause is the time between two sweeps of unused files. It is the most by which such a
-// file outlives the day for which it is kept.
+// filesPause is the time between two runs of maintainFiles. It is the most by which an unused file
+// outlives the day for which it is kept.
 const filesPause = time.Hour
 
-// sweepFiles removes files that nothing refers to.
-func (s *service) sweepFiles(ctx context.Context) {
+// maintainFiles makes the addresses of files lead to this server, and removes files that nothing
+// refers to.
+func (s *service) maintainFiles(ctx context.Context) {
 	for {
 		schools, err := s.store.FindSchools(ctx)
 		for _, school := range schools {
 			s.turn.RLock()
-			err = errors.Join(err, s.learning.SweepFiles(ctx, school.ID))
+			err = errors.Join(err, s.learning.Readdress(ctx, school.ID), s.learning.SweepFiles(ctx, school.ID))
 			s.turn.RUnlock()
 		}
 		if err != nil && ctx.Err() == nil {
-			s.log.WarnContext(ctx, "unused files could not be removed; the server will try again in an hour", "err", err)
+			s.log.WarnContext(ctx, "addresses of files could not be updated, or unused files not removed; the server will try "+
+				"again in an hour", "err", err)
 		}
 		select {
 		case <-time.After(filesPause):

@@ -2,13 +2,11 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"io"
 	"io/fs"
 	"os"
 	"path"
-	"regexp"
 	"strings"
 
 	"github.com/lyceum-school/lyceum"
@@ -108,10 +106,6 @@ func (i *importer) copyBeside(visit func(*lyceum.UploadRow) error) func(*lyceum.
 	}
 }
 
-// uploadAddress matches the permanent address of an uploaded file in a text, with a UUID or
-// with the SHA-256 of a picture.
-var uploadAddress = regexp.MustCompile(`https?://[^\s"'<>()\\/]+/files/[0-9]+/[0-9a-f-]{36,64}\.[a-z0-9]{1,10}`)
-
 // leadHere returns a function that makes the addresses of files that the school has point to
 // it, whichever server and school they pointed to before.
 func (i *importer) leadHere(base string) func(text []byte) ([]byte, error) {
@@ -120,9 +114,8 @@ func (i *importer) leadHere(base string) func(text []byte) ([]byte, error) {
 		if !bytes.Contains(text, []byte("/files/")) {
 			return text, nil
 		}
-		text = uploadAddress.ReplaceAllFunc(text, func(address []byte) []byte {
-			a, is := lyceum.ParseUploadAddress(string(address))
-			if !is || err != nil {
+		replaced := lyceum.ReplaceUploadAddresses(string(text), func(address string, a lyceum.UploadAddress) string {
+			if err != nil {
 				return address
 			}
 			u, found, failed := v.Uploads.First(v, a.Filter())
@@ -130,8 +123,9 @@ func (i *importer) leadHere(base string) func(text []byte) ([]byte, error) {
 			if !found || !u.ReceivedAt.Present {
 				return address
 			}
-			return []byte(base + lyceum.UploadPath(i.by.School, cmp.Or(a.Checksum, a.UUID), a.Extension))
+			a.School = i.by.School
+			return base + a.Path()
 		})
-		return text, err
+		return []byte(replaced), err
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"strconv"
+	"strings"
 	"testing"
 )
 
@@ -125,4 +126,35 @@ func TestR30_UploadsOnAFullDisk(t *testing.T) {
 		t.Fatal("the server does not become ready again")
 	}
 	f.finish(t)
+}
+
+// TestFilesMoveWithTheServer checks that the address of a picture leads to the server after a
+// restart at another address.
+func TestFilesMoveWithTheServer(t *testing.T) {
+	t.Parallel()
+	s := openShop(t, t.TempDir())
+	s.serve(t)
+	f := s.sending(t, 1<<16)
+	if status, _, err := f.put(0, len(f.content), bytes.NewReader(f.content)); err != nil || status != http.StatusOK {
+		t.Fatal(status, err)
+	}
+	s.must(t, http.MethodPatch, "/v2/products/courses/1", "", map[string]any{"image_url": f.url}, nil)
+	s.server.kill(t)
+	before := "http://" + s.addr + "/"
+	s.addr = freeAddress(t)
+	s.serve(t)
+	var course struct {
+		Data struct {
+			Image string `json:"image_url"`
+		}
+	}
+	if !await(func() bool {
+		s.must(t, http.MethodGet, "/v2/products/courses/1", "", nil, &course)
+		return !strings.HasPrefix(course.Data.Image, before)
+	}) {
+		t.Fatalf("the picture is still at %s", course.Data.Image)
+	}
+	if status, body := get(t, course.Data.Image); status != http.StatusOK || body != string(f.content) {
+		t.Errorf("%s: %d with %d bytes", course.Data.Image, status, len(body))
+	}
 }

@@ -113,21 +113,12 @@ func (m mentions) note(name string) {
 }
 
 func (m mentions) inSchool(v lyceum.View) error {
-	return errors.Join(
-		mentionedIn(m, v, v.Attachments, lyceum.AttachmentFilter{}),
-		mentionedIn(m, v, v.Authors, lyceum.PartnerFilter{}),
-		mentionedIn(m, v, v.Coaching, lyceum.ProductFilter{}),
-		mentionedIn(m, v, v.Comments, lyceum.CommentFilter{}),
-		mentionedIn(m, v, v.Courses, lyceum.CourseFilter{}),
-		mentionedIn(m, v, v.DigitalDownloads, lyceum.DigitalDownloadFilter{}),
-		mentionedIn(m, v, v.DownloadAttachments, lyceum.DownloadAttachmentFilter{}),
-		mentionedIn(m, v, v.EmailTemplates, struct{}{}),
-		mentionedIn(m, v, v.Memberships, lyceum.ProductFilter{}),
-		mentionedIn(m, v, v.MembershipTiers, lyceum.MembershipTierFilter{}),
-		mentionedIn(m, v, v.PricingPlans, lyceum.PricingPlanFilter{}),
-		mentionedIn(m, v, v.ProductCollections, lyceum.ProductFilter{}),
-		mentionedIn(m, v, v.QuizResponses, lyceum.QuizResponseFilter{}),
-	)
+	for _, rows := range referring(v.Tables) {
+		if err := rows.each(v, m.in); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // mentionedIn records what rows mention.
