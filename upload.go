@@ -160,7 +160,7 @@ func ParseUploadAddress(address string) (a UploadAddress, ok bool) {
 	if err != nil {
 		return a, false
 	}
-	path := u.Path[max(0, strings.LastIndex(u.Path, "/files/")):] // the server's URL can have a path, too
+	path := fromFiles(u)
 	school, name, _ := strings.Cut(strings.TrimPrefix(path, "/files/"), "/")
 	n, err := strconv.ParseInt(school, 10, 32)
 	if err != nil {
@@ -173,6 +173,10 @@ func ParseUploadAddress(address string) (a UploadAddress, ok bool) {
 	}
 	return a, a.Path() == path && (a.Checksum != "" || IsUUID(name)) && IsExtension(extension)
 }
+
+// fromFiles returns the path of a URL from /files/ on: what comes before belongs to the URL of a
+// server.
+func fromFiles(u *url.URL) string { return u.Path[max(0, strings.LastIndex(u.Path, "/files/")):] }
 
 // uploadAddress matches the permanent address of an upload in a text.
 var uploadAddress = regexp.MustCompile(
@@ -264,7 +268,7 @@ func IsFileLink(address string) bool {
 	if err != nil {
 		return false
 	}
-	rest, inFiles := strings.CutPrefix(u.Path, "/files/")
+	rest, inFiles := strings.CutPrefix(fromFiles(u), "/files/")
 	_, rest, _ = strings.Cut(rest, "/")
 	return inFiles && strings.HasPrefix(rest, "links/") && u.Query().Has("signature")
 }

@@ -242,6 +242,17 @@ func TestPicturesByContent(t *testing.T) {
 	if w.Code != http.StatusForbidden {
 		t.Fatal(w.Code)
 	}
+	for refused, want := range map[string]string{
+		s.sent(t, pattern, "%PDF-2"): "image_url is the address of an upload as an attachment; upload the picture as a thumbnail",
+		s.link(t, program):           "image_url must be a permanent address, not a link that expires",
+	} {
+		_, err := s.learning.DigitalDownloads().Update(t.Context(), by, learning.Edit[lyceum.DigitalDownloadID, lyceum.DigitalDownload]{
+			ID: 1, Apply: func(d *lyceum.DigitalDownload) { d.ImageURL = lyceum.Some(base + refused) },
+		})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", refused, err, want)
+		}
+	}
 	secret := s.checksum(t, "pdf")
 	s.want(t, "an attachment by its content", lyceum.UploadPath(s.ours, secret, "pdf"), http.StatusNotFound, "there is no such file")
 	for range 3 {

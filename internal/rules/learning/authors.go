@@ -44,7 +44,8 @@ func (c *AuthorChange) apply(to *lyceum.AuthorProfile) {
 func (s *Service) CreateAuthor(ctx context.Context, by lyceum.By, params AuthorChange) (lyceum.AuthorProfile, error) {
 	return lyceum.Change(ctx, s.store, by.Stamp(s.clock()), func(tx lyceum.Tx) (a lyceum.AuthorProfile, err error) {
 		params.apply(&a)
-		if err := errors.Join(checkAuthor(tx, &a), s.namePicture(tx, &a.ProfileImageURL)); err != nil {
+		picture := s.namePicture(tx, "profile_image_url", &a.ProfileImageURL, nil)
+		if err := errors.Join(checkAuthor(tx, &a), picture); err != nil {
 			return a, err
 		}
 		if a.ID, err = tx.Authors.NextID(tx); err != nil {
@@ -62,8 +63,10 @@ func (s *Service) UpdateAuthor(ctx context.Context, by lyceum.By, params AuthorC
 		if err != nil {
 			return a, err
 		}
+		before := a.ProfileImageURL
 		params.apply(&a)
-		if err := errors.Join(checkAuthor(tx, &a), s.namePicture(tx, &a.ProfileImageURL)); err != nil {
+		picture := s.namePicture(tx, "profile_image_url", &a.ProfileImageURL, &before)
+		if err := errors.Join(checkAuthor(tx, &a), picture); err != nil {
 			return a, err
 		}
 		_, err = tx.Authors.Save(tx, a)

@@ -20,18 +20,34 @@ const (
 )
 
 // namePicture replaces the upload address of a picture with one that is made from its content,
-// so that a picture that is sent again has the same address. Addresses of anything but a picture
-// of this school stay, and image may be nil.
-func (s *Service) namePicture(tx lyceum.Tx, image *lyceum.Opt[string]) error {
-	if image == nil || !image.Present || !s.ours(tx.School(), image.Value) {
+// so that a picture that is sent again has the same address. Addresses of anything but an upload
+// of this school stay. Unless it was the image before, it rejects what nobody could see: a file
+// that was uploaded as an attachment, and a link that expires. Image may be nil.
+func (s *Service) namePicture(tx lyceum.Tx, field string, image, before *lyceum.Opt[string]) error {
+	if image == nil || !image.Present {
+		return nil
+	}
+	fresh := before == nil || *image != *before
+	refuse := func(message string) error {
+		return lyceum.InvalidFields(lyceum.FieldError{Field: field, Message: message})
+	}
+	if fresh && lyceum.IsFileLink(image.Value) {
+		return refuse("must be a permanent address, not a link that expires")
+	}
+	if !s.ours(tx.School(), image.Value) {
 		return nil
 	}
 	a, _ := lyceum.ParseUploadAddress(image.Value)
 	u, found, err := findUpload(tx.Tables, tx, a)
-	if found && u.ReceivedAt.Present && u.Purpose == lyceum.ThumbnailUpload {
+	switch {
+	case err != nil || !found:
+		return err
+	case u.Purpose == lyceum.ThumbnailUpload && u.ReceivedAt.Present:
 		image.Value = s.base + lyceum.UploadPath(a.School, u.Checksum.Value, u.Extension)
+	case u.Purpose == lyceum.AttachmentUpload && fresh:
+		return refuse("is the address of an upload as an attachment; upload the picture as a thumbnail")
 	}
-	return err
+	return nil
 }
 
 // pictured rejects a file that is not a picture of the given type, or has too many pixels. It

@@ -100,7 +100,7 @@ func (p Products[ID, T, F]) create(
 			return fresh, err
 		}
 		*parts.id = id
-		if err := p.service.namePicture(tx, parts.image); err != nil {
+		if err := p.service.namePicture(tx, "image_url", parts.image, nil); err != nil {
 			return fresh, err
 		}
 		if err := p.checked(tx, &fresh); err != nil {
@@ -142,7 +142,8 @@ func (p Products[ID, T, F]) Update(ctx context.Context, by lyceum.By, e Edit[ID,
 		before := row
 		e.Apply(&row)
 		parts := p.parts(&row)
-		if err := p.service.namePicture(tx, parts.image); err != nil || row == before {
+		err = p.service.namePicture(tx, "image_url", parts.image, p.parts(&before).image)
+		if err != nil || row == before {
 			return row, err
 		}
 		if err := p.knownAuthor(tx, parts); err != nil {
