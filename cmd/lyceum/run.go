@@ -39,6 +39,7 @@ type commands struct {
 	Backup     backupCommand      `cmd:"" help:"Copy the database and its uploaded files, even while they are in use, and verify the copy."`
 	Prune      backupPruneCommand `cmd:"" name:"backup-prune" help:"Remove the files that no backup in a folder needs."`
 	Restore    restoreCommand     `cmd:"" help:"Replace the database with a backup, and put its uploaded files back."`
+	Move       moveCommand        `cmd:"" help:"Move a SQLite database to PostgreSQL."`
 	Upgrade    upgradeCommand     `cmd:"" help:"Bring the database of an older lyceum up to date, after a backup."`
 	Check      checkCommand       `cmd:"" help:"Verify the database's files and the consistency of its data."`
 	Usage      usageCommand       `cmd:"" help:"Show how much disk space the data uses, and how long it is kept."`
