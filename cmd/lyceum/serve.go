@@ -304,11 +304,14 @@ func newService(p *program, store *salesindex.Store, o serviceOptions) *service 
 	failures := access.NewFailures(store, p.clock)
 	metrics.Count("lyceum_failed_requests_dropped_total", "Failed requests that are not kept, because there "+
 		"were too many.", failures.Dropped)
+	keys := access.NewKeys(store, p.clock)
+	accounts := access.NewAccounts(store, p.clock, oauth, o.ring)
+	accounts.Keys = keys
 	return &service{
 		store: store, log: p.log, clock: p.clock,
-		keys:     access.NewKeys(store, p.clock),
+		keys:     keys,
 		oauth:    oauth,
-		accounts: access.NewAccounts(store, p.clock, oauth, o.ring),
+		accounts: accounts,
 		apps:     access.NewApps(store, p.clock, oauth, o.loopback),
 		limiter:  access.NewLimiter(o.perMinute, p.clock).Share(store.Tallies()),
 		failures: failures,
@@ -375,7 +378,7 @@ func (s *service) doors(o handlerOptions) people.Doors {
 }
 
 func (s *service) staff() *access.Staff {
-	return &access.Staff{Store: s.store, Clock: s.clock, Accounts: s.accounts, Keys: s.keys, People: s.people}
+	return &access.Staff{Store: s.store, Clock: s.clock, Accounts: s.accounts, People: s.people}
 }
 
 func (s *service) handler(o handlerOptions) (http.Handler, error) {

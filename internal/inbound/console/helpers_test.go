@@ -74,6 +74,7 @@ func open(t *testing.T, at web.Site, change ...func(*console.Options)) *place {
 	p.accounts = access.NewAccounts(store, p.clock.Now, p.oauth, nil)
 	p.apps = access.NewApps(store, p.clock.Now, p.oauth, false)
 	p.keys = access.NewKeys(store, p.clock.Now)
+	p.accounts.Keys = p.keys
 	p.learning = learning.New(store, p.clock.Now)
 	p.sales = sales.New(store, p.clock.Now, p.learning, users.New(store, p.clock.Now))
 	p.bulk = bulk.New(store, p.clock.Now, p.learning, users.New(store, p.clock.Now), access.StillStartsBulk)
@@ -86,7 +87,7 @@ func open(t *testing.T, at web.Site, change ...func(*console.Options)) *place {
 		Sales: p.sales, Names: store, Events: p.events, Learning: p.learning, Bulk: p.bulk,
 		People: users.New(store, p.clock.Now), Doors: p.doors(), Emails: p.emails(nil),
 		Reports: &reports.Service{Store: store, Clock: p.clock.Now}, Failures: access.NewFailures(store, p.clock.Now),
-		Staff: &access.Staff{Store: store, Clock: p.clock.Now, Accounts: p.accounts, Keys: p.keys, People: users.New(store, p.clock.Now)},
+		Staff: &access.Staff{Store: store, Clock: p.clock.Now, Accounts: p.accounts, People: users.New(store, p.clock.Now)},
 		Clock: p.clock.Now, Log: slog.New(slog.NewTextHandler(&p.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}
 	p.options = options

@@ -180,6 +180,28 @@ func TestR54RoleChangedWhileSignedIn(t *testing.T) {
 	}
 }
 
+// R38: an API key of somebody who is disabled is rejected at once, and works again when they are
+// enabled.
+func TestR38_KeyOfDisabledStaff(t *testing.T) {
+	p := open(t, site)
+	session, id := p.hire("partner@example.com", lyceum.ManagerRole)
+	w := p.send(session, "POST", keysPath, p.formOf(session, keysPath+"/new", "name", "Report", "permissions", "read"))
+	want(t, w, 200, "Copy the key now")
+	text := key.FindString(w.Body.String())
+	partner := fmt.Sprintf("%s/%d", people, id)
+	for _, step := range []struct {
+		path string
+		good bool
+	}{{"", true}, {"/disable", false}, {"/enable", true}} {
+		if step.path != "" {
+			want(t, p.send(p.owner, "POST", partner+step.path, url.Values{}), 303)
+		}
+		if _, err := p.keys.Check(t.Context(), text); (err == nil) != step.good {
+			t.Errorf("after %q: the key is good: %v, want %v", step.path, err == nil, step.good)
+		}
+	}
+}
+
 // formOf is form for a session other than the owner's.
 func (p *place) formOf(session, path string, pairs ...string) url.Values {
 	p.t.Helper()

@@ -31,6 +31,9 @@ const (
 // Accounts signs people in: passwords, sessions and one-time links. It is safe for concurrent
 // use.
 type Accounts struct {
+	// Keys are evicted when what staff may do changes. They are nil in a process that checks none.
+	Keys *Keys
+
 	store   lyceum.Store
 	clock   func() time.Time
 	entropy func() Entropy

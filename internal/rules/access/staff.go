@@ -18,7 +18,6 @@ type Staff struct {
 	Store    lyceum.Store
 	Clock    func() time.Time
 	Accounts *Accounts
-	Keys     *Keys
 	People   People
 }
 
@@ -136,7 +135,7 @@ func (s *Staff) Invite(ctx context.Context, by lyceum.By, n Invitation) (Invited
 		in.Sent = true
 		return in, n.Send(tx, in.User, text)
 	})
-	s.forget()
+	s.Accounts.forgetAll()
 	return in, err
 }
 
@@ -213,7 +212,7 @@ func (s *Staff) change(
 		}
 		return give(tx, &user, before, role, now)
 	})
-	s.forget()
+	s.Accounts.forgetAll()
 	return user, err
 }
 
@@ -278,10 +277,4 @@ func endKeys(tx lyceum.Tx, user lyceum.UserID, now time.Time) error {
 		return err
 	}
 	return revokeKeys(tx, now, keys...)
-}
-
-// forget evicts the keys and tokens that this process has cached.
-func (s *Staff) forget() {
-	s.Keys.forgetAll()
-	s.Accounts.Forget()
 }

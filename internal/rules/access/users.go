@@ -33,9 +33,9 @@ func (a *Accounts) UserByEmail(ctx context.Context, by lyceum.By, email string) 
 }
 
 // SwitchOff disables a user and ends their sessions, links, codes and grants to apps in the
-// same transaction. This process rejects all of these immediately. Other processes reject
-// sessions, links, codes and refresh tokens immediately too, and access tokens within five
-// seconds. A user who is disabled already keeps the original time. The last owner who can sign
+// same transaction; API keys that they created are rejected while they are disabled. This
+// process rejects all of these immediately. Other processes reject sessions, links, codes and
+// refresh tokens immediately too, and API keys and access tokens within five seconds. A user who is disabled already keeps the original time. The last owner who can sign
 // in cannot be disabled.
 func (a *Accounts) SwitchOff(ctx context.Context, by lyceum.By, id lyceum.UserID) (lyceum.User, error) {
 	return a.change(ctx, by, id, func(tx lyceum.Tx, user *lyceum.User, now time.Time) error {
@@ -75,7 +75,8 @@ func (a *Accounts) SignOutEverywhere(ctx context.Context, by lyceum.By, id lyceu
 	})
 }
 
-// change changes a user in one write and evicts the tokens that this process has cached.
+// change changes a user in one write and evicts the keys and tokens that this process has
+// cached.
 func (a *Accounts) change(
 	ctx context.Context, by lyceum.By, id lyceum.UserID, do func(lyceum.Tx, *lyceum.User, time.Time) error,
 ) (lyceum.User, error) {
@@ -94,8 +95,16 @@ func (a *Accounts) change(
 		_, err = tx.Users.Save(tx, user)
 		return user, err
 	})
-	a.oauth.forgetAll()
+	a.forgetAll()
 	return user, err
+}
+
+// forgetAll evicts the keys and tokens that this process has cached.
+func (a *Accounts) forgetAll() {
+	if a.Keys != nil {
+		a.Keys.forgetAll()
+	}
+	a.oauth.forgetAll()
 }
 
 // Forget evicts the tokens that this process has cached.
