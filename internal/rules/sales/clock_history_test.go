@@ -77,6 +77,7 @@ func (m *union) move() {
 // turn does what is due, like the scheduler: changes of plan, the stops of canceled sales, and
 // lapses.
 func (m *union) turn(t *testing.T) {
+	m.noteUpdates()
 	m.b.lapse(t)
 	for _, d := range slices.Clone(m.deals) {
 		if !d.stopsAt.IsZero() {
@@ -93,6 +94,22 @@ func (m *union) turn(t *testing.T) {
 	}
 	m.note()
 	m.lapseAll()
+}
+
+// noteUpdates records when each sale was last changed.
+func (m *union) noteUpdates() {
+	v := m.b.store.In(m.r.Context(), m.b.school)
+	err := v.Sales.Each(v, lyceum.SaleFilter{}, func(sale *lyceum.Sale) error {
+		for _, d := range m.deals {
+			if d.id == sale.ID {
+				d.updated = sale.UpdatedAt
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		m.r.Fatal(err)
+	}
 }
 
 // follow records the sale that follows one whose plan changed by itself. It follows immediately
@@ -114,6 +131,7 @@ func (m *union) follow(t *testing.T, d *deal) *deal {
 	fresh.CreatedAt, fresh.Transactions = since, nil // access continues from there
 	m.seen["changes of plan by themselves"]++
 	next := m.sold(fresh)
+	next.updated = m.b.now
 	next.begins = since
 	if d.until.After(since) { // paid a little early: the billing day stays the same
 		next.begins = d.until
@@ -129,7 +147,7 @@ func (m *union) follow(t *testing.T, d *deal) *deal {
 }
 
 // lapseAll ends the sales that were not paid for before their grace was over, if the school's
-// policy says so. For a day, that is announced.
+// policy says so. That is announced for a day after it was due, and after the sale last changed.
 func (m *union) lapseAll() {
 	if m.policy.OnLapse != lyceum.EndSale {
 		return
@@ -145,7 +163,7 @@ func (m *union) lapseAll() {
 		told := d.told
 		m.over(d, lyceum.SaleLapsed, m.b.now)
 		d.ended = due
-		if m.b.now.Sub(due) > 24*time.Hour {
+		if m.b.now.Sub(due) > 24*time.Hour && m.b.now.Sub(d.updated) > 24*time.Hour {
 			m.seen["lapses older than a day"]++
 			d.told = told
 			m.silently = true

@@ -154,14 +154,18 @@ func (s *Service) lapse(tx lyceum.Tx, now time.Time, sale *lyceum.Sale) error {
 	if err := s.enroller.Relink(tx, now, sale.UserID.Value); err != nil {
 		return err
 	}
-	if !newsworthy(due, now) {
+	news := due
+	if sale.UpdatedAt.After(due) { // what changed it may have made it due, such as a refund
+		news = sale.UpdatedAt
+	}
+	if !newsworthy(news, now) {
 		tx = tx.Silent()
 	}
 	sale.End(&plan, due, lyceum.SaleLapsed)
 	if err := stop(tx, now, sale, &plan, now); err != nil {
 		return err
 	}
-	return s.since(due, now).revoke(tx, now, sale, due, lyceum.EndedByLapse)
+	return s.since(news, now).revoke(tx, now, sale, due, lyceum.EndedByLapse)
 }
 
 // revive reopens a sale that had lapsed and has now been paid for. If its seat was taken in the

@@ -29,6 +29,29 @@ func TestLapses(t *testing.T) {
 			}
 		}
 	}
+	refund := func(when string, ids ...lyceum.TransactionID) func(*testing.T, *books) {
+		return func(t *testing.T, b *books) {
+			b.now = at(when)
+			for _, id := range ids {
+				if _, err := b.service.Refund(t.Context(), b.by(), sales.Refund{Transaction: id}); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+	dispute := func(when string, outcome lyceum.DisputeState) func(*testing.T, *books) {
+		return func(t *testing.T, b *books) {
+			b.now = at(when)
+			if outcome == lyceum.DisputeLost {
+				if _, err := b.service.OpenDispute(t.Context(), b.by(), sales.NewDispute{Transaction: 1}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if _, err := b.service.CloseDispute(t.Context(), b.by(), sales.DisputeOutcome{Dispute: 1, State: outcome}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
 	for _, row := range []struct {
 		name   string
 		plan   lyceum.PricingPlanID // 0: monthly
@@ -108,6 +131,22 @@ func TestLapses(t *testing.T) {
 				b.lapse(t)
 			}, renew("03-20 08:00:00")},
 			noted: "04-15 12:00:00", end: "lapsed 2026-04-15", access: []string{"course 1 ended 2026-03-15", "course 1 ended 2026-04-15"},
+			events: []string{"Enrollment.disabled 2"},
+		},
+		{
+			name:  "refunds after which it was due long ago",
+			acts:  []func(*testing.T, *books){renew("02-28 12:00:00"), renew("03-31 12:00:00"), refund("04-20 12:00:00", 2, 3)},
+			noted: "04-20 12:00:05", end: "lapsed 2026-03-15", access: []string{"course 1 ended 2026-03-15"},
+			events: []string{"Sale.subscription_canceled 1", "Enrollment.disabled 1"},
+		},
+		{
+			name:  "refunds after which it was due long ago, noted more than a day later",
+			acts:  []func(*testing.T, *books){renew("02-28 12:00:00"), renew("03-31 12:00:00"), refund("04-20 12:00:00", 2, 3)},
+			noted: "04-21 12:00:01", end: "lapsed 2026-03-15", access: []string{"course 1 ended 2026-03-15"},
+		},
+		{
+			name: "a dispute won after the grace", acts: []func(*testing.T, *books){dispute("02-10 12:00:00", lyceum.DisputeLost), dispute("04-20 12:00:00", lyceum.DisputeWon)},
+			noted: "04-20 12:00:05", end: "lapsed 2026-03-15", access: []string{"course 1 ended 2026-02-10", "course 1 ended 2026-03-15"},
 			events: []string{"Enrollment.disabled 2"},
 		},
 	} {

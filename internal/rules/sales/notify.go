@@ -18,8 +18,9 @@ func (s *Service) Notifying(notify Notify) *Service {
 	return s
 }
 
-// newsAge is how long after a lapse webhooks are still notified of it, and how long after any
-// event buyers are. What is recorded later is history that another program imports.
+// newsAge is how long after a lapse, or the last change of the sale, webhooks are still notified
+// of the lapse, and how long after any event buyers are. What is recorded later is history that
+// another program imports.
 const newsAge = 24 * time.Hour
 
 func newsworthy(then, now time.Time) bool { return now.Sub(then) <= newsAge }

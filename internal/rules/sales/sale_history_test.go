@@ -27,6 +27,7 @@ type deal struct {
 	known    bool      // paid periods are known, as they are not if only a file brought the sale
 	over     lyceum.SaleEnd
 	ended    time.Time
+	updated  time.Time // before the last turn
 	follower
 }
 
