@@ -717,6 +717,21 @@ func TestH2_Introspection(t *testing.T) {
 		}
 	}
 	silent("garbage", own, "x")
+	used := o.tokens(t)
+	for at := storetest.Begin; at.Before(storetest.Begin.Add(access.RefreshAbsolute)); at = at.Add(60 * 24 * time.Hour) {
+		o.clock.Set(at)
+		if _, err := o.refresh(used.RefreshToken, ""); err != nil {
+			t.Fatal(err)
+		}
+		want := at.Add(access.RefreshIdle)
+		if last := storetest.Begin.Add(access.RefreshAbsolute); want.After(last) {
+			want = last
+		}
+		if about, err = o.oauth.Introspect(t.Context(), own, used.RefreshToken); err != nil || !about.ExpiresAt.Equal(want) {
+			t.Errorf("at %v: a refresh token expires at %v, want %v, %v", at, about.ExpiresAt, want, err)
+		}
+	}
+	o.clock.Set(storetest.Begin)
 	o.register(t, lyceum.V1, access.AppForm{Name: "Other", RedirectURL: callback, Version: lyceum.V1})
 	silent("another app's", o.client[lyceum.V1], tokens.AccessToken)
 	o.clock.Pass(access.AccessLifetime)

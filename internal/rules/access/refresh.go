@@ -90,8 +90,15 @@ func (o *OAuth) line(
 	return kept, standing, nil
 }
 
-func expired(r lyceum.RefreshToken, now time.Time) bool {
-	return !now.Before(r.UsedAt.Add(RefreshIdle)) || !now.Before(r.Family.Add(RefreshAbsolute))
+func expired(r lyceum.RefreshToken, now time.Time) bool { return !now.Before(expiry(r)) }
+
+// expiry returns when a refresh token expires if it is not used again.
+func expiry(r lyceum.RefreshToken) time.Time {
+	idle, absolute := r.UsedAt.Add(RefreshIdle), r.Family.Add(RefreshAbsolute)
+	if idle.Before(absolute) {
+		return idle
+	}
+	return absolute
 }
 
 // succeed records that a refresh token was used and which one follows it. If a token has
@@ -247,6 +254,6 @@ func (o *OAuth) Introspect(ctx context.Context, client Client, token string) (In
 	if kept.ReplacedAt.Present || expired(kept, now) {
 		return Introspection{}, nil
 	}
-	about.Scopes, about.IssuedAt, about.ExpiresAt = kept.Scopes, kept.CreatedAt, kept.UsedAt.Add(RefreshIdle)
+	about.Scopes, about.IssuedAt, about.ExpiresAt = kept.Scopes, kept.CreatedAt, expiry(kept)
 	return about, nil
 }
