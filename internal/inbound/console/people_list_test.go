@@ -1,6 +1,7 @@
 package console_test
 
 import (
+	"errors"
 	"fmt"
 	"net/url"
 	"regexp"
@@ -102,6 +103,29 @@ func TestWhoBoughtButNeverBegan(t *testing.T) {
 	}
 	leads(t, p.agree(p.owner, accessPath(12)+"/course/2/end", url.Values{}), accessPath(12)+"?done=access-ended")
 	want(t, p.send(p.owner, "GET", people+never, nil), 200, "Nobody matches", "Everybody who bought a course has begun it.")
+}
+
+// Names in a script that is written from right to left do not change the order of the amount and
+// the day beside them.
+func TestNamesFromRightToLeft(t *testing.T) {
+	p := open(t, site)
+	p.busyMonth()
+	p.write(func(tx lyceum.Tx) error {
+		user, err := tx.Users.Get(tx, 11)
+		if err != nil {
+			return err
+		}
+		user.Name = lyceum.Some("سارة")
+		plan, err := tx.PricingPlans.Get(tx, 1)
+		if err != nil {
+			return err
+		}
+		plan.Name = "خزف"
+		_, err1 := tx.Users.Save(tx, user)
+		_, err2 := tx.PricingPlans.Save(tx, plan)
+		return errors.Join(err1, err2)
+	})
+	want(t, p.send(p.owner, "GET", "/admin/search?q=19.99", nil), 200, `<a href="/admin/sales/1"><span>$19.99, <bdi>سارة</bdi></span></a> <span class="quiet"><bdi>خزف</bdi>, 28 Feb 2026</span>`)
 }
 
 // A person whose name cannot be seen is shown by their address, so that the links to them have a

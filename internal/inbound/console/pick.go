@@ -36,7 +36,11 @@ type picking struct {
 }
 
 // option is one object that can be picked.
-type option struct{ Name, Note, Address string }
+type option struct {
+	Amount, Name string // Amount may be empty
+	Note, Day    string // may be empty
+	Address      string
+}
 
 // picks is the result of looking up the names in a filter.
 type picks struct {

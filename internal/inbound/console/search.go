@@ -243,8 +243,8 @@ func (c *console) findAmount(ctx context.Context, v *visit, of typedAmount, p *s
 	for i := range rows {
 		row := &rows[i]
 		p.Amounts = append(p.Amounts, option{
-			Name: row.Price + ", " + called(lyceum.Named{Name: row.Buyer.Name, Note: row.Buyer.Email}, ""),
-			Note: row.Plan + ", " + shortDay(lyceum.DayAt(row.CreatedAt, v.zone)), Address: row.Path,
+			Amount: row.Price, Name: called(lyceum.Named{Name: row.Buyer.Name, Note: row.Buyer.Email}, ""),
+			Note: row.Plan, Day: shortDay(lyceum.DayAt(row.CreatedAt, v.zone)), Address: row.Path,
 		})
 	}
 	return err
