@@ -168,17 +168,16 @@ func (s *Service) lapse(tx lyceum.Tx, now time.Time, sale *lyceum.Sale) error {
 	return s.since(news, now).revoke(tx, now, sale, due, lyceum.EndedByLapse)
 }
 
-// revive reopens a sale that had lapsed and has now been paid for. If its seat was taken in the
-// meantime, the sale gets a warning.
+// revive reopens a sale that had lapsed and has now been paid for.
 func (s *Service) revive(tx lyceum.Tx, now time.Time, sale *lyceum.Sale, plan *lyceum.PricingPlan) error {
-	full, err := (&deal{plan: *plan}).usedUp(tx)
+	misfits, err := reopening(tx, plan)
 	if err != nil {
 		return err
 	}
 	if _, err := tx.Sales.Save(tx, *sale); err != nil {
 		return err
 	}
-	if _, err := warn(tx, lyceum.Second(now), sale.ID, full); err != nil {
+	if _, err := warn(tx, lyceum.Second(now), sale.ID, misfits); err != nil {
 		return err
 	}
 	return s.enroller.Restore(tx, now, sale, lyceum.EndedByLapse)

@@ -97,7 +97,11 @@ func (s *Service) restore(tx lyceum.Tx, now time.Time, id lyceum.SaleID) error {
 		return err
 	}
 	stillLost, before := slices.ContainsFunc(accounts, lostWhole), sale
+	var misfits []misfit
 	if sale.EndReason == lyceum.Some(lyceum.SaleChargedBack) && !stillLost {
+		if misfits, err = reopening(tx, &plan); err != nil {
+			return err
+		}
 		sale.Reopen()
 	}
 	b, err := boughtBy(tx, &sale, &plan, accounts)
@@ -108,7 +112,8 @@ func (s *Service) restore(tx lyceum.Tx, now time.Time, id lyceum.SaleID) error {
 	if _, err := tx.Sales.Save(tx, sale); err != nil || stillLost {
 		return err
 	}
-	if _, err := warn(tx, lyceum.Second(now), id, uncharged(&before, &sale, &plan)); err != nil {
+	misfits = append(misfits, uncharged(&before, &sale, &plan)...)
+	if _, err := warn(tx, lyceum.Second(now), id, misfits); err != nil {
 		return err
 	}
 	if sale.ReplacedBy.Present {

@@ -188,7 +188,7 @@ func secondTier(
 }
 
 // reopenReplaced reopens the sale that a refunded one had followed, if its paid period is not
-// over. If its seat was taken in the meantime, the sale gets a warning.
+// over.
 func (s *Service) reopenReplaced(tx lyceum.Tx, now time.Time, refunded *lyceum.Sale) error {
 	ended := refunded.EndReason.Present && refunded.EndReason.Value != lyceum.SaleRefunded
 	if !refunded.Replaces.Present || ended {
@@ -212,14 +212,14 @@ func (s *Service) reopenReplaced(tx lyceum.Tx, now time.Time, refunded *lyceum.S
 	if err != nil || !b.inFull && !b.until.Value.After(now) || slices.ContainsFunc(accounts, lostWhole) {
 		return err
 	}
-	full, err := (&deal{plan: plan}).usedUp(tx)
+	misfits, err := reopening(tx, &plan)
 	if err != nil {
 		return err
 	}
 	over := old
 	old.Reopen()
 	b.apply(&old)
-	if _, err := warn(tx, lyceum.Second(now), old.ID, append(full, uncharged(&over, &old, &plan)...)); err != nil {
+	if _, err := warn(tx, lyceum.Second(now), old.ID, append(misfits, uncharged(&over, &old, &plan)...)); err != nil {
 		return err
 	}
 	if _, err := tx.Sales.Save(tx, old); err != nil {

@@ -118,6 +118,11 @@ func (d *deal) usedUp(tx lyceum.Tx) (all []misfit, err error) {
 	return all, err
 }
 
+// reopening returns a misfit if the seat of a sale that opens again was taken in the meantime.
+func reopening(tx lyceum.Tx, plan *lyceum.PricingPlan) ([]misfit, error) {
+	return (&deal{plan: *plan}).usedUp(tx)
+}
+
 // Release updates whether all payments of the given sales are fully refunded, which frees their
 // seats and the uses of their coupons. It must be called after transactions were saved other
 // than by the rules of sales.
