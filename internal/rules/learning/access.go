@@ -73,8 +73,13 @@ func (s *Service) Revoke(
 	return ended, nil
 }
 
-// Restore reopens the entitlements of a sale that were ended for the given reason.
+// Restore reopens the entitlements of a sale that were ended for the given reason, unless its
+// buyer was erased.
 func (s *Service) Restore(tx lyceum.Tx, now time.Time, sale *lyceum.Sale, ended lyceum.EntitlementEnd) error {
+	buyers, err := tx.UserSummaries.Find(tx, sale.UserID.Value)
+	if err != nil || len(buyers) == 0 {
+		return err
+	}
 	of := lyceum.EntitlementFilter{User: sale.UserID, Sale: lyceum.Some(sale.ID)}
 	all, err := lyceum.All(tx.Entitlements, tx, of)
 	if err != nil {

@@ -184,3 +184,60 @@ func TestErasingWhoHasPaidInFull(t *testing.T) {
 		})
 	}
 }
+
+// A sale of an erased person that is paid again, or whose dispute is won, opens again with a
+// warning, and gives no access.
+func TestSalesOfErasedPeopleOpenAgain(t *testing.T) {
+	t.Parallel()
+	for name, store := range engines(t) {
+		for what, reopen := range map[string]func(*testing.T, *books) lyceum.SaleID{
+			"a late payment": func(t *testing.T, b *books) lyceum.SaleID {
+				d := b.sell(t, sales.NewSale{User: 1, Plan: 6})
+				b.now = b.now.AddDate(0, 2, 0)
+				b.lapse(t)
+				b.erase(t, 1)
+				b.renew(t, d.ID, "late")
+				return d.ID
+			},
+			"a dispute that is won": func(t *testing.T, b *books) lyceum.SaleID {
+				d := b.sell(t, sales.NewSale{User: 1, Plan: 1})
+				lost, e1 := b.service.OpenDispute(t.Context(), b.by(), sales.NewDispute{Transaction: d.Transactions[0].ID})
+				_, e2 := b.service.CloseDispute(t.Context(), b.by(), sales.DisputeOutcome{Dispute: lost.ID, State: lyceum.DisputeLost})
+				b.erase(t, 1)
+				_, e3 := b.service.CloseDispute(t.Context(), b.by(), sales.DisputeOutcome{Dispute: lost.ID, State: lyceum.DisputeWon})
+				if err := errors.Join(e1, e2, e3); err != nil {
+					t.Fatal(err)
+				}
+				return d.ID
+			},
+		} {
+			t.Run(name+"/"+what, func(t *testing.T) {
+				b := openBooks(t, store)
+				id := reopen(t, b)
+				if d := b.show(t, id); d.EndedAt.Present || !slices.Equal(b.warnings(t, id), []string{"buyer_erased"}) {
+					t.Errorf("sale %+v has the warnings %q", d.Sale, b.warnings(t, id))
+				}
+				if got := b.open(t, 1); len(got) > 0 {
+					t.Errorf("who was erased has %q", got)
+				}
+				v := store.In(t.Context(), b.school)
+				of := lyceum.EntitlementFilter{User: some(lyceum.UserID(1)), Open: true}
+				if open, err := lyceum.All(v.Entitlements, v, of); err != nil || len(open) > 0 {
+					t.Errorf("who was erased has the entitlements %+v, %v", open, err)
+				}
+				b.healthy(t, store)
+			})
+		}
+	}
+}
+
+func (b *books) erase(t *testing.T, id lyceum.UserID) {
+	t.Helper()
+	_, err := people.New(b.store, func() time.Time { return b.now }).Erase(t.Context(), b.by(), id, people.Doors{
+		Close: b.learning.Close,
+		Left:  func(lyceum.SchoolID, string) {},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -170,7 +170,7 @@ func (s *Service) lapse(tx lyceum.Tx, now time.Time, sale *lyceum.Sale) error {
 
 // revive reopens a sale that had lapsed and has now been paid for.
 func (s *Service) revive(tx lyceum.Tx, now time.Time, sale *lyceum.Sale, plan *lyceum.PricingPlan) error {
-	misfits, err := reopening(tx, plan)
+	misfits, err := reopening(tx, sale, plan)
 	if err != nil {
 		return err
 	}

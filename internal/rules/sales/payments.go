@@ -99,7 +99,7 @@ func (s *Service) restore(tx lyceum.Tx, now time.Time, id lyceum.SaleID) error {
 	stillLost, before := slices.ContainsFunc(accounts, lostWhole), sale
 	var misfits []misfit
 	if sale.EndReason == lyceum.Some(lyceum.SaleChargedBack) && !stillLost {
-		if misfits, err = reopening(tx, &plan); err != nil {
+		if misfits, err = reopening(tx, &sale, &plan); err != nil {
 			return err
 		}
 		sale.Reopen()

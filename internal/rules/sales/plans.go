@@ -212,7 +212,7 @@ func (s *Service) reopenReplaced(tx lyceum.Tx, now time.Time, refunded *lyceum.S
 	if err != nil || !b.inFull && !b.until.Value.After(now) || slices.ContainsFunc(accounts, lostWhole) {
 		return err
 	}
-	misfits, err := reopening(tx, &plan)
+	misfits, err := reopening(tx, &old, &plan)
 	if err != nil {
 		return err
 	}

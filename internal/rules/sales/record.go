@@ -85,7 +85,7 @@ func (s *Service) record(tx lyceum.Tx, now time.Time, n NewSale) (SaleDetail, er
 	}
 	misfits, err := deal.misfits(tx, &t, t.PurchasedAt)
 	if deal.erased {
-		misfits = append(misfits, misfitf("buyer_erased", "user %d was erased, and gets no access", n.User))
+		misfits = append(misfits, buyerErased(n.User))
 	}
 	var tier []misfit
 	if err == nil {

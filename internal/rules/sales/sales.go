@@ -17,7 +17,7 @@ type Enroller interface {
 	Revoke(
 		tx lyceum.Tx, now time.Time, sale *lyceum.Sale, at time.Time, why lyceum.EntitlementEnd,
 	) (ended bool, err error)
-	// Restore reopens the entitlements of a sale that an act ended.
+	// Restore reopens the entitlements of a sale that an act ended, unless its buyer was erased.
 	Restore(tx lyceum.Tx, now time.Time, sale *lyceum.Sale, ended lyceum.EntitlementEnd) error
 	// Preview returns a page of what an act would do to the access of some users to some
 	// products and what comes with them, or to all products if none are given. It rolls the act

@@ -118,9 +118,22 @@ func (d *deal) usedUp(tx lyceum.Tx) (all []misfit, err error) {
 	return all, err
 }
 
-// reopening returns a misfit if the seat of a sale that opens again was taken in the meantime.
-func reopening(tx lyceum.Tx, plan *lyceum.PricingPlan) ([]misfit, error) {
-	return (&deal{plan: *plan}).usedUp(tx)
+// reopening returns what does not fit about a sale that opens again: its seat was taken in the
+// meantime, or its buyer was erased.
+func reopening(tx lyceum.Tx, sale *lyceum.Sale, plan *lyceum.PricingPlan) ([]misfit, error) {
+	misfits, err := (&deal{plan: *plan}).usedUp(tx)
+	if err != nil {
+		return nil, err
+	}
+	offer, err := tx.FindOffer(plan.ID, sale.UserID.Value)
+	if offer.UserErased {
+		misfits = append(misfits, buyerErased(sale.UserID.Value))
+	}
+	return misfits, err
+}
+
+func buyerErased(user lyceum.UserID) misfit {
+	return misfitf("buyer_erased", "user %d was erased, and gets no access", user)
 }
 
 // Release updates whether all payments of the given sales are fully refunded, which frees their
