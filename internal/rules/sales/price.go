@@ -101,6 +101,9 @@ func (d *deal) ended(at time.Time) (all []misfit) {
 	if end := d.plan.CapExpiresAt; end.Present && !at.Before(end.Value) {
 		all = append(all, misfitf("offer_ended", "the offer of pricing plan %d ended at %s", d.plan.ID, moment(end.Value)))
 	}
+	if end := d.plan.AccessLimitDate; end.Present && !d.plan.Recurring() && !at.Before(end.Value) {
+		all = append(all, misfitf("offer_ended", "access by pricing plan %d ended at %s", d.plan.ID, moment(end.Value)))
+	}
 	return all
 }
 
