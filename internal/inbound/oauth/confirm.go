@@ -11,21 +11,24 @@ import (
 type confirmForm struct{ Action, Email string }
 
 // showConfirm serves GET /secure/{school}/identity/confirm_email/{link}. The link only works
-// for a user who is signed in to the account: an app on its own cannot move an account to an
-// address of its choice.
+// for a user who is signed in to the account and has confirmed their identity recently: neither
+// an app nor a stolen session can move an account to an address of its choice.
 func (p *pages) showConfirm(w http.ResponseWriter, r *http.Request, v *visit) error {
 	if v.User.ID == 0 {
 		see(w, r, v.path("sign_in")+"?next="+url.QueryEscape(r.URL.Path))
 		return nil
+	}
+	if fresh, err := p.isFresh(w, r, v, r.URL.RequestURI()); err != nil || !fresh {
+		return err
 	}
 	email, err := p.Accounts.EmailLink(r.Context(), v.School.ID, r.PathValue("link"), v.User.ID)
 	if err != nil {
 		return notTheirs(err)
 	}
 	w.Header().Set("Referrer-Policy", "strict-origin") // the URL is a secret; the check of forms needs the origin
-	return p.show(w, http.StatusOK, "confirm_email.gohtml", v, view{
-		Title: "Confirm your email address", Data: confirmForm{Action: r.URL.Path, Email: email},
-	})
+	shown := after(r)
+	shown.Title, shown.Data = "Confirm your email address", confirmForm{Action: r.URL.Path, Email: email}
+	return p.show(w, http.StatusOK, "confirm_email.gohtml", v, shown)
 }
 
 // notTheirs words the rejection of a link for a user who may be signed in to a different
@@ -43,6 +46,9 @@ func (p *pages) confirm(w http.ResponseWriter, r *http.Request, v *visit) error 
 	if v.User.ID == 0 {
 		see(w, r, v.path("sign_in")+"?next="+url.QueryEscape(r.URL.Path))
 		return nil
+	}
+	if fresh, err := p.isFresh(w, r, v, r.URL.Path+"?done=unconfirmed"); err != nil || !fresh {
+		return err
 	}
 	email, err := p.Accounts.ConfirmEmail(r.Context(), v.School.ID, r.PathValue("link"), v.User.ID, p.readdress)
 	if err != nil {

@@ -184,16 +184,21 @@ type secondPage struct {
 // others to do so first, and then back.
 func (p *pages) fresh(act func(http.ResponseWriter, *http.Request, *visit) error) action {
 	return p.signedIn(func(w http.ResponseWriter, r *http.Request, v *visit) error {
-		fresh, err := p.Accounts.Fresh(r.Context(), v.School.ID, v.secret)
-		if err != nil {
+		if fresh, err := p.isFresh(w, r, v, wayBack(r, "unconfirmed")); err != nil || !fresh {
 			return err
-		}
-		if !fresh {
-			see(w, r, v.path("confirm")+"?next="+url.QueryEscape(wayBack(r, "unconfirmed")))
-			return nil
 		}
 		return act(w, r, v)
 	})
+}
+
+// isFresh reports whether the user has confirmed their identity recently. If not, it redirects
+// them to do so first, and then to next.
+func (p *pages) isFresh(w http.ResponseWriter, r *http.Request, v *visit, next string) (bool, error) {
+	fresh, err := p.Accounts.Fresh(r.Context(), v.School.ID, v.secret)
+	if err == nil && !fresh {
+		see(w, r, v.path("confirm")+"?next="+url.QueryEscape(next))
+	}
+	return fresh, err
 }
 
 // showSecond serves GET /account/second-factor.

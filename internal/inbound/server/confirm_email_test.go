@@ -16,6 +16,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/inbound/server"
 	"github.com/lyceum-school/lyceum/internal/inbound/web"
 	"github.com/lyceum-school/lyceum/internal/outbound/mail"
+	"github.com/lyceum-school/lyceum/internal/rules/access"
 	"github.com/lyceum-school/lyceum/internal/rules/people"
 	"github.com/lyceum-school/lyceum/internal/rules/templates"
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
@@ -126,6 +127,37 @@ func TestLearnersConfirmTheirAddress(t *testing.T) {
 			t.Errorf("the app sees %s", me.Body)
 		}
 	})
+}
+
+// TestR58_AddressFromAnApp checks that a stolen session cannot give the account an address that an
+// app requested, with which a new password could be set.
+func TestR58_AddressFromAnApp(t *testing.T) {
+	k := newClass(t, newCampus(t))
+	sent := k.post(t)
+	learnersShelf(t, k)
+	b := k.browse()
+	b.signIn(t, k.ours, "lena@example.com")
+	link := k.wish(t, sent, "thief@example.com")
+	leads := func(w *httptest.ResponseRecorder, to string) {
+		t.Helper()
+		if w.Code != http.StatusSeeOther || w.Header().Get("Location") != to {
+			t.Errorf("led with %d to %q, want %q", w.Code, w.Header().Get("Location"), to)
+		}
+	}
+	confirm := k.ours.path("confirm")
+	k.clock.Pass(access.FreshFor)
+	leads(b.get(link), confirm+"?next="+url.QueryEscape(link))
+	leads(b.post(link, url.Values{}), confirm+"?next="+url.QueryEscape(link+"?done=unconfirmed"))
+	if w := b.get("/account/apps"); w.Code != http.StatusOK {
+		t.Errorf("the session is over: %d", w.Code)
+	}
+	leads(b.post(confirm, url.Values{"password": {goodPassword}, "next": {link + "?done=unconfirmed"}}), link+"?done=unconfirmed")
+	w := b.get(link + "?done=unconfirmed")
+	wantStatus(t, w, http.StatusOK)
+	if !strings.Contains(w.Body.String(), "Nothing has been done yet") {
+		t.Errorf("the page does not say that nothing was done: %s", w.Body)
+	}
+	leads(b.post(link, url.Values{}), k.ours.path("sign_in")+"?done=email")
 }
 
 // TestConfirmedAddressesAreBounded checks that a link expires, that an address of another user
