@@ -1,6 +1,7 @@
 package sales_test
 
 import (
+	"errors"
 	"slices"
 	"testing"
 	"time"
@@ -131,5 +132,42 @@ func TestAPaymentBeforeAFreePlan(t *testing.T) {
 			}
 			b.healthy(t, b.store)
 		})
+	}
+}
+
+// TestRefundsOfFollowersInAnyOrder changes a plan twice and refunds both sales that followed.
+// The first one, which is still paid for, opens again with the second refund, as the preview
+// says.
+func TestRefundsOfFollowersInAnyOrder(t *testing.T) {
+	for engine, store := range engines(t) {
+		for _, order := range [][]int{{1, 2}, {2, 1}} {
+			b := openBooks(t, store)
+			chain := []sales.SaleDetail{b.sell(t, sales.NewSale{User: 1, Plan: 2, Amounts: charged(2)})}
+			for _, plan := range []lyceum.PricingPlanID{6, 2} {
+				b.now = b.now.AddDate(0, 0, 3)
+				d, err := b.service.ChangePlan(t.Context(), b.by(), sales.PlanChange{
+					NewSale: sales.NewSale{Plan: plan, Amounts: sales.Amounts{Charge: charged(plan).Charge}},
+					Ending:  sales.Ending{Sale: chain[len(chain)-1].ID},
+				})
+				if err != nil {
+					t.Fatal(engine, err)
+				}
+				chain = append(chain, d)
+			}
+			last := sales.Refund{Transaction: chain[order[1]].Transactions[0].ID}
+			_, e1 := b.service.Refund(t.Context(), b.by(), sales.Refund{Transaction: chain[order[0]].Transactions[0].ID})
+			p, e2 := b.service.PreviewRefund(t.Context(), b.by(), last, firstPage)
+			_, e3 := b.service.Refund(t.Context(), b.by(), last)
+			if err := errors.Join(e1, e2, e3); err != nil {
+				t.Fatal(engine, err)
+			}
+			if p.Reopens != some(chain[0].ID) || p.People.Losing > 0 {
+				t.Errorf("%s, refunds of %v: the preview reopens %v, and %+v", engine, order, p.Reopens, p.People)
+			}
+			if first := b.show(t, chain[0].ID); first.EndedAt.Present || !slices.Equal(b.open(t, 1), []string{"course 1"}) {
+				t.Errorf("%s, refunds of %v: the first sale %v, and the buyer has %q", engine, order, first.EndReason, b.open(t, 1))
+			}
+			b.healthy(t, store)
+		}
 	}
 }

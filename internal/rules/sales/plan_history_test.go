@@ -242,10 +242,17 @@ func (m *union) buyTier(t *testing.T, user lyceum.UserID) {
 	m.sold(d)
 }
 
-// reopen reopens the sale that d replaced, now that d is refunded in full.
+// reopen reopens the sale that d replaced, now that d is refunded in full. If that sale was
+// refunded in full before, the one that it replaced opens.
 func (m *union) reopen(d *deal) {
+	if d.over != "" && d.over != lyceum.SaleRefunded {
+		return
+	}
 	old := d.replaces
-	if old == nil || old.replacedBy != d || d.over != "" && d.over != lyceum.SaleRefunded || old.lostAny() {
+	for ; old != nil && old.replacedBy == d && old.refundedWhole(); d, old = old, old.replaces {
+		m.seen["refunds of sales that replaced refunded ones"]++
+	}
+	if old == nil || old.replacedBy != d || old.lostAny() {
 		return
 	}
 	kept := *old

@@ -188,20 +188,30 @@ func secondTier(
 }
 
 // reopenReplaced reopens the sale that a refunded one had followed, if its paid period is not
-// over.
+// over. If that sale was refunded in full as well, the one that it had followed comes next.
 func (s *Service) reopenReplaced(tx lyceum.Tx, now time.Time, refunded *lyceum.Sale) error {
-	ended := refunded.EndReason.Present && refunded.EndReason.Value != lyceum.SaleRefunded
-	if !refunded.Replaces.Present || ended {
+	if why := refunded.EndReason; why.Present && why.Value != lyceum.SaleRefunded {
 		return nil
 	}
-	old, err := tx.Sales.Get(tx, refunded.Replaces.Value)
-	if err != nil || old.ReplacedBy != lyceum.Some(refunded.ID) {
-		return err
+	for fresh := *refunded; fresh.Replaces.Present; {
+		old, err := tx.Sales.Get(tx, fresh.Replaces.Value)
+		if err != nil || old.ReplacedBy != lyceum.Some(fresh.ID) {
+			return err
+		}
+		accounts, err := accountsOf(tx.Tables, tx, old.ID)
+		if err != nil {
+			return err
+		}
+		if !refundedInFull(accounts) {
+			return s.reopenChanged(tx, now, old, accounts)
+		}
+		fresh = old
 	}
-	accounts, err := accountsOf(tx.Tables, tx, old.ID)
-	if err != nil {
-		return err
-	}
+	return nil
+}
+
+// reopenChanged reopens a sale that changed its plan, if its paid period is not over.
+func (s *Service) reopenChanged(tx lyceum.Tx, now time.Time, old lyceum.Sale, accounts []account) error {
 	plan, err := planOfSale(tx.Tables, tx, &old)
 	if err != nil {
 		return err

@@ -77,7 +77,7 @@ func preview[Q, T any](
 // standing is the state of a sale, and the account of the transaction that an act is about.
 type standing struct {
 	sale     lyceum.Sale
-	replaced lyceum.Sale      // by sale; the zero Sale if there is none
+	replaced []lyceum.Sale    // by sale, and by each other in turn: the latest first
 	next     []lyceum.Product // that the act leads to
 	account  *account         // nil if the act is not about a transaction
 }
@@ -87,8 +87,11 @@ type subject func(lyceum.Tx) (standing, error)
 
 func ofSale(id lyceum.SaleID) subject {
 	return func(tx lyceum.Tx) (s standing, err error) {
-		if s.sale, err = tx.Sales.Get(tx, id); err == nil && s.sale.Replaces.Present {
-			s.replaced, err = tx.Sales.Get(tx, s.sale.Replaces.Value)
+		s.sale, err = tx.Sales.Get(tx, id)
+		for old := s.sale; err == nil && old.Replaces.Present; {
+			if old, err = tx.Sales.Get(tx, old.Replaces.Value); err == nil {
+				s.replaced = append(s.replaced, old)
+			}
 		}
 		return s, err
 	}
@@ -116,14 +119,11 @@ func ofDispute(id lyceum.DisputeID) subject {
 	}
 }
 
-// products returns the products of the sale's entitlements, of those of the sale that it
+// products returns the products of the sale's entitlements, of those of the sales that it
 // replaced, and the products that the act leads to.
 func (s *standing) products(tx lyceum.Tx) ([]lyceum.Product, error) {
 	all := slices.Clone(s.next)
-	for _, sale := range []*lyceum.Sale{&s.sale, &s.replaced} {
-		if sale.ID == 0 {
-			continue
-		}
+	for _, sale := range append([]lyceum.Sale{s.sale}, s.replaced...) {
 		of := lyceum.EntitlementFilter{User: sale.UserID, Sale: lyceum.Some(sale.ID)}
 		err := tx.Entitlements.Each(tx, of, func(e *lyceum.Entitlement) error {
 			all = append(all, e.Product)
@@ -139,8 +139,10 @@ func (s *standing) products(tx lyceum.Tx) ([]lyceum.Product, error) {
 // until returns what changed between two standings.
 func (s *standing) until(after *standing) Preview {
 	out := Preview{Sale: after.sale, EndsSale: after.sale.EndedAt.Present && !s.sale.EndedAt.Present}
-	if s.replaced.EndedAt.Present && !after.replaced.EndedAt.Present {
-		out.Reopens = lyceum.Some(after.replaced.ID)
+	for i := range s.replaced {
+		if s.replaced[i].EndedAt.Present && !after.replaced[i].EndedAt.Present {
+			out.Reopens = lyceum.Some(s.replaced[i].ID)
+		}
 	}
 	if !after.sale.NextPlan.Present {
 		out.Drops = s.sale.NextPlan
