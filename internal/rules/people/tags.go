@@ -83,8 +83,11 @@ func (s *Service) CheckTags(tags []string) error {
 }
 
 // AddTags adds tags to those of a user, and reports whether that changed anything. It fails with
-// Invalid if that would be too many.
+// Invalid if that would be too many, and with NotFound for a user who was erased.
 func (s *Service) AddTags(tx lyceum.Tx, user lyceum.UserID, tags []string) (changed bool, err error) {
+	if _, err := tx.Users.Get(tx, user); err != nil {
+		return false, err
+	}
 	before, err := tagsOf(tx, user)
 	if err != nil {
 		return false, err
