@@ -155,21 +155,25 @@ func mayErase(tx lyceum.Tx, user *lyceum.User) error {
 	})
 }
 
-// closeAll ends a user's access to everything that they were given.
+// closeAll ends a user's access to everything that they were given. The end of a collection may
+// leave them a product that left it, which is ended next.
 func closeAll(tx lyceum.Tx, now time.Time, user lyceum.UserID, d Doors) error {
-	open, err := lyceum.All(tx.Entitlements, tx, lyceum.EntitlementFilter{User: lyceum.Some(user), Open: true})
-	if err != nil {
-		return err
-	}
-	var products []lyceum.Product
-	for i := range open {
-		if !slices.Contains(products, open[i].Product) {
-			products = append(products, open[i].Product)
-		}
-	}
-	for _, p := range products {
-		if err := d.Close(tx, now, user, p); err != nil {
+	closed := map[lyceum.Product]bool{}
+	for more := true; more; {
+		open, err := lyceum.All(tx.Entitlements, tx, lyceum.EntitlementFilter{User: lyceum.Some(user), Open: true})
+		if err != nil {
 			return err
+		}
+		more = false
+		for i := range open {
+			p := open[i].Product
+			if closed[p] {
+				continue
+			}
+			if err := d.Close(tx, now, user, p); err != nil {
+				return err
+			}
+			closed[p], more = true, true
 		}
 	}
 	return nil

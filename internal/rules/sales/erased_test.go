@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/rules/learning"
 	"github.com/lyceum-school/lyceum/internal/rules/people"
 	"github.com/lyceum-school/lyceum/internal/rules/sales"
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
@@ -239,5 +240,49 @@ func (b *books) erase(t *testing.T, id lyceum.UserID) {
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// A product that left a collection, and that its holders keep, is kept by nobody who is erased,
+// whether before or after the holders are settled.
+func TestErasedPeopleKeepNothing(t *testing.T) {
+	t.Parallel()
+	for name, store := range engines(t) {
+		t.Run(name, func(t *testing.T) {
+			b := openBooks(t, store)
+			all := lyceum.Product{Kind: lyceum.CollectionKind, ID: 1}
+			storetest.Write(t, store, b.school, func(tx lyceum.Tx) error {
+				_, e1 := tx.ProductCollections.Save(tx, lyceum.ProductCollection{ID: 1, Name: "All", CreatedAt: b.now, UpdatedAt: b.now})
+				_, e2 := tx.CollectionProducts.Save(tx, lyceum.CollectionProduct{ID: 1, In: 1, Product: lyceum.CourseID(1).Product(), CreatedAt: b.now},
+					lyceum.CollectionProduct{ID: 2, In: 1, Product: lyceum.CourseID(2).Product(), CreatedAt: b.now})
+				_, e3 := tx.PricingPlans.Save(tx, lyceum.PricingPlan{ID: 8, Other: some(all), Name: "All", Price: 900, Currency: "USD", Frequency: lyceum.OneTimePayment})
+				return errors.Join(e1, e2, e3)
+			})
+			for user := lyceum.UserID(1); user <= 2; user++ {
+				b.sell(t, sales.NewSale{User: user, Plan: 8})
+			}
+			left := learning.ProductIn[lyceum.ProductCollectionID]{In: 1, Product: lyceum.CourseID(1).Product()}
+			if err := b.learning.CollectionProducts().Remove(t.Context(), b.by(), learning.Removal[lyceum.ProductCollectionID]{ProductIn: left}); err != nil {
+				t.Fatal(err)
+			}
+			b.erase(t, 1)
+			for range 2 {
+				if got := b.open(t, 1); len(got) > 0 {
+					t.Errorf("who was erased has %q", got)
+				}
+				v := store.In(t.Context(), b.school)
+				open, err := lyceum.All(v.Entitlements, v, lyceum.EntitlementFilter{User: some(lyceum.UserID(1)), Open: true})
+				if err != nil || len(open) > 0 {
+					t.Errorf("who was erased has the entitlements %+v, %v", open, err)
+				}
+				if err := b.learning.Settle(t.Context(), b.school); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if got := b.open(t, 2); len(got) != 2 {
+				t.Errorf("the other buyer has %q", got)
+			}
+			b.healthy(t, store)
+		})
 	}
 }
