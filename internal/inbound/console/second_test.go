@@ -44,6 +44,26 @@ func TestR58StolenSession(t *testing.T) {
 	want(t, p.send(p.owner, "GET", keysPath+"/new", nil), 200)
 }
 
+// R58: a stolen session cannot create a link that sets another password, not even the one of its
+// own account: whoever sets a password has then confirmed their identity.
+func TestR58_PasswordLinkByAStolenSession(t *testing.T) {
+	p := open(t, site)
+	manager, _ := p.hire("manager@example.com", lyceum.ManagerRole)
+	support, _ := p.hire("help@example.com", lyceum.SupportRole)
+	p.stale = true
+	p.clock.Pass(access.FreshFor)
+	before := p.state()
+	for session, email := range map[string]string{p.owner: "owner@example.com", manager: "learner@example.com", support: "learner@example.com"} {
+		if got := next(t, p.send(session, "POST", people, url.Values{"email": {email}})); got != people+"?done=unconfirmed" {
+			t.Errorf("%s: leads to %q", email, got)
+		}
+		want(t, p.send(session, "GET", people, nil), 200, "Find a person")
+	}
+	p.untouched(before)
+	p.stale = false
+	want(t, p.send(p.owner, "POST", people, p.form(people, "email", "owner@example.com")), 200, "A link to set a password")
+}
+
 // R59: if the school requires owners to have a second factor, an owner without one has to set
 // it up before anything else.
 func TestR59OwnersSecondFactor(t *testing.T) {

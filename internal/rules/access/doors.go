@@ -87,9 +87,13 @@ var mostlyRead = []string{
 }
 
 // WantsFresh reports whether a door requires that the person has recently proved who they are:
-// this applies to keys, apps, webhooks, roles and erasing. The page with a form requires it
-// too, so that they confirm before they type anything.
+// this applies to keys, apps, webhooks, roles, erasing, and links to set a password, with which
+// the proof could be given. The page with a form requires it too, so that they confirm before
+// they type anything.
 func WantsFresh(door string) bool {
+	if door == "POST /admin/people" { // creates a link to set a password
+		return true
+	}
 	_, path, _ := strings.Cut(door, " ")
 	if strings.HasPrefix(path, "/admin/people/") {
 		_, deed, _ := strings.Cut(strings.TrimPrefix(path, "/admin/people/"), "/")
