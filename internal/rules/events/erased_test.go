@@ -128,3 +128,28 @@ func TestEventsLoseTheProfilesOfErasedAuthors(t *testing.T) {
 		}
 	})
 }
+
+// TestUnsentEventsAboutErasedPeople checks that the object of an event that no webhook received is
+// an object with the id of the person who was erased meanwhile, and not null.
+func TestUnsentEventsAboutErasedPeople(t *testing.T) {
+	t.Parallel()
+	p := newPost(t, openStore(t))
+	storetest.Write(t, p.store, p.school, func(tx lyceum.Tx) error {
+		for _, event := range []lyceum.EventName{lyceum.UserCreatedEvent, lyceum.MarketingRefusedEvent} {
+			tx.Announce(lyceum.UserUpdated, 80, event, "")
+		}
+		_, err := tx.Users.Save(tx, lyceum.User{
+			ID: 80, Email: lyceum.ErasedEmail(80), Role: lyceum.Student, CreatedAt: storetest.Begin, ErasedAt: lyceum.Some(storetest.Begin),
+		})
+		return err
+	})
+	listing, err := p.feed(nil).Events(t.Context(), p.by(), asked(0))
+	if err != nil || len(listing.Events) != 2 {
+		t.Fatal(listing.Events, err)
+	}
+	for _, e := range listing.Events {
+		if !strings.HasSuffix(string(e.Body), `"object":{"id":80}}`) {
+			t.Errorf("%s is %s", e.Event, e.Body)
+		}
+	}
+}

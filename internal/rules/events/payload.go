@@ -58,18 +58,19 @@ func objectOf(r *reading, c *lyceum.ChangeRecord) (object, error) {
 	default:
 		body = object{"id": c.ObjectID}
 	}
+	tag := c.Event.Value == lyceum.UserTagCreatedEvent || c.Event.Value == lyceum.UserTagRemovedEvent
+	if body == nil && !tag { // the person was erased
+		body = object{"id": c.ObjectID}
+	}
 	if c.Detail.Present {
 		var detail object
 		if err := json.Unmarshal([]byte(c.Detail.Value), &detail); err != nil {
 			return nil, err
 		}
-		if c.Event.Value == lyceum.UserTagCreatedEvent || c.Event.Value == lyceum.UserTagRemovedEvent {
+		if tag {
 			detail["user"] = body
 			body = detail
 		} else {
-			if body == nil { // the person was erased
-				body = object{"id": c.ObjectID}
-			}
 			for name, value := range detail {
 				body[name] = value
 			}
