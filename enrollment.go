@@ -20,6 +20,16 @@ func (e *Enrollment) ActiveAt(now time.Time) bool {
 	return !e.EndedAt.Present && (!e.ExpiresAt.Present || now.Before(e.ExpiresAt.Value))
 }
 
+// Outranks reports whether the enrollment is shown for its course and not another one of the same
+// user: an active one is, else the one that began later. Access that opens again has its first
+// start time, so an active enrollment may have begun before one that has ended.
+func (e *Enrollment) Outranks(other *Enrollment, now time.Time) bool {
+	if active := e.ActiveAt(now); active != other.ActiveAt(now) {
+		return active
+	}
+	return e.EnrolledAt.After(other.EnrolledAt)
+}
+
 // EnrollmentFilter narrows enrollments; absent fields match everything. With Users they are
 // listed by user, then id.
 type EnrollmentFilter struct {

@@ -240,3 +240,39 @@ func TestWhatCannotBe(t *testing.T) {
 		}
 	}
 }
+
+// TestEnrollmentOfProgress checks that progress has the enrollment that a user's details have
+// (docs/divergences.md, "A user's shape"), whatever the order in which a file had them.
+func TestEnrollmentOfProgress(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	day := func(n int) time.Time { return begin.AddDate(0, 0, n) }
+	on := func(n int) lyceum.Opt[time.Time] { return lyceum.Some(day(n)) }
+	d.now = day(10)
+	d.saveCourses(t, lyceum.Course{ID: 1, Name: "Pottery"}, lyceum.Course{ID: 2, Name: "Glass"}, lyceum.Course{ID: 3, Name: "Wood"})
+	storetest.Write(t, d.store, d.school, func(tx lyceum.Tx) error {
+		if _, err := tx.Users.Save(tx, lyceum.User{ID: 1, Email: "ann@example.com", Role: lyceum.Student, CreatedAt: begin}); err != nil {
+			return err
+		}
+		_, err := tx.Enrollments.Save(tx,
+			lyceum.Enrollment{ID: 1, User: 1, Course: 1, EnrolledAt: day(4)},
+			lyceum.Enrollment{ID: 2, User: 1, Course: 1, EnrolledAt: day(5), ExpiresAt: on(6), EndedAt: on(6)},
+			lyceum.Enrollment{ID: 3, User: 1, Course: 2, EnrolledAt: day(3), EndedAt: on(4)},
+			lyceum.Enrollment{ID: 4, User: 1, Course: 2, EnrolledAt: day(1), EndedAt: on(2)},
+			lyceum.Enrollment{ID: 5, User: 1, Course: 3, EnrolledAt: day(7), EndedAt: on(8)},
+			lyceum.Enrollment{ID: 6, User: 1, Course: 3, EnrolledAt: day(7)},
+		)
+		return err
+	})
+	want := map[lyceum.CourseID]learning.ProgressDetail{
+		1: {Progress: lyceum.Progress{ID: 1}, EnrolledAt: on(4)},
+		2: {Progress: lyceum.Progress{ID: 3}, EnrolledAt: on(3)},
+		3: {Progress: lyceum.Progress{ID: 6}, EnrolledAt: on(7)},
+	}
+	for course, want := range want {
+		got, err := d.service.Progress(t.Context(), lyceum.By{School: d.school, Actor: "test"}, 1, course)
+		if err != nil || got.EnrolledAt != want.EnrolledAt || got.ID != want.ID {
+			t.Errorf("in course %d: record %d, enrolled at %v, %v, want %d, %v", course, got.ID, got.EnrolledAt, err, want.ID, want.EnrolledAt)
+		}
+	}
+}

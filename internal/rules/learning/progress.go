@@ -64,24 +64,30 @@ func (s *Service) Progress(
 		if _, err := v.Users.Get(v, user); err != nil {
 			return err
 		}
-		detail, err = progressOf(v, user, course)
+		detail, err = progressOf(v, user, course, s.clock())
 		return err
 	})
 	return detail, err
 }
 
-func progressOf(v lyceum.View, user lyceum.UserID, course lyceum.CourseID) (detail ProgressDetail, err error) {
+func progressOf(
+	v lyceum.View, user lyceum.UserID, course lyceum.CourseID, now time.Time,
+) (detail ProgressDetail, err error) {
 	of := lyceum.EnrollmentFilter{User: lyceum.Some(user), Course: lyceum.Some(course)}
-	err = v.Enrollments.Each(v, of, func(e *lyceum.Enrollment) error { // the last one stays
-		detail.EnrolledAt, detail.ID = lyceum.Some(e.EnrolledAt), lyceum.ProgressID(e.ID)
+	var shown lyceum.Enrollment
+	err = v.Enrollments.Each(v, of, func(e *lyceum.Enrollment) error { // by id
+		if shown.ID == 0 || !shown.Outranks(e, now) {
+			shown = *e
+		}
 		return nil
 	})
-	if err == nil && !detail.EnrolledAt.Present {
+	if err == nil && shown.ID == 0 {
 		err = lyceum.Errorf(lyceum.NotFound, "user %d was never enrolled in course %d", user, course)
 	}
 	if err != nil {
 		return ProgressDetail{}, err
 	}
+	detail.EnrolledAt, detail.ID = lyceum.Some(shown.EnrolledAt), lyceum.ProgressID(shown.ID)
 	switch kept, found, err := v.Progress.First(v, progressIn(user, course)); {
 	case err != nil:
 		return ProgressDetail{}, err

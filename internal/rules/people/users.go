@@ -99,22 +99,12 @@ func (s *Service) detailOf(v lyceum.View, user lyceum.User) (Detail, error) {
 		case !seen:
 			at[e.Course] = len(d.Enrollments)
 			d.Enrollments = append(d.Enrollments, e)
-		case later(&e, &d.Enrollments[i], d.Now):
+		case e.Outranks(&d.Enrollments[i].Enrollment, d.Now):
 			d.Enrollments[i] = e
 		}
 	}
 	slices.SortStableFunc(d.Enrollments, func(a, b lyceum.Enrolled) int { return b.EnrolledAt.Compare(a.EnrolledAt) })
 	return d, nil
-}
-
-// later reports whether a represents the course better than b: an active enrollment does, else
-// the one that began later. Access that opens again has its first start time, so an active
-// enrollment may have begun before one that has ended.
-func later(a, b *lyceum.Enrolled, now time.Time) bool {
-	if active := a.ActiveAt(now); active != b.ActiveAt(now) {
-		return active
-	}
-	return a.EnrolledAt.After(b.EnrolledAt)
 }
 
 // NewUser is a user to create.
