@@ -33,21 +33,19 @@ func (f *Face) myCourses() []wire.Operation {
 }
 
 func bindCourses(in *wire.Input) lyceum.CourseFilter {
+	f := bindMyCourses(in)
+	f.AuthorID = wire.AnyInt[lyceum.AuthorID](in.Query("author_bio_id"))
+	return f
+}
+
+func bindMyCourses(in *wire.Input) lyceum.CourseFilter {
 	f := lyceum.CourseFilter{
 		Name:        in.Query("name").Text(1, wire.Unbounded),
 		IsPublished: in.Query("is_published").Bool(),
-		AuthorID:    wire.AnyInt[lyceum.AuthorID](in.Query("author_bio_id")),
 	}
 	if at := in.Query("created_at").Time(); at.Present { // created_at itself is included
 		f.Created.After = at.Value.Add(-time.Microsecond)
 	}
-	return f
-}
-
-// bindMyCourses omits author_bio_id, which learners cannot filter by.
-func bindMyCourses(in *wire.Input) lyceum.CourseFilter {
-	f := bindCourses(in)
-	f.AuthorID = lyceum.None[lyceum.AuthorID]()
 	return f
 }
 

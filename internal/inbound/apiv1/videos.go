@@ -18,15 +18,20 @@ func (f *Face) videos() []wire.Operation {
 
 func (f *Face) myVideos() []wire.Operation {
 	return []wire.Operation{
-		one("showCurrentUserVideo", wire.Get, myLecturePath+videoPath, bindVideo, f.showVideo, "video", video),
+		one("showCurrentUserVideo", wire.Get, myLecturePath+videoPath, bindMyVideo, f.showVideo, "video", video),
 	}
 }
 
 // bindVideo validates user_id and ignores it: the response is the same for every user.
 func bindVideo(in *wire.Input) inLecture {
+	q := bindMyVideo(in)
+	wire.ID[lyceum.UserID](in.Query("user_id"))
+	return q
+}
+
+func bindMyVideo(in *wire.Input) inLecture {
 	q := bindLecture(in)
 	q.attachment = wire.PathID[lyceum.AttachmentID](in, "video_id")
-	wire.ID[lyceum.UserID](in.Query("user_id"))
 	return q
 }
 

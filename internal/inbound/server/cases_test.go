@@ -154,6 +154,7 @@ var v1Learner = slicesOf([]requestCase{
 	{face: "v1", op: "listCurrentUserCourses", name: "by name", query: "name=glass", says: `"total":1,`},
 	{face: "v1", op: "listCurrentUserCourses", name: "no unpublished ones", query: "is_published=false", says: `"courses":[],"meta":{"total":0,`},
 	{face: "v1", op: "listCurrentUserCourses", name: "mistakes", query: "page=0&created_at=x", status: 400, says: `"error":"invalid_request"`},
+	{face: "v1", op: "listCurrentUserCourses", name: "an author_bio_id is ignored", query: "author_bio_id=x&author_bio_id=9", golden: "v1/my_courses.json"},
 	{face: "v1", op: "showCurrentUserCourse", name: "without what is not published", values: "course_id=1", golden: "v1/my_course.json"},
 	{face: "v1", op: "showCurrentUserCourse", name: "one that is not published", values: "course_id=2", status: 404, says: `{"error":"resource_not_found","error_description":"there is no course 2"}`},
 	{face: "v1", op: "showCurrentUserCourse", name: "one without enrollment", values: "course_id=4", status: 404, says: "there is no course 4"},
@@ -166,6 +167,7 @@ var v1Learner = slicesOf([]requestCase{
 	{face: "v1", op: "showCurrentUserLecture", name: "in a section that is not", values: "course_id=1 lecture_id=15", status: 404, says: "there is no lecture 15 in course 1"},
 	{face: "v1", op: "showCurrentUserLecture", name: "not theirs", values: "course_id=1 lecture_id=11", user: noName, status: 404, says: "there is no course 1"},
 	{face: "v1", op: "showCurrentUserVideo", name: "ready", values: "course_id=1 lecture_id=11 video_id=103", golden: "v1/video.json"},
+	{face: "v1", op: "showCurrentUserVideo", name: "a user_id is ignored", values: "course_id=1 lecture_id=11 video_id=103", query: "user_id=x", golden: "v1/video.json"},
 	{face: "v1", op: "showCurrentUserVideo", name: "not theirs", values: "course_id=1 lecture_id=11 video_id=103", user: noName, status: 404, says: "there is no course 1"},
 }, badPaths("v1", "showCurrentUserCourse", "course_id", ""), badPaths("v1", "showCurrentUserLecture", "lecture_id", "course_id=1"))
 
