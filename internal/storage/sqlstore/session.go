@@ -6,11 +6,14 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/lyceum-school/lyceum"
 )
@@ -373,13 +376,42 @@ func (w *where) part(text lyceum.Opt[string], columns ...string) {
 	if !text.Present {
 		return
 	}
-	pattern := partOf(text.Value)
-	conds := make([]string, len(columns))
-	args := make([]any, len(columns))
-	for i, column := range columns {
-		conds[i], args[i] = "LOWER("+column+") LIKE ? ESCAPE '!'", pattern
+	pattern, cases := partOf(text.Value), otherCases(text.Value)
+	var conds []string
+	var args []any
+	for _, column := range columns {
+		lower := "LOWER(" + column + ")"
+		for _, r := range cases {
+			lower = "REPLACE(" + lower + ", ?, ?)"
+			args = append(args, string(r), strings.ToLower(string(r)))
+		}
+		conds, args = append(conds, lower+" LIKE ? ESCAPE '!'"), append(args, pattern)
 	}
 	w.and("("+strings.Join(conds, " OR ")+")", args...)
+}
+
+// mostCases bounds otherCases, because SQLite limits how deeply expressions are nested.
+const mostCases = 100
+
+// otherCases returns the letters that have the same lower case as a letter of a text beyond ASCII,
+// because an engine may only know the case of ASCII letters.
+func otherCases(text string) []rune {
+	var found []rune
+	for _, r := range text {
+		if r < utf8.RuneSelf || len(found) >= mostCases {
+			continue
+		}
+		lower := unicode.ToLower(r)
+		for other := unicode.SimpleFold(r); ; other = unicode.SimpleFold(other) {
+			if other != lower && unicode.ToLower(other) == lower && !slices.Contains(found, other) {
+				found = append(found, other)
+			}
+			if other == r {
+				break
+			}
+		}
+	}
+	return found
 }
 
 // arg adds an argument and returns its placeholder.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -178,6 +179,52 @@ func courseLists(t *testing.T, store lyceum.Store) {
 		if !slices.Equal(got, tc.want) {
 			t.Errorf("%s: %v, want %v", name, got, tc.want)
 		}
+	}
+}
+
+// courseNames checks that a part of a name is found in any case, in every alphabet, and so is the
+// full name as it is.
+func courseNames(t *testing.T, store lyceum.Store) {
+	school := MakeSchool(t, store)
+	names := []string{"Über Éclairs und Öl", "Живопись для всех", "ΧΡΩΜΑ", "İstanbul", "ǅungla", "日本画 100%"}
+	Write(t, store, school, func(tx lyceum.Tx) error {
+		for i, name := range names {
+			_, err := tx.Courses.Save(tx, lyceum.Course{
+				ID: lyceum.CourseID(i + 1), Name: name, Heading: lyceum.Some("-"), CreatedAt: Begin, UpdatedAt: Begin,
+			})
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	var alphabet strings.Builder // more letters than any name has
+	for r := rune(0x100); r < 0x600; r++ {
+		alphabet.WriteRune(r)
+	}
+	for text, want := range map[string][]lyceum.CourseID{
+		"über éclairs": {1}, "ÜBER ÉCLAIRS": {1}, "uber": nil, "öl": {1}, "ÖL": {1}, "живопись": {2}, "ЖИВОПИСЬ ДЛЯ": {2},
+		"χρωμα": {3}, "ǆUNGLA": {5}, "本画": {6}, "%": {6}, "?": nil, alphabet.String(): nil,
+	} {
+		checkNamed(t, store, school, text, want)
+	}
+	for i, name := range names {
+		checkNamed(t, store, school, name, []lyceum.CourseID{lyceum.CourseID(i + 1)})
+	}
+}
+
+// checkNamed checks which courses have a text in their names.
+func checkNamed(t *testing.T, store lyceum.Store, school lyceum.SchoolID, text string, want []lyceum.CourseID) {
+	t.Helper()
+	v := store.In(t.Context(), school)
+	f := lyceum.CourseFilter{Name: lyceum.Some(text)}
+	listing, err := v.Courses.List(v, f, lyceum.Page{Number: 1, Size: 10})
+	var got []lyceum.CourseID
+	for _, c := range listing.Rows {
+		got = append(got, c.ID)
+	}
+	if err != nil || !slices.Equal(got, want) || listing.Total != int64(len(want)) {
+		t.Errorf("%q: %v of %d, %v, want %v", text, got, listing.Total, err, want)
 	}
 }
 

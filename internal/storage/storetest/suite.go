@@ -60,6 +60,7 @@ func tests() map[string]func(*testing.T, lyceum.Store) {
 		"a scan misses none":               scan,
 		"classrooms come back":             learning,
 		"lists of courses":                 courseLists,
+		"names of courses":                 courseNames,
 		"lists of enrollments":             enrollmentLists,
 		"enrollments begin once":           begunEnrollments,
 		"rows of users":                    rowsOfUsers,
