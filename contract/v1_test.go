@@ -444,6 +444,10 @@ var v1Schemas = map[string]string{
 	"OAuthError": `
 		error string
 		error_description string`,
+	"LimitError": `
+		error string
+		error_description string
+		message string`,
 }
 
 // v2Schemas are the forms of version 2 that the contract defines.

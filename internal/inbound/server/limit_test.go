@@ -225,3 +225,23 @@ func TestNoLimitNoHeaders(t *testing.T) {
 	}
 	wantStatus(t, s.call(t, http.MethodPut, "/v1/transactions"), 405)
 }
+
+// TestR21TooManyForALearner checks that an app beyond its school's limit gets the documented
+// message, besides an error in the form of OAuth.
+func TestR21TooManyForALearner(t *testing.T) {
+	c := newCampus(t)
+	for _, version := range []lyceum.InterfaceVersion{lyceum.V1, lyceum.V2} {
+		tokens := c.tokens(t, c.ours, version)
+		c.options.Limiter = access.NewLimiter(1, c.clock.Now)
+		c.Handler = server.Handler(c.options)
+		wantStatus(t, c.me(t, version, "Authorization: bearer "+tokens.AccessToken), http.StatusOK)
+		w := c.me(t, version, "Authorization: bearer "+tokens.AccessToken)
+		wantError(t, w, http.StatusTooManyRequests, "rate_limit_exceeded")
+		var body struct{ Message string }
+		if decode(t, w.Body.Bytes(), &body); body.Message != "API rate limit exceeded" {
+			t.Errorf("version %d: %s", version, w.Body)
+		}
+		c.options.Limiter = access.NewLimiter(0, c.clock.Now)
+		c.Handler = server.Handler(c.options)
+	}
+}

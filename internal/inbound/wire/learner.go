@@ -8,10 +8,12 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/access"
 )
 
-// OAuthError is an error body as RFC 6749 defines it.
+// OAuthError is an error body as RFC 6749 defines it. Only the response to too many requests has
+// a message, as the contract documents it.
 type OAuthError struct {
 	Error       string `json:"error"`
 	Description string `json:"error_description"`
+	Message     string `json:"message,omitempty"`
 }
 
 // learnerWords are the codes of errors that do not have their own.
@@ -37,7 +39,11 @@ func AsOAuth(e *lyceum.Error) (int, OAuthError) {
 	if word == lyceum.QuizChanged { // the request is well-formed
 		status = http.StatusUnprocessableEntity
 	}
-	return status, OAuthError{Error: word, Description: strings.Join(e.Sentences(), "; ")}
+	body := OAuthError{Error: word, Description: strings.Join(e.Sentences(), "; ")}
+	if e.Kind == lyceum.RateLimited {
+		body.Message = body.Description
+	}
+	return status, body
 }
 
 // ForLearners turns operations into ones for apps, which call the given version with an access
