@@ -25,7 +25,7 @@ type ProductInfo struct {
 // ProductCounts counts what belongs to a product.
 type ProductCounts struct {
 	Sales    int64 // in any state
-	Holders  int64 // learners who have it; not for courses
+	Holders  int64 // learners who have it, for any reason
 	Products int64 // in a collection
 	// Attachments are those of a digital download, all of which have the same kind.
 	Attachments    int64

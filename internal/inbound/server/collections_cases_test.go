@@ -74,7 +74,7 @@ var studioRows = slicesOf(
 	),
 	collections("show", requestCase{name: "with one less", values: theStudio, says: `"total_products":2`}),
 	own("createEnrollment", requestCase{name: "to a download", body: `{"user_id":2,"product_type":"digital_download","product_id":1}`, status: 201}),
-	downloads("showDigitalDownload", requestCase{name: "with a learner", values: download, says: `"total_attachments":1,"total_admissions":1,"total_sales":0`}),
+	downloads("showDigitalDownload", requestCase{name: "with a learner of its own, and one who has it with the collection", values: download, says: `"total_attachments":1,"total_admissions":2,"total_sales":0`}),
 	collections("delete",
 		requestCase{name: "one", values: theStudio},
 		requestCase{name: "again", values: theStudio},

@@ -63,7 +63,7 @@ func TestProductsAreCountedByIndexes(t *testing.T) {
 			t.Fatalf("%s: asked %q", kind, texts)
 		}
 		for _, step := range lines(t, store, "EXPLAIN QUERY PLAN "+placeholder.ReplaceAllString(texts[0], "1"), 4) {
-			if strings.HasPrefix(step[3], "SCAN") {
+			if strings.HasPrefix(step[3], "SCAN") && step[3] != "SCAN h" { // h is the subquery of the holders
 				t.Errorf("%s: %s", kind, step[3])
 			}
 		}
