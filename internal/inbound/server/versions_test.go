@@ -24,7 +24,7 @@ func TestVersionsShowTheSameSales(t *testing.T) {
 	onBothEngines(t, func(t *testing.T, c *campus) {
 		k := newClass(t, c)
 		storetest.Ledger(t, k.store, k.theirs.id, 5, n)
-		compared := 0
+		compared, referred := 0, map[any]int{}
 		for page := 1; page <= n/100; page++ {
 			first := k.list(t, fmt.Sprintf("/v1/transactions?per=100&page=%d", page), "transactions")
 			second := k.list(t, fmt.Sprintf("/v2/transactions?per_page=100&page=%d", page), "data")
@@ -39,6 +39,14 @@ func TestVersionsShowTheSameSales(t *testing.T) {
 					t.Fatalf("sale %v (-v1 +v2):\n%s", want["id"], diff)
 				}
 				compared += len(want)
+				referred[got["affiliate_id"]]++
+			}
+		}
+		delete(referred, nil)
+		for affiliate, sales := range referred {
+			found := k.list(t, fmt.Sprintf("/v2/transactions?per_page=100&affiliate_id=%.0f", affiliate), "data")
+			if want := min(sales, 100); len(found) != want {
+				t.Errorf("%d sales of affiliate %.0f, want %d", len(found), affiliate, want)
 			}
 		}
 		t.Logf("%d sales, %d fields", n, compared)

@@ -112,7 +112,8 @@ type LinkedTransaction struct {
 	Author    lyceum.Opt[lyceum.UserID] // if the author is a user
 }
 
-// Transactions returns a page of a school's transactions, newest first.
+// Transactions returns a page of a school's transactions, newest first. The affiliate of the
+// query is known by the id that version 2 shows: that of the user, if the affiliate is one.
 func (s *Service) Transactions(
 	ctx context.Context, by lyceum.By, q lyceum.TransactionQuery, p lyceum.Page,
 ) (lyceum.Listing[LinkedTransaction], error) {
@@ -120,6 +121,11 @@ func (s *Service) Transactions(
 	var list lyceum.Listing[LinkedTransaction]
 	found := lyceum.Listing[lyceum.Transaction]{Page: p}
 	var err error
+	if q.AffiliateID.Present {
+		if q.AffiliateID.Value, err = affiliateShownAs(v, q.AffiliateID.Value); err != nil {
+			return list, err
+		}
+	}
 	if q.Sale.Present { // the index does not support this filter
 		found, err = v.Transactions.List(v, q, p)
 	} else {
@@ -137,6 +143,20 @@ func (s *Service) Transactions(
 	list.Page, list.Total = p, found.Total
 	list.Rows, err = linked(v, found.Rows)
 	return list, err
+}
+
+// affiliateShownAs returns the affiliate that version 2 shows with an id, or 0, which no affiliate
+// has. A user who is an affiliate takes precedence over an affiliate who is not a user.
+func affiliateShownAs(v lyceum.View, id lyceum.AffiliateID) (lyceum.AffiliateID, error) {
+	users, err := lyceum.All(v.Affiliates, v, lyceum.PartnerFilter{UserID: lyceum.Some(lyceum.UserID(id))})
+	if err != nil || len(users) > 0 {
+		return append(users, lyceum.AffiliatePartner{})[0].ID, err
+	}
+	others, err := v.Affiliates.Find(v, id)
+	if other := others[id]; !other.UserID.Present {
+		return other.ID, err
+	}
+	return 0, err
 }
 
 // Transaction returns a transaction with the objects that it is linked to.
