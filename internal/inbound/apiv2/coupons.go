@@ -41,13 +41,18 @@ func bindCoupons(in *wire.Input) lyceum.CouponFilter {
 	switch {
 	case kind.Present && id.Present:
 		q.Product = lyceum.Some(lyceum.Product{Kind: lyceum.KindOfCoupon(kind.Value), ID: id.Value})
-	case kind.Present:
+	case kind.Present && !sent(in, "product_id"):
 		in.Query("product_id").Refuse("is required when product_type is used")
-	case id.Present:
+	case id.Present && !sent(in, "product_type"):
 		in.Query("product_type").Refuse("is required when product_id is used")
 	}
 	q.OfKinds = !q.Plan.Present && !q.Product.Present
 	return q
+}
+
+// sent reports whether the query has a parameter, even an invalid one.
+func sent(in *wire.Input, name string) bool {
+	return in.Query(name).Text(0, wire.Unbounded).Present
 }
 
 func bindNewCoupon(in *wire.Input) learning.CouponChange {

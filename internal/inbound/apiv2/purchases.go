@@ -45,7 +45,7 @@ func bindPurchases(in *wire.Input) lyceum.PurchaseFilter {
 	}
 	word := wire.OneOf(in.Query("product_type"), words...)
 	f.Kind = lyceum.Opt[lyceum.ProductKind]{Value: kinds[word.Value], Present: word.Present}
-	if f.Product.Present && !in.Query("product_type").Text(0, wire.Unbounded).Present {
+	if f.Product.Present && !sent(in, "product_type") {
 		in.Query("product_id").Refuse("must be sent together with product_type")
 	}
 	return f

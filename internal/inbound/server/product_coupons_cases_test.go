@@ -62,6 +62,8 @@ var productCouponRows = slicesOf(
 		requestCase{name: "oldest first", query: "sort_direction=asc&sort_by=updated_at&per_page=1&is_published=1", says: `"code":"SPRING25"`},
 		requestCase{name: "beyond the last", query: "page=9&pricing_plan_id=15", says: `"data":[],"meta":{"page":9,"per_page":25,"total_pages":1,"total_count":1}`},
 		requestCase{name: "half a product", query: "product_type=course", status: 400, says: "product_id is required when product_type is used"},
+		requestCase{name: "of no kind of product", query: "product_type=book&product_id=1", status: 400, says: `membership_tier or coaching","errors":[{"field":"product_type",`},
+		requestCase{name: "of a product that is no number", query: "product_type=course&product_id=x", status: 400, says: `{"code":"invalid_request","message":"product_id must be an integer from 1 to 2147483647","errors":`},
 		requestCase{name: "the other half", query: "product_id=4", status: 400, says: "product_type is required when product_id is used"},
 		requestCase{
 			name: "mistakes", status: 400, golden: "v2/coupons_mistakes.json",
