@@ -44,7 +44,7 @@ func (c *Compliance) Passes(r *QuizResponse) bool {
 // CourseFilter narrows courses; absent fields match everything.
 type CourseFilter struct {
 	Name        Opt[string] // part of the name, case-insensitive
-	Search      Opt[string] // part of the name or the description, case-insensitive
+	Search      Opt[string] // part of the name, the heading or the description, case-insensitive
 	IsPublished Opt[bool]
 	IsListed    Opt[bool]
 	IsArchived  Opt[bool]

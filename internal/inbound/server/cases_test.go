@@ -179,6 +179,7 @@ var v2Rows = slicesOf([]requestCase{
 	{face: "v2", op: "listProductCourses", name: "published", query: "is_published=true", says: `"total_count":3`},
 	{face: "v2", op: "listProductCourses", name: "of an author", query: "author_bio_id=1", says: `"total_count":1`},
 	{face: "v2", op: "listProductCourses", name: "search in descriptions", query: "search=wheel", says: `"total_count":1`},
+	{face: "v2", op: "listProductCourses", name: "search in headings", query: "search=clay", says: `"total_count":1`},
 	{face: "v2", op: "listProductCourses", name: "created within", query: "created_after=2024-01-01T12:00:00Z&created_before=2024-01-03T12:00:00Z", says: `"total_count":2`},
 	{face: "v2", op: "listProductCourses", name: "beyond the last", query: "page=9&per_page=2", says: `{"data":[],"meta":{"page":9,"per_page":2,"total_pages":2,"total_count":4}}`},
 	{face: "v2", op: "listProductCourses", name: "a page too large", query: "per_page=101", status: 400, says: `"errors":[{"field":"per_page","message":"must be an integer from 1 to 100"}]`},

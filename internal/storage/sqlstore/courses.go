@@ -35,7 +35,7 @@ var courses = define(&tables.Courses, noun[lyceum.CourseID, lyceum.Course, lyceu
 	largest: 256 << 10,
 	narrow: func(w *where, f lyceum.CourseFilter) {
 		w.part(f.Name, "name")
-		w.part(f.Search, "name", "description")
+		w.part(f.Search, "name", "heading", "description")
 		w.truth("is_published", f.IsPublished)
 		w.truth("is_listed", f.IsListed)
 		w.archived(f.IsArchived)
