@@ -35,8 +35,8 @@ func (a *Accounts) UserByEmail(ctx context.Context, by lyceum.By, email string) 
 // SwitchOff disables a user and ends their sessions, links, codes and grants to apps in the
 // same transaction; API keys that they created are rejected while they are disabled. This
 // process rejects all of these immediately. Other processes reject sessions, links, codes and
-// refresh tokens immediately too, and API keys and access tokens within five seconds. A user who is disabled already keeps the original time. The last owner who can sign
-// in cannot be disabled.
+// refresh tokens immediately too, and API keys and access tokens within five seconds. A user who
+// is disabled already keeps the original time. The last owner who can sign in cannot be disabled.
 func (a *Accounts) SwitchOff(ctx context.Context, by lyceum.By, id lyceum.UserID) (lyceum.User, error) {
 	return a.change(ctx, by, id, func(tx lyceum.Tx, user *lyceum.User, now time.Time) error {
 		if user.DisabledAt.Present {
