@@ -106,7 +106,7 @@ func TestWhoBoughtButNeverBegan(t *testing.T) {
 }
 
 // Names in a script that is written from right to left do not change the order of the amount and
-// the day beside them.
+// the day next to them.
 func TestNamesFromRightToLeft(t *testing.T) {
 	p := open(t, site)
 	p.busyMonth()

@@ -83,6 +83,7 @@ var emailRows = slicesOf(
 		requestCase{name: "another word", values: "email_name=receipt", body: `{"enabled":"yes"}`, status: 400, says: `"field":"enabled","message":"must be true or false"`},
 		requestCase{name: "without the address to go on at", values: "email_name=order_abandoned", body: `{"body":"Come back"}`, status: 400, says: "body must show {{ return_url }}"},
 		requestCase{name: "without the link", values: "email_name=set_password", body: `{"body":"Hello {{ user.name }}"}`, status: 400, says: "body must show {{ link }}"},
+		requestCase{name: "that sends the link elsewhere", values: "email_name=set_password", body: `{"body":"https://evil.example/?{{ link }}"}`, status: 400, says: "body must have a space, a line break or "},
 		requestCase{name: "wrong", values: "email_name=email_changed", body: `{"subject":"{{"}`, status: 400, says: "subject is not a valid template: line 1: {{ is not closed"},
 	),
 	own("showEmailTemplate", requestCase{name: "after that", values: "email_name=email_changed", golden: "lyceum/email_template.json"}),

