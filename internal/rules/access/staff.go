@@ -216,10 +216,11 @@ func (s *Staff) change(
 	return user, err
 }
 
-// notLast fails with Conflict for the last owner who can sign in.
+// notLast fails with Conflict for the last owner who can sign in. Owners who were invited and have
+// not chosen a password yet do not count: their link may expire unused.
 func notLast(tx lyceum.Tx, id lyceum.UserID) error {
-	_, others, err := tx.Users.First(tx, lyceum.UserFilter{Owners: true, Enabled: true, Except: lyceum.Some(id)})
-	if err == nil && !others {
+	others, err := lyceum.All(tx.Users, tx, lyceum.UserFilter{Owners: true, Enabled: true, Except: lyceum.Some(id)})
+	if err == nil && !slices.ContainsFunc(others, func(u lyceum.User) bool { return u.PasswordHash.Present }) {
 		err = &lyceum.Error{Kind: lyceum.Conflict, Code: "last_owner", Detail: fmt.Sprintf("user %d is the last owner "+
 			"who can sign in; make somebody else an owner first", id)}
 	}

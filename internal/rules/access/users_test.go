@@ -139,7 +139,9 @@ func TestR38_TheLastOwnerStays(t *testing.T) {
 func (o *office) owner(t *testing.T, id lyceum.UserID) lyceum.UserID {
 	t.Helper()
 	email := map[lyceum.UserID]string{1: "one@example.com", 2: "two@example.com"}[id]
-	o.save(t, lyceum.User{ID: id, Email: email, Role: lyceum.Owner, CreatedAt: storetest.Begin})
+	o.save(t, lyceum.User{
+		ID: id, Email: email, Role: lyceum.Owner, PasswordHash: lyceum.Some(passwordHash()), CreatedAt: storetest.Begin,
+	})
 	return id
 }
 
