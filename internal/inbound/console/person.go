@@ -196,8 +196,25 @@ func (c *console) personAt(r *http.Request, v *visit) (lyceum.User, error) {
 	if !ok {
 		return lyceum.User{}, errNoPage
 	}
-	return c.Accounts.User(r.Context(), v.by(), id)
+	user, err := c.Accounts.User(r.Context(), v.by(), id)
+	if !isNotFound(err) {
+		return user, err
+	}
+	in := c.Names.In(r.Context(), v.School.ID)
+	gone, found, erring := in.Users.First(in, lyceum.UserFilter{IDs: []lyceum.UserID{id}, Erased: true})
+	switch {
+	case erring != nil:
+		return user, erring
+	case found && gone.Erased():
+		err = &lyceum.Error{Kind: lyceum.NotFound, Code: erasedPerson, Detail: fmt.Sprintf("This person was erased. Their "+
+			"sales and receipts are kept, with the address %s.", gone.Email)}
+	}
+	return user, err
 }
+
+// erasedPerson is the code of the error for a person who was erased. Their page is linked from
+// sales, receipts and the audit log.
+const erasedPerson = "erased"
 
 // disablePerson serves POST /admin/people/{id}/disable.
 func (c *console) disablePerson(w http.ResponseWriter, r *http.Request, v *visit) error {

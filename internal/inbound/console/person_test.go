@@ -123,8 +123,12 @@ func TestErasingAPerson(t *testing.T) {
 	if err := p.options.People.EraseDue(t.Context(), 1, p.options.Doors); err != nil {
 		t.Fatal(err)
 	}
-	want(t, p.send(p.owner, "POST", ada+"/undo-erase", url.Values{}), 404)
-	want(t, p.send(p.owner, "GET", ada, nil), 404)
-	want(t, p.send(p.owner, "POST", ada+"/erase", url.Values{}), 404)
+	const erased = "This person was erased. Their sales and receipts are kept, with the address erased-11@invalid."
+	want(t, p.send(p.owner, "POST", ada+"/undo-erase", url.Values{}), 404, erased) // too late
+	want(t, p.send(p.owner, "GET", "/admin/sales/1", nil), 200, `href="`+ada+`"`)
+	want(t, p.send(p.owner, "GET", ada, nil), 404, erased)
+	want(t, p.send(p.owner, "GET", ada+"/access", nil), 404, erased)
+	want(t, p.send(p.owner, "POST", ada+"/erase", url.Values{}), 404, erased)
+	want(t, p.send(p.owner, "GET", people+"/99", nil), 404, "Page not found")
 	want(t, p.send(p.owner, "GET", people+"?q=ada", nil), 200, "Nobody matches")
 }

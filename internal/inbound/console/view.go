@@ -320,7 +320,9 @@ func (c *console) apologize(w http.ResponseWriter, r *http.Request, v *visit, er
 		sentence = "The server’s log has the details. Try again; if the problem persists, contact the person who " +
 			"runs the server."
 	case lyceum.NotFound:
-		sentence = errNoPage.Detail
+		if e.Code != erasedPerson {
+			sentence = errNoPage.Detail
+		}
 	case lyceum.Unavailable:
 		web.Logger(c.Log, w, r).Log(r.Context(), wire.RefusalLevel(r), "console request cannot be answered now",
 			"err", err)
