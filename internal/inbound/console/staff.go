@@ -193,8 +193,11 @@ func (c *console) removeStaff(w http.ResponseWriter, r *http.Request, v *visit) 
 	if _, err := c.Staff.Remove(r.Context(), v.by(), one.User.ID); err != nil {
 		return err
 	}
-	if one.Self {
+	switch {
+	case one.Self:
 		return done(w, r, homePath, "own-removed")
+	case one.Role == lyceum.OwnerRole:
+		return done(w, r, staffPath, "owner-removed")
 	}
 	return done(w, r, staffPath, "staff-removed")
 }

@@ -172,8 +172,12 @@ func TestR54RoleChangedWhileSignedIn(t *testing.T) {
 		t.Error("the key does not follow the role")
 	}
 	want(t, p.send(p.owner, "GET", staffPath, nil), 200, "partner@example.com", `<option value="bookkeeper" selected>`)
-	want(t, p.send(p.owner, "GET", change+"/remove", nil), 200, "1 API key that they made stops working permanently")
-	leads(t, p.send(p.owner, "POST", change+"/remove", nil), staffPath+"?done=staff-removed")
+	const stops = "1 API key that they made stops working permanently"
+	want(t, p.send(p.owner, "GET", change+"/remove", nil), 200, stops)
+	leads(t, p.send(p.owner, "POST", change, url.Values{"role": {"owner"}}), staffPath+"?done=staff-changed")
+	want(t, p.send(p.owner, "GET", change+"/remove", nil), 200, stops, "API keys that they made as an owner belong to the school and keep working")
+	leads(t, p.send(p.owner, "POST", change+"/remove", nil), staffPath+"?done=owner-removed")
+	want(t, p.send(p.owner, "GET", staffPath+"?done=owner-removed", nil), 200, "keep working: revoke those that they should no longer use")
 	want(t, p.send(session, "GET", "/admin", nil), 403, "The console is for the school’s owners and staff")
 	if may("GET /v1/transactions") {
 		t.Error("the key of somebody who left works")
@@ -230,7 +234,7 @@ func TestR55LastOwner(t *testing.T) {
 	want(t, p.send(session, "POST", fmt.Sprintf("%s/%d/remove", staffPath, id), nil), 409, "last owner who can sign in")
 	leads(t, p.send(session, "POST", staffPath+"/1", url.Values{"role": {"owner"}}), staffPath+"?done=staff-changed")
 	leads(t, p.send(session, "POST", fmt.Sprintf("%s/%d/remove", staffPath, id), nil), "/admin?done=own-removed")
-	want(t, p.send(session, "GET", "/admin?done=own-removed", nil), 403, "owners and staff", "You no longer work for the school")
+	want(t, p.send(session, "GET", "/admin?done=own-removed", nil), 403, "owners and staff", "You no longer work for the school. API keys that you made as an owner belong to it and keep working.")
 }
 
 // A role for somebody who was removed from the staff meanwhile is not saved, and the page says why.

@@ -235,10 +235,13 @@ var notices = map[string]string{
 	"staff-added":   "They work here now, and sign in with their existing password.",
 	"staff-linked": "They work here already: the form was submitted twice. The link was shown the first time and " +
 		"cannot be shown again. If it is lost, create another under People.",
-	"staff-changed":    "The role is changed. It takes effect with their next request.",
-	"own-role":         "Your own role is changed. Only an owner can change it again.",
-	"own-removed":      "You no longer work for the school, and the API keys that you made are revoked.",
-	"staff-removed":    "They no longer work here, and the API keys that they made are revoked.",
+	"staff-changed": "The role is changed. It takes effect with their next request.",
+	"own-role":      "Your own role is changed. Only an owner can change it again.",
+	"own-removed": "You no longer work for the school. API keys that you made as an owner belong to it and keep " +
+		"working.",
+	"staff-removed": "They no longer work here, and the API keys that they made are revoked.",
+	"owner-removed": "They no longer work here. API keys that they made as an owner belong to the school and keep " +
+		"working: revoke those that they should no longer use.",
 	"second-dropped":   "The second factor is removed. The person signs in with only the password.",
 	"person-off":       "The person is disabled and can no longer sign in.",
 	"person-on":        "The person is enabled again.",

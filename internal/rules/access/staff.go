@@ -34,7 +34,7 @@ type Colleague struct {
 	User  lyceum.User
 	Role  lyceum.StaffRole
 	Since lyceum.Opt[time.Time] // when the role was given; absent for owners
-	Keys  int                   // that they created and that are not revoked
+	Keys  int                   // not revoked, that they created, for an owner in an earlier role
 }
 
 // List lists the people who work for a school: by role, then by id.
@@ -58,7 +58,11 @@ func colleagues(v lyceum.View) ([]Colleague, error) {
 	}
 	var all []Colleague
 	for _, owner := range owners {
-		all = append(all, Colleague{User: owner, Role: lyceum.OwnerRole})
+		keys, err := keysOf(v.Tables, v, owner.ID)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, Colleague{User: owner, Role: lyceum.OwnerRole, Keys: len(keys)})
 	}
 	for _, m := range members {
 		user, err := v.Users.Get(v, m.User)
