@@ -1,6 +1,7 @@
 package console_test
 
 import (
+	"fmt"
 	"net/url"
 	"strings"
 	"testing"
@@ -8,6 +9,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/inbound/console"
 	"github.com/lyceum-school/lyceum/internal/rules/access"
+	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
 // R58: a session that was stolen some time after the sign-in cannot create a key, an app or a
@@ -80,4 +82,33 @@ func TestR59OwnersSecondFactor(t *testing.T) {
 	want(t, p.send(manager, "GET", "/admin/transactions", nil), 200)
 	want(t, p.send(manager, "POST", people+"/1/second-factor", nil), 403)
 	want(t, p.send(p.owner, "GET", people+"/1", nil), 200, "Remove the second factor")
+	for _, form := range []url.Values{{}, {"demanded": {"yes"}}} { // a switch is never turned off by accident
+		want(t, p.send(p.owner, "POST", staffPath+"/second-factor", form), 422, "must be on or off")
+	}
+	leads(t, p.send(other, "GET", "/admin/transactions", nil), "/account/second-factor")
+}
+
+// The audit log has a second factor that was removed once, however often the button is pressed.
+func TestRemovingASecondFactorTwice(t *testing.T) {
+	p := open(t, site)
+	_, id := p.hire("partner@example.com", lyceum.ManagerRole)
+	p.write(func(tx lyceum.Tx) error {
+		return tx.SecondFactors.Insert(tx, lyceum.SecondFactor{User: id, Sealed: "x"})
+	})
+	for range 2 {
+		leads(t, p.send(p.owner, "POST", fmt.Sprintf("%s/%d/second-factor", people, id), nil), fmt.Sprintf("%s/%d?done=second-dropped", people, id))
+	}
+	entries, err := storetest.FindEntries(t.Context(), p.store, 1, 0, 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	removed := 0
+	for i := range entries {
+		if entries[i].Type == lyceum.SecondFactorRemoved {
+			removed++
+		}
+	}
+	if removed != 1 {
+		t.Errorf("the audit log has %d removals of a second factor, want 1", removed)
+	}
 }

@@ -140,7 +140,11 @@ func (c *console) changeStaff(w http.ResponseWriter, r *http.Request, v *visit) 
 
 // demandSecondFactor serves POST /admin/settings/staff/second-factor.
 func (c *console) demandSecondFactor(w http.ResponseWriter, r *http.Request, v *visit) error {
-	if err := c.Accounts.DemandSecondFactor(r.Context(), v.by(), r.PostForm.Get("demanded") == "on"); err != nil {
+	demanded := r.PostForm.Get("demanded")
+	if demanded != "on" && demanded != "off" {
+		return lyceum.Invalidf("The requirement must be on or off.")
+	}
+	if err := c.Accounts.DemandSecondFactor(r.Context(), v.by(), demanded == "on"); err != nil {
 		return err
 	}
 	return done(w, r, staffPath, "changed")

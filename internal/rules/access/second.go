@@ -336,9 +336,9 @@ func (a *Accounts) SecondStep(ctx context.Context, t Attempt, step, code string)
 	return in, nil
 }
 
-// RemoveSecondFactor removes a user's app and all their passkeys and recovery codes. Removing
-// another user's is for owners. It fails with Conflict if an owner removes their own and the
-// school requires owners to have one.
+// RemoveSecondFactor removes a user's app and all their passkeys and recovery codes, and does
+// nothing if they have neither an app nor a passkey. Removing another user's is for owners. It
+// fails with Conflict if an owner removes their own and the school requires owners to have one.
 func (a *Accounts) RemoveSecondFactor(ctx context.Context, by lyceum.By, id lyceum.UserID) (lyceum.User, error) {
 	return a.change(ctx, by, id, func(tx lyceum.Tx, user *lyceum.User, _ time.Time) error {
 		school, err := tx.GetSchool()
@@ -347,6 +347,9 @@ func (a *Accounts) RemoveSecondFactor(ctx context.Context, by lyceum.By, id lyce
 		}
 		if school.OwnersSecondFactor && user.Role == lyceum.Owner && by.Actor == userActor(id) {
 			return errWanted
+		}
+		if has, err := lyceum.HasSecondFactor(tx.Tables, tx, id); err != nil || !has {
+			return err
 		}
 		tx.Note(lyceum.SecondFactorRemoved, int32(id))
 		return lyceum.DropSecondFactor(tx, id)
