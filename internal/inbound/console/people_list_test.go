@@ -87,6 +87,11 @@ func TestWhoBoughtButNeverBegan(t *testing.T) {
 	if got := p.peopleAt(never + "&q=ada"); got != "11" {
 		t.Errorf("of those who begin with ada: %q", got)
 	}
+	w := p.send(p.owner, "GET", people+never+"&q=zoe", nil)
+	want(t, w, 200, "Nobody matches", "None of those who never began has a name or an email address that begins like this.")
+	if strings.Contains(w.Body.String(), "Everybody who bought") {
+		t.Error("a text that matches nobody says that everybody has begun")
+	}
 	want(t, p.send(p.owner, "GET", people+never, nil), 200, "2 people", "completed none of its lectures and answered none of its quizzes", `aria-current="true"`)
 	p.write(func(tx lyceum.Tx) error { // one lecture of very many
 		_, err := tx.LectureSections.Save(tx, lyceum.LectureSection{ID: 1, Course: 1, CreatedAt: p.clock.Now()})
