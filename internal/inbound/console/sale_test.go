@@ -92,6 +92,8 @@ func TestImportedSale(t *testing.T) {
 			" Charged $19.99 1 Jul 2025, 08:00 UTC · Transaction 42 Refunded $5.00 1 Jul 2025, 08:00 UTC · Transaction 42",
 		"Partly refunded", "Unpaid", "$9.99 can be refunded")
 	want(t, p.send(p.owner, "GET", refundPath(41), nil), 409, "Nothing was refunded", "Nothing was charged for this transaction", `href="/admin/sales/30"`)
+	w := p.send(p.owner, "GET", people+"/11/access", nil) // it gave no access: its enrollments were not imported
+	want(t, w, 200, "No access to anything", "No sale gives this person access to anything, and nobody has given it to them.")
 }
 
 func TestCancel(t *testing.T) {
