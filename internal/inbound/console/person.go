@@ -59,8 +59,8 @@ type bought struct {
 	All   string // the URL of the list of all
 }
 
-// boughtRow is a transaction of a user; Refund is the path of the form, empty if nothing was
-// charged or everything was refunded.
+// boughtRow is a transaction of a user; Refund is the path of the form, empty if nothing can be
+// refunded.
 type boughtRow struct {
 	row
 
@@ -134,8 +134,11 @@ func (c *console) fillBought(ctx context.Context, v *visit, p *personPage) error
 	p.Bought.All = listAddress(url.Values{"user_id": {strconv.Itoa(int(p.User.ID))}})
 	for i := range rows {
 		shown := boughtRow{row: rows[i]}
-		if t := &rows[i].Transaction; t.Paid && t.Charge > 0 && !t.FullyRefunded() {
-			shown.Refund = refundPath(t.ID)
+		_, _, err := c.Sales.Returnable(ctx, v.by(), rows[i].ID)
+		if err == nil {
+			shown.Refund = refundPath(rows[i].ID)
+		} else if lyceum.KindOf(err) != lyceum.Conflict {
+			return err
 		}
 		p.Bought.Rows = append(p.Bought.Rows, shown)
 	}

@@ -260,5 +260,10 @@ func TestRefundIsNotPossible(t *testing.T) {
 		if p.journal() != before {
 			t.Errorf("transaction %d: something was done", tc.id)
 		}
+		for _, page := range []string{salePath(tc.sale), people + "/11", people + "/12", people + "/13"} {
+			if strings.Contains(p.send(p.owner, "GET", page, nil).Body.String(), refundPath(tc.id)+`"`) {
+				t.Errorf("%s offers to refund transaction %d", page, tc.id)
+			}
+		}
 	}
 }
