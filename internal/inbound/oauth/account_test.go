@@ -184,3 +184,37 @@ func TestTimesOfTheAccount(t *testing.T) {
 		t.Errorf("%s is shown as %q, want %q", machine, shown, want)
 	}
 }
+
+// The learner's products say the last day of access, as the school entered it, and not the day on
+// which it is over at midnight.
+func TestLastDayOfAccess(t *testing.T) {
+	t.Parallel()
+	c := learner(t)
+	storetest.Write(t, c.store, c.school, func(tx lyceum.Tx) error {
+		of, err := lyceum.All(tx.Users, tx, lyceum.UserFilter{Email: lyceum.Some(email)})
+		if err != nil {
+			return err
+		}
+		ends := map[lyceum.DigitalDownloadID]time.Time{
+			1: time.Date(2095, 12, 31, 18, 15, 0, 0, time.UTC), // midnight in Kathmandu
+			2: time.Date(2095, 11, 20, 18, 15, 1, 0, time.UTC), // a second later
+			3: time.Date(2095, 10, 5, 12, 0, 0, 0, time.UTC),
+		}
+		for id, end := range ends {
+			_, made := tx.DigitalDownloads.Save(tx, lyceum.DigitalDownload{ID: id, Name: "Guide", IsPublished: true, CreatedAt: storetest.Begin})
+			_, held := tx.Entitlements.Save(tx, lyceum.Entitlement{
+				ID: lyceum.EntitlementID(id), User: of[0].ID, Product: lyceum.Product{Kind: lyceum.DownloadKind, ID: int32(id)},
+				StartsAt: storetest.Begin, EndsAt: lyceum.Some(end),
+			})
+			if err := errors.Join(made, held); err != nil {
+				return err
+			}
+		}
+		return tx.ChangeSchool(func(s *lyceum.School) { s.TimeZone = "Asia/Kathmandu" })
+	})
+	w := c.send("GET", "/account", nil)
+	for _, day := range []string{"31\u00a0December\u00a02095", "21\u00a0November\u00a02095", "5\u00a0October\u00a02095"} {
+		c.want(w, 200, day)
+	}
+	c.wantNot(w, "2096")
+}

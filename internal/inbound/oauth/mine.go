@@ -108,7 +108,8 @@ func (p *pages) listMine(w http.ResponseWriter, r *http.Request, v *visit) error
 			row.Name = web.Plain(h.Membership.Value.Name + ": " + h.Name)
 		}
 		if h.Until.Present {
-			row.Until = lyceum.Some(v.day(h.Until.Value))
+			// Access that is over at midnight lasts until the day before.
+			row.Until = lyceum.Some(v.day(h.Until.Value.Add(-time.Second)))
 		}
 		if h.Product.Kind == lyceum.DownloadKind {
 			row.Files = fmt.Sprintf("/account/downloads/%d", h.Product.ID)
