@@ -56,6 +56,7 @@ func TestPageOfAPerson(t *testing.T) {
 	p.bundled()
 	ada := people + "/11"
 	want(t, p.send(p.owner, "GET", ada, nil), 200, "Nothing.", "No courses.", "Signed in nowhere", "Create a password link")
+	want(t, p.send(p.owner, "GET", people+"/2", nil), 200, "Unknown browser at 192.0.2.0/24, last seen") // it sent no User-Agent
 	var last lyceum.TransactionID
 	for range 7 {
 		p.clock.Pass(time.Minute)
