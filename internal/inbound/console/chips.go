@@ -185,19 +185,19 @@ func exportAddress(f *form) string {
 	return exportPath
 }
 
-// reportOf returns the URL of a report of a list. Without a first day in the filter, it begins on
-// the day of the oldest sale.
+// reportOf returns the URL of a report of a list. Without a first day in the filter, or with one
+// that is too long ago for a report, it begins on the day of the oldest sale.
 func (c *console) reportOf(ctx context.Context, v *visit, f *form, of *salesQuery) (string, error) {
 	query := narrowed(f)
 	query.Set("by", string(reports.ByCourse))
-	if !of.From.Present {
+	last := of.Until.Else(lyceum.DayAt(c.Clock(), v.zone))
+	least := lyceum.Day{Year: last.Year - reports.MaxYears + 1, Month: time.January, Day: 1}
+	if !of.From.Present || of.From.Value.Before(least) {
 		query.Set("by", string(reports.ByMonth))
 		oldest, err := c.Sales.List(ctx, v.by(), of.Filter, lyceum.OldestFirst, lyceum.Page{Number: 1, Size: 1})
 		if err != nil {
 			return "", err
 		}
-		last := of.Until.Else(lyceum.DayAt(c.Clock(), v.zone))
-		least := lyceum.Day{Year: last.Year - reports.MaxYears + 1, Month: time.January, Day: 1}
 		for _, t := range oldest.All() {
 			first := lyceum.DayAt(t.CreatedAt, v.zone)
 			if first.Before(least) {

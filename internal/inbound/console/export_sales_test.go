@@ -122,6 +122,8 @@ func TestReportOfAList(t *testing.T) {
 		"until=2026-03-30&user_id=11": "2 sales",
 		"until=2026-02-28":            "1 sale",
 		"from=2026-03-01":             "4 sales",
+		"from=1970-01-01":             "5 sales", // longer than a report may be
+		"from=1977-01-01":             "5 sales",
 	} {
 		w := p.send(p.owner, "GET", transactions+"?"+query, nil)
 		want(t, w, 200)
