@@ -1,6 +1,12 @@
 package lyceum
 
-import "time"
+import (
+	"strings"
+	"time"
+)
+
+// MaxSchoolName is the maximum length of a school's name, in characters.
+const MaxSchoolName = 200
 
 // School is one tenant of a server. Everything else belongs to exactly one school.
 type School struct {
@@ -18,4 +24,12 @@ type School struct {
 	// OwnersSecondFactor means that owners can open the console only with a second factor.
 	OwnersSecondFactor bool
 	Emails             EmailSet // those it sends, of the kinds that are optional
+}
+
+// CheckName reports what is wrong with the name of the school.
+func (s *School) CheckName() error {
+	if message := CheckText(strings.TrimSpace(s.Name), 1, MaxSchoolName); message != "" {
+		return InvalidFields(FieldError{Field: "name", Message: message})
+	}
+	return nil
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -28,6 +29,7 @@ type schoolCommands struct {
 type schoolSetCommand struct {
 	database       `embed:""`
 	inSchool       `embed:""`
+	Name           string         `help:"Name of the school." placeholder:"NAME"`
 	V2             string         `name:"v2" help:"Version 2 of the interface, which is in beta: on or off." placeholder:"WHAT"`
 	OnRefund       string         `help:"Effect of a full refund on the learner's access: unenroll or keep." placeholder:"WHAT"`
 	OnChargeback   string         `help:"Effect of a lost chargeback: unenroll or keep." placeholder:"WHAT"`
@@ -44,6 +46,7 @@ type schoolSetCommand struct {
 func (schoolSetCommand) Help() string {
 	return `Examples:
   lyceum school set --school 1 --v2 off
+  lyceum school set --name "Fernwood School of Craft"
   lyceum school set --on-cancellation unenroll --abandon-after 2h
   lyceum school set --on-lapse end --grace-days 15
   lyceum school set --time-zone Europe/Berlin
@@ -76,11 +79,11 @@ func (c *schoolSetCommand) Run(p *program) (err error) {
 	changed := school
 	c.apply(&changed)
 	policy, zone, retention := changed.Policy, changed.TimeZone, changed.Retention
-	if c.V2 == "" && policy == school.Policy && zone == school.TimeZone && retention == school.Retention {
-		return lyceum.Invalidf("nothing to change: set --v2, --on-refund, --on-chargeback, --on-cancellation, " +
+	if c.V2 == "" && changed == school {
+		return lyceum.Invalidf("nothing to change: set --name, --v2, --on-refund, --on-chargeback, --on-cancellation, " +
 			"--on-lapse, --grace-days, --abandon-after, --time-zone or one of --keep-… to a different value")
 	}
-	if err := retention.Check(); err != nil {
+	if err := cmp.Or(changed.CheckName(), retention.Check()); err != nil {
 		return asFlags(err)
 	}
 	lessons := learning.New(store, p.clock)
@@ -91,6 +94,9 @@ func (c *schoolSetCommand) Run(p *program) (err error) {
 	}
 	if _, err := books.Configure(p.ctx, by, c.apply); err != nil {
 		return asFlags(err)
+	}
+	if changed.Name != school.Name {
+		fmt.Fprintf(p.stdout, "School %d is now called %s.\n", school.ID, changed.Name)
 	}
 	if policy != school.Policy {
 		fmt.Fprintf(p.stdout, "School %d: a full refund means %s, a lost chargeback %s, a cancellation %s, a lapse %s "+
@@ -118,6 +124,9 @@ func (c *schoolSetCommand) Run(p *program) (err error) {
 // apply changes the settings that have a flag.
 func (c *schoolSetCommand) apply(s *lyceum.School) {
 	s.Policy, s.Retention = c.policy(s.Policy), c.of(s.Retention)
+	if c.Name != "" {
+		s.Name = strings.TrimSpace(c.Name)
+	}
 	if c.TimeZone != "" {
 		s.TimeZone = lyceum.TimeZone(c.TimeZone)
 	}
@@ -208,9 +217,9 @@ Prints a link with which the owner sets a password.`
 
 // Run creates the school and prints its number.
 func (c *schoolCreateCommand) Run(p *program) (err error) {
-	name := strings.TrimSpace(c.Name)
-	if message := lyceum.CheckText(name, 1, 200); message != "" {
-		return lyceum.InvalidFields(lyceum.FieldError{Field: "--name", Message: message})
+	made := lyceum.School{Name: strings.TrimSpace(c.Name), V2Disabled: true}
+	if err := made.CheckName(); err != nil {
+		return asFlags(err)
 	}
 	if !people.IsAddress(c.OwnerEmail) {
 		return lyceum.InvalidFields(lyceum.FieldError{
@@ -228,9 +237,8 @@ func (c *schoolCreateCommand) Run(p *program) (err error) {
 	defer closing(store, &err)
 	now := p.clock()
 	var owner lyceum.UserID
-	school, err := store.CreateSchool(p.ctx, lyceum.School{
-		Name: name, CreatedAt: lyceum.Second(now), V2Disabled: true,
-	}, actor)
+	made.CreatedAt = lyceum.Second(now)
+	school, err := store.CreateSchool(p.ctx, made, actor)
 	if err != nil {
 		return err
 	}

@@ -1,7 +1,9 @@
 package apilyceum
 
 import (
+	"cmp"
 	"context"
+	"strings"
 	"time"
 
 	"github.com/lyceum-school/lyceum"
@@ -50,6 +52,7 @@ const maxAbandonAfter = 129_600
 
 // schoolChange holds the parameters of updateSchool.
 type schoolChange struct {
+	name                                   lyceum.Opt[string]
 	onRefund, onChargeback, onCancellation lyceum.Opt[lyceum.Consequence]
 	onLapse                                lyceum.Opt[lyceum.Consequence]
 	grace                                  lyceum.Opt[int32] // days
@@ -82,6 +85,7 @@ func (d *keptDays) of(r lyceum.Retention) lyceum.Retention {
 
 func bindSchoolChange(in *wire.Input) schoolChange {
 	return schoolChange{
+		in.Body("name").Text(1, lyceum.MaxSchoolName),
 		wire.OneOf(in.Body("on_refund"), lyceum.Unenroll, lyceum.Keep),
 		wire.OneOf(in.Body("on_chargeback"), lyceum.Unenroll, lyceum.Keep),
 		wire.OneOf(in.Body("on_cancellation"), lyceum.Unenroll, lyceum.AtPeriodEnd, lyceum.Keep),
@@ -107,7 +111,7 @@ func (f *Face) previewSchool(
 		return lyceum.AccessPreview{}, err
 	}
 	q.apply(&s)
-	if err := s.Retention.Check(); err != nil {
+	if err := cmp.Or(s.CheckName(), s.Retention.Check()); err != nil {
 		return lyceum.AccessPreview{}, err
 	}
 	return f.Sales.PreviewLapse(ctx, by, s.Policy, p)
@@ -115,6 +119,7 @@ func (f *Face) previewSchool(
 
 // apply changes the fields that the request has.
 func (q *schoolChange) apply(s *lyceum.School) {
+	s.Name = strings.TrimSpace(q.name.Else(s.Name))
 	s.Policy.OnRefund = q.onRefund.Else(s.Policy.OnRefund)
 	s.Policy.OnChargeback = q.onChargeback.Else(s.Policy.OnChargeback)
 	s.Policy.OnCancellation = q.onCancellation.Else(s.Policy.OnCancellation)

@@ -214,7 +214,7 @@ func (s *Service) Configure(
 			return school, err
 		}
 		change(&school)
-		err = cmp.Or(school.Policy.Check(), school.TimeZone.Check(), school.Retention.Check())
+		err = cmp.Or(school.CheckName(), school.Policy.Check(), school.TimeZone.Check(), school.Retention.Check())
 		if err != nil {
 			return school, err
 		}

@@ -58,11 +58,11 @@ func (t *tx) ChangeSchool(change func(*lyceum.School)) error {
 	err = t.q.exec(`UPDATE schools SET v2_disabled = $2, on_refund = $3, on_chargeback = $4, on_cancellation = $5,
 		abandon_after = $6, on_lapse = $7, grace_days = $8, time_zone = $9, review_comments = $10,
 		keep_events = $11, keep_attempts = $12, keep_answers = $13, keep_sessions = $14, keep_links = $15,
-		keep_emails = $16, owners_second_factor = $17, emails_on = $18
+		keep_emails = $16, owners_second_factor = $17, emails_on = $18, name = $19
 		WHERE school_id = $1`,
 		slices.Concat([]any{int64(t.stamp.School), flag(school.V2Disabled)}, bindPolicy(school.Policy),
 			[]any{string(school.TimeZone), flag(school.ReviewsComments)}, bindRetention(school.Retention),
-			[]any{flag(school.OwnersSecondFactor), int64(school.Emails)})...)
+			[]any{flag(school.OwnersSecondFactor), int64(school.Emails), school.Name})...)
 	if err != nil {
 		return fmt.Errorf("update school: %w", err)
 	}

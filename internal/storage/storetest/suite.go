@@ -42,6 +42,7 @@ func tests() map[string]func(*testing.T, lyceum.Store) {
 	return map[string]func(*testing.T, lyceum.Store){
 		"schools":                          schools,
 		"time zones":                       timeZones,
+		"schools are renamed":              renames,
 		"save tells new, changed and same": saves,
 		"rows come back as they were":      roundTrip,
 		"ids are never given out twice":    ids,
@@ -166,6 +167,27 @@ func timeZones(t *testing.T, store lyceum.Store) {
 	entries, err := FindEntries(t.Context(), store, ours, 1, 10)
 	if err != nil || len(entries) != 2 || entries[0].Type != lyceum.SchoolUpdated {
 		t.Errorf("journal %v, %v; want two changes of the school", entries, err)
+	}
+}
+
+// renames checks that a school has its new name, also in the list of schools, and that the change
+// appends an entry.
+func renames(t *testing.T, store lyceum.Store) {
+	ours := MakeSchool(t, store)
+	for range 2 {
+		Write(t, store, ours, func(tx lyceum.Tx) error { return tx.ChangeSchool(func(s *lyceum.School) { s.Name = "Oakwood" }) })
+	}
+	got, err := store.In(t.Context(), ours).GetSchool()
+	if err != nil || got.Name != "Oakwood" || got.TimeZone != lyceum.UTC {
+		t.Errorf("got %+v, %v; want Oakwood, otherwise as it was", got, err)
+	}
+	all, err := store.FindSchools(t.Context())
+	if err != nil || !slices.Contains(all, got) {
+		t.Errorf("the schools are %+v, %v; want %+v among them", all, err, got)
+	}
+	entries, err := FindEntries(t.Context(), store, ours, 1, 10)
+	if err != nil || len(entries) != 1 || entries[0].Type != lyceum.SchoolUpdated {
+		t.Errorf("journal %v, %v; want one change of the school", entries, err)
 	}
 }
 
