@@ -84,7 +84,8 @@ type listKeysCommand struct {
 
 // Help implements kong's help for the command.
 func (listKeysCommand) Help() string {
-	return "Example: lyceum secret-key list --data /var/lib/lyceum\n\nThe keys themselves are not shown."
+	return "Example: lyceum secret-key list --data /var/lib/lyceum\n\nThe keys themselves are not shown. Webhooks, " +
+		"template secrets, second factors and links in queued emails are secrets that need a key."
 }
 
 // Run lists the keys.
@@ -98,11 +99,11 @@ func (c *listKeysCommand) Run(p *program) error {
 		if i == 0 {
 			use = "signs"
 		}
-		fmt.Fprintf(p.stdout, "%s  %-8s  %d webhooks\n", key.ID(), use, needed[key.ID()])
+		fmt.Fprintf(p.stdout, "%s  %-8s  %s\n", key.ID(), use, several(needed[key.ID()], "secret"))
 		delete(needed, key.ID())
 	}
 	for _, id := range slices.Sorted(maps.Keys(needed)) {
-		fmt.Fprintf(p.stdout, "%s  missing   %d webhooks\n", id, needed[id])
+		fmt.Fprintf(p.stdout, "%s  missing   %s\n", id, several(needed[id], "secret"))
 	}
 	return nil
 }
@@ -144,7 +145,8 @@ type pruneKeysCommand struct {
 func (pruneKeysCommand) Help() string {
 	return "Example: lyceum secret-key prune --data /var/lib/lyceum\n\nKeeps the signing key, the keys from which " +
 		"webhook secrets are derived, and the keys that encrypt template secrets, the secrets of second factors and the " +
-		"links in queued emails. After a webhook's secret is rotated, its old key is needed for another day."
+		"links in queued emails. After a webhook's secret is rotated, its old key is needed for another day. Links to " +
+		"files and addresses for uploads stop working with the key that signed them: wait two days after a rotation."
 }
 
 // Run removes the keys that are no longer needed.
@@ -159,7 +161,11 @@ func (c *pruneKeysCommand) Run(p *program) error {
 		case i == 0:
 			fmt.Fprintf(p.stdout, "%s stays: it signs\n", key.ID())
 		case n > 0:
-			fmt.Fprintf(p.stdout, "%s stays: %d secrets need it until they are rotated\n", key.ID(), n)
+			verb := "need"
+			if n == 1 {
+				verb = "needs"
+			}
+			fmt.Fprintf(p.stdout, "%s stays: %s %s it\n", key.ID(), several(n, "secret"), verb)
 		default:
 			fmt.Fprintf(p.stdout, "%s is removed\n", key.ID())
 			continue
