@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -118,22 +119,55 @@ func (a *keysAt) needed(p *program, d *database) (keys *keyFile, needed map[lyce
 		return nil, nil, err
 	}
 	defer closing(store, &err)
-	needed, err = events.New(store, p.clock, events.Options{Ring: keys.ring}).NeededKeys(p.ctx)
-	if err != nil {
-		return keys, nil, err
-	}
-	sealed, err := templates.New(store, p.clock, templates.Options{}).NeededKeys(p.ctx)
-	if err != nil {
-		return keys, nil, err
-	}
-	factors, err := access.NewAccounts(store, p.clock, nil, keys.ring).NeededKeys(p.ctx)
-	for id, n := range sealed {
-		needed[id] += n
-	}
-	for id, n := range factors {
-		needed[id] += n
-	}
+	needed, err = neededKeys(
+		p.ctx,
+		events.New(store, p.clock, events.Options{Ring: keys.ring}),
+		templates.New(store, p.clock, templates.Options{}),
+		access.NewAccounts(store, p.clock, nil, keys.ring),
+	)
 	return keys, needed, err
+}
+
+// neededKeys adds up the secrets that each of the rules counts, by the key that they need.
+func neededKeys(ctx context.Context, rules ...interface {
+	NeededKeys(context.Context) (map[lyceum.SecretKeyID]int, error)
+},
+) (map[lyceum.SecretKeyID]int, error) {
+	needed := map[lyceum.SecretKeyID]int{}
+	for _, r := range rules {
+		some, err := r.NeededKeys(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for id, n := range some {
+			needed[id] += n
+		}
+	}
+	return needed, nil
+}
+
+// missKeys logs a warning if secrets need keys that the server does not have, as after a restore
+// without the file of the keys.
+func (s *service) missKeys(ctx context.Context) {
+	needed, err := neededKeys(ctx, s.events, s.emails, s.accounts)
+	if err != nil {
+		if ctx.Err() == nil {
+			s.log.WarnContext(ctx, "the secrets that need a missing secret key could not be counted", "err", err)
+		}
+		return
+	}
+	for _, key := range s.events.Ring.Keys() {
+		delete(needed, key.ID())
+	}
+	secrets := 0
+	for _, n := range needed {
+		secrets += n
+	}
+	if secrets > 0 {
+		s.log.WarnContext(ctx, "secrets of webhooks, templates, second factors or queued emails need secret keys that "+
+			"this server does not have; add the lost keys to the file, below the others",
+			"secrets", secrets, "keys", slices.Sorted(maps.Keys(needed)))
+	}
 }
 
 type pruneKeysCommand struct {
