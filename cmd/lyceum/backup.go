@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -118,7 +119,8 @@ With a file, the command verifies the backup and puts it in place of the SQLite 
 
 Sessions, one-time links and codes end. API keys, apps, grants, passwords and disabled users are restored as they
 were in the backup, including those revoked after it was made. The command lists the keys and apps, and
---end-access ends all keys, grants and client secrets.`
+--end-access ends all keys, grants and client secrets. It also names the people who were erased in the replaced SQLite
+database and are back: erase them again.`
 }
 
 // Run replaces the database with the backup, and ends the sessions, links and access that it
@@ -133,11 +135,17 @@ func (c *restoreCommand) Run(p *program) error {
 		ending = access.EndAccess
 	}
 	var alive []access.Alive
+	var back []person
 	o := sqlstore.RestoreOptions{Force: c.Force, Now: p.clock(), Progress: p.progress}
 	var done copiedFiles
 	o.Prepare = func(store *sqlstore.Store) (err error) {
 		if address == "" && !c.WithoutFiles {
 			if done, err = c.restoreFiles(p); err != nil {
+				return err
+			}
+		}
+		if address == "" {
+			if back, err = c.unerased(p, store); err != nil {
 				return err
 			}
 		}
@@ -170,7 +178,45 @@ func (c *restoreCommand) Run(p *program) error {
 		fmt.Fprintln(p.stdout, "the PostgreSQL database is restored; lyceum check verifies its data")
 	}
 	c.report(p, alive)
+	for i := range back {
+		fmt.Fprintf(p.stdout, "user %d of school %d was erased after the backup was made, and is back; erase them again: "+
+			"lyceum user erase --school %[2]d --email %[3]s\n", back[i].user, back[i].school, back[i].email)
+	}
 	return nil
+}
+
+// unerased returns the people in the backup who are erased in the database that it replaces.
+func (c *restoreCommand) unerased(p *program, store *sqlstore.Store) (back []person, err error) {
+	replaced := filepath.Join(c.Data, sqlstore.FileName)
+	if info, err := os.Stat(replaced); err != nil || info.Size() == 0 {
+		return nil, nil
+	}
+	erased, err := sqlstore.ErasedIn(p.ctx, replaced)
+	if err != nil {
+		p.log.Warn("the replaced database cannot be read, so people who were erased after the backup was made are not "+
+			"named; erase them again", "err", err)
+		return nil, p.ctx.Err()
+	}
+	for _, school := range slices.Sorted(maps.Keys(erased)) {
+		v := store.In(p.ctx, school)
+		users, err := v.Users.Find(v, erased[school]...)
+		if err != nil {
+			return nil, err
+		}
+		for _, id := range erased[school] {
+			if user, there := users[id]; there && !user.Erased() {
+				back = append(back, person{school, id, user.Email})
+			}
+		}
+	}
+	return back, nil
+}
+
+// person is a user of one of several schools.
+type person struct {
+	school lyceum.SchoolID
+	user   lyceum.UserID
+	email  string
 }
 
 // file restores a SQLite database.

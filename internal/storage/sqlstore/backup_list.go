@@ -43,3 +43,31 @@ func backupHas(ctx context.Context, path string, school lyceum.SchoolID, user ly
 		int64(school), int64(user), lyceum.ErasedEmail(user)).Scan(&has)
 	return has, err
 }
+
+// ErasedIn returns the users who are erased in a database of any version of the schema, by
+// school. No program may have the database open.
+func ErasedIn(ctx context.Context, path string) (erased map[lyceum.SchoolID][]lyceum.UserID, err error) {
+	db, err := sql.Open("sqlite", sqliteDSN(path, Full, "mode=ro&immutable=1"))
+	if err != nil {
+		return nil, err
+	}
+	defer db.Close()
+	rows, err := db.QueryContext(ctx, "SELECT school_id, user_id, email FROM users WHERE email LIKE 'erased-%@invalid' "+
+		"ORDER BY school_id, user_id")
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	erased = map[lyceum.SchoolID][]lyceum.UserID{}
+	for rows.Next() {
+		var school, user int32
+		var email string
+		if err := rows.Scan(&school, &user, &email); err != nil {
+			return nil, err
+		}
+		if id := lyceum.UserID(user); email == lyceum.ErasedEmail(id) {
+			erased[lyceum.SchoolID(school)] = append(erased[lyceum.SchoolID(school)], id)
+		}
+	}
+	return erased, rows.Err()
+}
