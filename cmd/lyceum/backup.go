@@ -168,6 +168,10 @@ func (c *restoreCommand) Run(p *program) error {
 		return err
 	}
 	if address == "" {
+		if err := rememberBackup(c.Data, c.File); err != nil {
+			p.log.Warn("the backup is restored but not listed in the data folder; erasing a person will not name it",
+				"err", err)
+		}
 		fmt.Fprintf(p.stdout, "%s is restored from %s; lyceum check --data %s verifies its data\n",
 			filepath.Join(c.Data, sqlstore.FileName), c.File, c.Data)
 		if done.files > 0 {
