@@ -246,7 +246,7 @@ func (s *service) background(ctx context.Context) (end func(), err error) {
 		s.metrics.Count("lyceum_webhook_attempts_failed_total", "Attempts to deliver an event that failed or got "+
 			"another status.", s.courier.Failed)
 		group.Go(func() { s.courier.Run(background) })
-		group.Go(func() { s.missKeys(background) })
+		group.Go(func() { s.warnOfMissingKeys(background) })
 	} else {
 		s.log.Info("this process has no secret key: it sends no webhooks, and its file links and upload addresses work " +
 			"only with this process, until it stops; set a key with --secret-key-file")

@@ -60,15 +60,14 @@ func (c *sandboxCommand) fill(
 	id, key := school.School.ID, access.HashSecret(known.APIKey)
 	another := lyceum.Errorf(lyceum.Conflict, "the database has another school; use an empty database, or the "+
 		"--seed of that school")
-	switch there, err := store.In(p.ctx, id).GetSchool(); {
-	case lyceum.KindOf(err) == lyceum.NotFound:
-		if _, err := store.CreateSchool(p.ctx, school.School, "sandbox"); err != nil {
-			return false, err
-		}
+	there, err := store.In(p.ctx, id).GetSchool()
+	if lyceum.KindOf(err) == lyceum.NotFound {
+		there, err = store.CreateSchool(p.ctx, school.School, "sandbox")
+	}
+	switch {
 	case err != nil:
 		return false, err
-	// the school's settings may have changed
-	case there.Name != school.School.Name || !there.CreatedAt.Equal(school.School.CreatedAt):
+	case !there.CreatedAt.Equal(school.School.CreatedAt): // its name and settings may have changed
 		return false, another
 	}
 	v := store.In(p.ctx, id)
@@ -76,7 +75,7 @@ func (c *sandboxCommand) fill(
 	if err != nil {
 		return false, err
 	}
-	if len(keys) == 0 {
+	if len(keys) == 0 && there.Name == school.School.Name {
 		if err := keepCredentials(p.ctx, store, school, known, key, c.Transactions); err != nil {
 			return false, err
 		}

@@ -146,9 +146,9 @@ func neededKeys(ctx context.Context, rules ...interface {
 	return needed, nil
 }
 
-// missKeys logs a warning if secrets need keys that the server does not have, as after a restore
+// warnOfMissingKeys logs a warning if secrets need keys that the server does not have, as after a restore
 // without the file of the keys.
-func (s *service) missKeys(ctx context.Context) {
+func (s *service) warnOfMissingKeys(ctx context.Context) {
 	needed, err := neededKeys(ctx, s.events, s.emails, s.accounts)
 	if err != nil {
 		if ctx.Err() == nil {
