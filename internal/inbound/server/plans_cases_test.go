@@ -50,6 +50,7 @@ var changeRows = slicesOf(
 		requestCase{name: "what goes on", values: "sale_id=26", query: "preview=true", body: `{"pricing_plan_id":12,"charging_stopped":true}`, says: `"end_reason":"changed","charging_to_stop_since":null,`},
 		requestCase{name: "of what was changed", values: "sale_id=24", body: `{"pricing_plan_id":12}`, status: 409, says: `"code":"sale_ended","message":"sale 24 has ended: changed, and sale 26 followed"`},
 	),
+	own("dropPlanChange", requestCase{name: "that was made", values: "sale_id=24", status: 409, says: `"code":"sale_ended","message":"sale 24 has ended: changed, and sale 26 followed"`}),
 	own("showSale", requestCase{name: "what was changed", values: "sale_id=24", says: `"end_reason":"changed","charging_to_stop_since":"2024-01-10T12:00:00Z","replaces_sale_id":null,"replaced_by_sale_id":26,`}),
 	own("confirmChargingStopped", requestCase{name: "one that has not ended", values: "sale_id=26", status: 409, says: `"code":"not_ended","message":"sale 26 has not ended`}),
 )
