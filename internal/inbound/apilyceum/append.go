@@ -17,6 +17,8 @@ func appendSale(b []byte, s *lyceum.Sale) []byte {
 	b = wire.AppendOptNumber(b, `,"author_id":`, s.AuthorID)
 	b = wire.AppendOptNumber(b, `,"final_price":`, s.FinalPrice)
 	b = wire.AppendOptWord(b, `,"currency":`, s.Currency)
+	b = append(append(b, `,"payment_method":"`...), s.PaidBy()...)
+	b = wire.AppendString(append(b, `","payment_gateway":`...), s.PaymentGateway())
 	b = strconv.AppendBool(append(b, `,"is_active":`...), !s.EndedAt.Present)
 	b = wire.AppendOptMoment(b, `,"billing_anchor":`, s.BillingAnchor)
 	b = wire.AppendOptMoment(b, `,"paid_until":`, s.PaidUntil)

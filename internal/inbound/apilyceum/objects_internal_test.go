@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/contract"
 )
 
 // TestObjectsAreDocumented checks that the objects of the change feed have exactly the fields
@@ -46,6 +47,45 @@ func TestObjectsAreDocumented(t *testing.T) {
 		}
 		if got := names(t, body); !slices.Equal(got, documented) {
 			t.Errorf("%s has\n%q and should have\n%q", kind, got, documented)
+		}
+	}
+}
+
+// TestObjectsAreTheContracts checks that the other objects of the change feed have the fields of
+// their schemas in the contract, in their order, without those that the table leaves out.
+func TestObjectsAreTheContracts(t *testing.T) {
+	t.Parallel()
+	var document struct {
+		Components struct {
+			Schemas map[string]struct{ Required []string }
+		}
+	}
+	if err := json.Unmarshal(contract.Lyceum().JSON, &document); err != nil {
+		t.Fatal(err)
+	}
+	for schema, of := range map[string]struct {
+		object  any
+		without []string
+	}{
+		"Sale":        {object: lyceum.Sale{}},
+		"Transaction": {lyceum.Transaction{}, []string{"tax_refunded", "reference", "period_start", "period_end"}},
+		"Movement":    {object: lyceum.Movement{}}, "Dispute": {object: lyceum.Dispute{}},
+		"PaymentFailure": {object: lyceum.PaymentFailure{}}, "Order": {object: lyceum.PurchaseOrder{}},
+		"School": {object: lyceum.School{}}, "ProductCollection": {object: lyceum.ProductCollection{}},
+		"Membership": {object: lyceum.Membership{}}, "MembershipTier": {object: lyceum.MembershipTier{}},
+		"Coaching": {object: lyceum.Coaching{}}, "Affiliate": {object: lyceum.AffiliatePartner{}},
+		"Author":      {object: lyceum.AuthorProfile{}},
+		"PricingPlan": {lyceum.PricingPlan{}, []string{"enrollment_cap_fulfillment_count"}},
+		"Coupon":      {lyceum.Coupon{}, []string{"number_of_uses"}},
+	} {
+		want := document.Components.Schemas[schema].Required
+		want = slices.DeleteFunc(want, func(name string) bool { return slices.Contains(of.without, name) })
+		body, err := appendObject(nil, of.object)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := names(t, body); !slices.Equal(got, want) {
+			t.Errorf("%s has\n%q and should have\n%q", schema, got, want)
 		}
 	}
 }
