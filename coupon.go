@@ -122,8 +122,8 @@ func (c *Coupon) Lower(price Minor, currency Currency) (Minor, bool) {
 	return price, false
 }
 
-// Lowers reports whether the coupon of a sale made at sold lowers the payment at the given time.
-// Its months are counted in the time zone, as billing periods are.
+// Lowers reports whether the coupon of a sale made at sold lowers a later payment, at the given
+// time. Its months are counted in the time zone, as billing periods are.
 func (c *Coupon) Lowers(sold, at time.Time, zone *time.Location) bool {
 	switch {
 	case c.Duration == Some(ForForever):
@@ -132,7 +132,7 @@ func (c *Coupon) Lowers(sold, at time.Time, zone *time.Location) bool {
 		months := Billing{Anchor: sold, Interval: "month", Count: 1, Zone: zone}
 		return at.Before(months.Begin(int(c.Months.Value)))
 	}
-	return !at.After(sold)
+	return false
 }
 
 // The maximum lengths of a coupon's texts, in characters.

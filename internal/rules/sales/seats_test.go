@@ -187,6 +187,22 @@ func TestRenewalsAfterADiscount(t *testing.T) {
 	}
 }
 
+// TestRenewalInTheSameSecond pays for the next period in the second of the purchase, as happens
+// while a clock stands still: a coupon for the first payment does not lower it.
+func TestRenewalInTheSameSecond(t *testing.T) {
+	b := newBooks(t)
+	storetest.Write(t, b.store, b.school, func(tx lyceum.Tx) error {
+		_, err := tx.Coupons.Save(tx, lyceum.Coupon{ID: 2, Percent: some(0.5), Duration: some(lyceum.ForOnce)})
+		return err
+	})
+	d := b.sell(t, sales.NewSale{User: 1, Plan: 6, Coupon: some(lyceum.CouponID(2))})
+	b.now = d.CreatedAt
+	r, err := b.service.Renew(t.Context(), b.by(), sales.Renewal{Sale: d.ID})
+	if err != nil || r.FinalPrice != 700 {
+		t.Errorf("the second payment is %d, %v; want 700", r.FinalPrice, err)
+	}
+}
+
 // TestRefundReturnsSeatAndUse checks that a full refund does, and nothing less, even if the
 // school keeps the learner enrolled.
 func TestRefundReturnsSeatAndUse(t *testing.T) {
