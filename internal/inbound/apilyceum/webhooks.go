@@ -3,7 +3,6 @@ package apilyceum
 import (
 	"context"
 	"encoding/json"
-	"math"
 	"strings"
 
 	"github.com/lyceum-school/lyceum"
@@ -58,7 +57,7 @@ func bindWebhookOptions(in *wire.Input) webhookChange {
 	q := webhookChange{
 		asArray:   in.Body("as_array").Bool(),
 		schedule:  in.Body("schedule").Text(1, wire.Unbounded),
-		rateLimit: wire.Int[int32](in.Body("rate_limit"), 0, math.MaxInt32),
+		rateLimit: wire.Int[int32](in.Body("rate_limit"), 0, events.MaxRateLimit),
 	}
 	q.events = wire.Sequence[string](names, "strings")
 	return q

@@ -24,8 +24,8 @@ type WebhookForm struct {
 	RateLimit int32
 }
 
-// maxRateLimit is the largest limit of a webhook, in messages per minute.
-const maxRateLimit = 60_000
+// MaxRateLimit is the largest limit of a webhook, in messages per minute.
+const MaxRateLimit = 60_000
 
 // WithSecret is a webhook with its secret, which is shown once.
 type WithSecret struct {
@@ -46,10 +46,10 @@ func (s *Service) check(f *WebhookForm) (trigger string, err error) {
 	if f.Schedule != lyceum.ContractSchedule && f.Schedule != lyceum.StandardSchedule {
 		wrong = append(wrong, lyceum.FieldError{Field: "schedule", Message: "must be contract or standard"})
 	}
-	if f.RateLimit < 0 || f.RateLimit > maxRateLimit {
+	if f.RateLimit < 0 || f.RateLimit > MaxRateLimit {
 		wrong = append(wrong, lyceum.FieldError{
 			Field:   "rate_limit",
-			Message: fmt.Sprintf("must be from 0 (no limit) to %d", maxRateLimit),
+			Message: fmt.Sprintf("must be from 0 (no limit) to %d", MaxRateLimit),
 		})
 	}
 	known := lyceum.EventNames()
