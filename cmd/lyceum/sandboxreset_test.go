@@ -1,13 +1,17 @@
 package main
 
 import (
+	"context"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"github.com/lyceum-school/lyceum"
 )
 
 // A connection whose request was ended by a reset continues with the state after it.
@@ -47,6 +51,24 @@ func TestConnectionAfterAReset(t *testing.T) {
 		if status := send(one, "POST", "/v1/users", `{"email":"ann@example.com"}`); status != http.StatusCreated {
 			t.Errorf("a request after it: %d", status)
 		}
+	}
+}
+
+// TestRequestThatAResetEnds checks that a request which is ended because the sandbox goes back can
+// be repeated: it is no error of the server.
+func TestRequestThatAResetEnds(t *testing.T) {
+	t.Parallel()
+	gone, leave := context.WithCancel(t.Context())
+	defer leave()
+	var cause error
+	b := &sandboxServer{now: &running{gone: gone, handler: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		leave()
+		<-r.Context().Done()
+		cause = context.Cause(r.Context())
+	})}}
+	b.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/lyceum/v1/sales", http.NoBody))
+	if kind := lyceum.KindOf(cause); kind != lyceum.Unavailable {
+		t.Errorf("%v is %s", cause, kind)
 	}
 }
 

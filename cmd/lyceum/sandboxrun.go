@@ -147,7 +147,7 @@ func (b *sandboxServer) Close() error {
 }
 
 // errWentBack ends the requests in progress when the sandbox goes back to another state.
-var errWentBack = errors.New("the sandbox is brought back to another state")
+var errWentBack = lyceum.Errorf(lyceum.Unavailable, "the sandbox is being brought back to another state; try again")
 
 // staying is the context key of a function that exempts a request from being ended with the
 // others.
