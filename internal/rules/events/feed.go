@@ -36,16 +36,20 @@ func (f *Feed) Changes(ctx context.Context, by lyceum.By, q ChangesQuery) (lyceu
 	defer over.Stop()
 	allowance := lyceum.AllowanceOf(ctx)
 	v := f.store.In(ctx, by.School)
-	for {
+	var before lyceum.ChangeListing // without changes
+	for waited := false; ; waited = true {
 		changed := f.store.Changed(by.School) // before the query, so that no later change is missed
 		listing, err := v.FindChanges(filter)
+		if waited && err != nil && ctx.Err() != nil {
+			return before, nil // it was ended while it waited
+		}
 		if err == nil && listing.Last < filter.After {
 			err = notYet(filter.After, listing.Last)
 		}
 		if err != nil || len(listing.Changes) > 0 || wait <= 0 {
 			return listing, err
 		}
-		filter.After = listing.Next
+		before, filter.After = listing, listing.Next
 		if allowance != nil {
 			allowance.Pause()
 		}
@@ -60,7 +64,7 @@ func (f *Feed) Changes(ctx context.Context, by lyceum.By, q ChangesQuery) (lyceu
 			return listing, nil // the caller has gone, so nobody sees the result
 		}
 		if allowance != nil {
-			if err := allowance.Resume(); err != nil {
+			if err := allowance.Resume(); err != nil && ctx.Err() == nil {
 				return listing, err
 			}
 		}

@@ -88,6 +88,30 @@ func TestEventsAreAsWebhooksGotThem(t *testing.T) {
 	})
 }
 
+// endedWhileItWaits ends a request as soon as it waits.
+type endedWhileItWaits struct{ end context.CancelFunc }
+
+func (e endedWhileItWaits) Pause()                         { e.end() }
+func (endedWhileItWaits) Resume() error                    { return nil }
+func (endedWhileItWaits) Allow(context.Context, int) error { return nil }
+
+// TestEndedWhileItWaits checks that a request which is ended while it waits for a change gets an
+// empty response, also if it has just been told to stop waiting, as by a sandbox that is reset.
+func TestEndedWhileItWaits(t *testing.T) {
+	t.Parallel()
+	p := newPost(t, openStore(t))
+	stopping := make(chan struct{})
+	close(stopping)
+	for range 20 { // both are noticed first now and then
+		ctx, end := context.WithCancel(t.Context())
+		q := events.ChangesQuery{Filter: lyceum.ChangeFilter{Limit: 1, Names: []lyceum.EventName{lyceum.CommentCreatedEvent}}, Wait: time.Minute}
+		listing, err := p.feed(stopping).Events(context.WithValue(ctx, lyceum.AllowanceKey{}, endedWhileItWaits{end}), p.by(), q)
+		if err != nil || len(listing.Events) > 0 || listing.Next != listing.Last {
+			t.Fatalf("%+v, %v", listing, err)
+		}
+	}
+}
+
 // TestEventsInSeveralAnswers checks that events that exceed the size of a response are returned
 // in several, none twice and none left out, and that an event that is too large by itself is
 // returned alone.
