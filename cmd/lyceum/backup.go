@@ -191,11 +191,10 @@ func (c *restoreCommand) Run(p *program) error {
 
 // unerased returns the people in the backup who are erased in the database that it replaces.
 func (c *restoreCommand) unerased(p *program, store *sqlstore.Store) (back []person, err error) {
-	replaced := filepath.Join(c.Data, sqlstore.FileName)
-	if info, err := os.Stat(replaced); err != nil || info.Size() == 0 {
+	if !hasDatabase(c.Data) {
 		return nil, nil
 	}
-	erased, err := sqlstore.ErasedIn(p.ctx, replaced)
+	erased, err := sqlstore.ErasedIn(p.ctx, filepath.Join(c.Data, sqlstore.FileName))
 	if err != nil {
 		p.log.Warn("the replaced database cannot be read, so people who were erased after the backup was made are not "+
 			"named; erase them again", "err", err)

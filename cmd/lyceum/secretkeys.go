@@ -130,7 +130,7 @@ func (a *keysAt) needed(p *program, d *database) (keys *keyFile, needed map[lyce
 
 // neededKeys adds up the secrets that each of the rules counts, by the key that they need.
 func neededKeys(ctx context.Context, rules ...interface {
-	NeededKeys(context.Context) (map[lyceum.SecretKeyID]int, error)
+	NeededKeys(ctx context.Context) (map[lyceum.SecretKeyID]int, error)
 },
 ) (map[lyceum.SecretKeyID]int, error) {
 	needed := map[lyceum.SecretKeyID]int{}

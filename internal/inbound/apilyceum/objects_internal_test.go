@@ -57,8 +57,10 @@ func TestObjectsAreTheContracts(t *testing.T) {
 	t.Parallel()
 	var document struct {
 		Components struct {
-			Schemas map[string]struct{ Required []string }
-		}
+			Schemas map[string]struct {
+				Required []string `json:"required"`
+			} `json:"schemas"`
+		} `json:"components"`
 	}
 	if err := json.Unmarshal(contract.Lyceum().JSON, &document); err != nil {
 		t.Fatal(err)

@@ -52,7 +52,7 @@ func apart(text, link string) bool {
 		if next < 0 {
 			return true
 		}
-		if at += next; at > 0 && !strings.Contains(" \t\r\n<", text[at-1:at]) {
+		if at += next; at > 0 && strings.IndexByte(" \t\r\n<", text[at-1]) < 0 {
 			return false
 		}
 	}
