@@ -62,7 +62,7 @@ func sealing(school lyceum.SchoolID, user lyceum.UserID) string {
 // SetUp creates a secret for an app. The issuer is what the app shows as the school's name.
 func (a *Accounts) SetUp(school lyceum.SchoolID, user *lyceum.User, issuer string) (Setup, error) {
 	key, err := totp.Generate(totp.GenerateOpts{
-		Issuer: strings.ReplaceAll(issuer, ":", " "), AccountName: user.Email, Period: codePeriod, Rand: rand.Reader,
+		Issuer: shortIssuer(issuer), AccountName: user.Email, Period: codePeriod, Rand: rand.Reader,
 	})
 	if err != nil {
 		return Setup{}, err
@@ -72,6 +72,15 @@ func (a *Accounts) SetUp(school lyceum.SchoolID, user *lyceum.User, issuer strin
 		return Setup{}, errNoRing
 	}
 	return Setup{URL: key.URL(), Secret: key.Secret(), Sealed: sealed}, nil
+}
+
+// mostIssuer is how many characters of an issuer the URL of a Setup contains, twice: a QR code
+// holds 2,331 bytes, and an escaped character takes up to 12.
+const mostIssuer = 40
+
+func shortIssuer(name string) string {
+	runes := []rune(strings.ReplaceAll(name, ":", " "))
+	return strings.TrimSpace(string(runes[:min(len(runes), mostIssuer)]))
 }
 
 // Again returns the same Setup that SetUp returned, for a user who typed a wrong code.
@@ -85,7 +94,7 @@ func (a *Accounts) Again(school lyceum.SchoolID, user *lyceum.User, issuer, seal
 		return Setup{}, err
 	}
 	key, err := totp.Generate(totp.GenerateOpts{
-		Issuer: strings.ReplaceAll(issuer, ":", " "), AccountName: user.Email, Period: codePeriod, Secret: raw,
+		Issuer: shortIssuer(issuer), AccountName: user.Email, Period: codePeriod, Secret: raw,
 	})
 	if err != nil {
 		return Setup{}, err

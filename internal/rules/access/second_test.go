@@ -301,3 +301,20 @@ func TestR58FreshSessions(t *testing.T) {
 	_, err := g.accounts.RemoveSecondFactor(t.Context(), g.by, 1)
 	g.refused("an owner's own where the school wants one", err, lyceum.Conflict)
 }
+
+// TestSetUpFitsIntoAQRCode checks that the URL of an app is short enough for a QR code, whatever
+// the school is called.
+func TestSetUpFitsIntoAQRCode(t *testing.T) {
+	g := newGuarded(t)
+	const most = 2331 // bytes
+	user := lyceum.User{ID: 1, Email: strings.Repeat("a", 242) + "@example.com"}
+	for name, want := range map[string]string{
+		"Fernwood: A": "Fernwood%20%20A", strings.Repeat("🏺", 200): strings.Repeat("%F0%9F%8F%BA", 40),
+		strings.Repeat("a", 39) + " b": strings.Repeat("a", 39),
+	} {
+		setup, err := g.accounts.SetUp(g.by.School, &user, name)
+		if err != nil || len(setup.URL) > most || !strings.Contains(setup.URL, "issuer="+want+"&") {
+			t.Errorf("%s: %d bytes, %s, %v", name, len(setup.URL), setup.URL, err)
+		}
+	}
+}
