@@ -12,9 +12,9 @@ func (f *Face) authors() []wire.Operation {
 	l := f.Learning
 	return []wire.Operation{
 		wire.Many("listAuthors", all, perPage, bindPartners, l.Authors, "authors", author),
-		one("createAuthor", wire.Create, all, bindNewAuthor, l.CreateAuthor, name, author),
+		one("createAuthor", wire.Create, all, bindNewAuthor, l.CreateAuthor, name, author).Long(),
 		one("showAuthor", wire.Get, each, byAuthor, l.Author, name, author),
-		one("updateAuthor", wire.Patch, each, bindAuthorChange, l.UpdateAuthor, name, author),
+		one("updateAuthor", wire.Patch, each, bindAuthorChange, l.UpdateAuthor, name, author).Long(),
 		one("archiveAuthor", wire.Run, each+"/archive", wire.NoBody(byAuthor), l.ArchiveAuthor, name, author),
 	}
 }

@@ -13,9 +13,9 @@ func (f *Face) coaching() []wire.Operation {
 	bindChange := changed(byCoaching, bindCoaching)
 	return []wire.Operation{
 		wire.Many("listCoaching", all, perPage, bindProducts, c.List, name, coaching),
-		one("createCoaching", wire.Create, all, bindNew, c.Create, name, coaching),
+		one("createCoaching", wire.Create, all, bindNew, c.Create, name, coaching).Long(),
 		one("showCoaching", wire.Get, each, byCoaching, c.Get, name, coaching),
-		one("updateCoaching", wire.Patch, each, bindChange, c.Update, name, coaching),
+		one("updateCoaching", wire.Patch, each, bindChange, c.Update, name, coaching).Long(),
 		one("archiveCoaching", wire.Run, each+"/archive", wire.NoBody(byCoaching), c.Archive, name, coaching),
 	}
 }

@@ -13,7 +13,7 @@ func (f *Face) comments() []wire.Operation {
 	const all, each = "/lyceum/v1/lectures/{lecture_id}/comments", "/lyceum/v1/comments/{comment_id}"
 	return []wire.Operation{
 		heavy(one("listComments", wire.Get, all, bindComments, f.listComments, "", commentPage)),
-		one("createComment", wire.Create, all, bindNewComment, f.Learning.Comment, "comment", newComment),
+		one("createComment", wire.Create, all, bindNewComment, f.Learning.Comment, "comment", newComment).Long(),
 		wire.None("deleteComment", wire.Delete, each, wire.ByID[lyceum.CommentID]("comment_id"), f.Learning.DeleteComment),
 	}
 }

@@ -13,9 +13,9 @@ func (f *Face) courses() []wire.Operation {
 	bindChange := changed(byCourse, bindCourse)
 	return []wire.Operation{
 		wire.Many("listCourses", all, perPage, bindCourses, c.List, "courses", course),
-		one("createCourse", wire.Create, all, bindNew, c.Create, name, course),
+		one("createCourse", wire.Create, all, bindNew, c.Create, name, course).Long(),
 		one("showCourse", wire.Get, each, byCourse, c.Get, name, course),
-		one("updateCourse", wire.Patch, each, bindChange, c.Update, name, course),
+		one("updateCourse", wire.Patch, each, bindChange, c.Update, name, course).Long(),
 		one("archiveCourse", wire.Run, each+"/archive", wire.NoBody(byCourse), c.Archive, name, course),
 	}
 }

@@ -12,12 +12,13 @@ func (f *Face) emailTemplates() []wire.Operation {
 	return []wire.Operation{
 		one("listEmailTemplates", wire.Get, all, wire.Anything, f.Templates.Emails, "email_templates", emailTemplates),
 		one("showEmailTemplate", wire.Get, each, bindEmailName, f.Templates.Email, "email_template", emailTemplate),
-		one("updateEmailTemplate", wire.Patch, each, bindEmailChange, f.Templates.Change, "email_template", emailTemplate),
+		one("updateEmailTemplate", wire.Patch, each, bindEmailChange, f.Templates.Change, "email_template",
+			emailTemplate).Long(),
 		wire.None("resetEmailTemplate", wire.Delete, each, bindEmailName, f.Templates.Reset),
 		appended("previewEmailTemplate", wire.Run, each+"/preview", bindEmailDraft,
-			wire.Rendered(f.Templates.Preview, wire.As("email", emailPreview))),
+			wire.Rendered(f.Templates.Preview, wire.As("email", emailPreview))).Long(),
 		appended("testEmailTemplate", wire.Run, each+"/test", bindEmailDraft,
-			wire.Rendered(f.Templates.Test, wire.As("", emailTest))),
+			wire.Rendered(f.Templates.Test, wire.As("", emailTest))).Long(),
 	}
 }
 
@@ -37,9 +38,10 @@ func (f *Face) pageSnippet() []wire.Operation {
 	const path = "/lyceum/v1/page_snippet"
 	return []wire.Operation{
 		one("showPageSnippet", wire.Get, path, wire.Anything, f.Templates.Snippet, "page_snippet", pageSnippet),
-		one("updatePageSnippet", wire.Patch, path, bindSnippet, f.Templates.ChangeSnippet, "page_snippet", pageSnippet),
+		one("updatePageSnippet", wire.Patch, path, bindSnippet, f.Templates.ChangeSnippet, "page_snippet",
+			pageSnippet).Long(),
 		appended("previewPageSnippet", wire.Run, path+"/preview", bindSnippet,
-			wire.Rendered(f.Templates.PreviewSnippet, wire.As("", snippetPreview))),
+			wire.Rendered(f.Templates.PreviewSnippet, wire.As("", snippetPreview))).Long(),
 	}
 }
 

@@ -14,9 +14,9 @@ func (f *Face) memberships() []wire.Operation {
 	bindChange := changed(byMembership, bindMembership)
 	return []wire.Operation{
 		wire.Many("listMemberships", all, perPage, bindProducts, m.List, "memberships", membership),
-		one("createMembership", wire.Create, all, bindNew, m.Create, name, membership),
+		one("createMembership", wire.Create, all, bindNew, m.Create, name, membership).Long(),
 		one("showMembership", wire.Get, each, byMembership, m.Get, name, membership),
-		one("updateMembership", wire.Patch, each, bindChange, m.Update, name, membership),
+		one("updateMembership", wire.Patch, each, bindChange, m.Update, name, membership).Long(),
 		one("archiveMembership", wire.Run, each+"/archive", wire.NoBody(byMembership), m.Archive, name, membership),
 	}
 }
@@ -30,9 +30,10 @@ func (f *Face) membershipTiers() []wire.Operation {
 		wire.Many(
 			"listMembershipTiers", all, perPage, bindTiers, f.Learning.ListMembershipTiers, "membership_tiers", membershipTier,
 		),
-		one("createMembershipTier", wire.Create, all, bindNewTier, f.Learning.CreateMembershipTier, name, membershipTier),
+		one("createMembershipTier", wire.Create, all, bindNewTier, f.Learning.CreateMembershipTier, name,
+			membershipTier).Long(),
 		one("showMembershipTier", wire.Get, each, byTier, t.Get, name, membershipTier),
-		one("updateMembershipTier", wire.Patch, each, bindChange, t.Update, name, membershipTier),
+		one("updateMembershipTier", wire.Patch, each, bindChange, t.Update, name, membershipTier).Long(),
 		one("archiveMembershipTier", wire.Run, each+"/archive", wire.NoBody(byTier), t.Archive, name, membershipTier),
 		wire.Many("listTierProducts", inside, perPage, byTier, products.List, "products", includedProduct),
 		one("addTierProduct", wire.Run, inside, bindProductIn(byTier, kinds), products.Add, "product",

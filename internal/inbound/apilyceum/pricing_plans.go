@@ -12,9 +12,9 @@ func (f *Face) pricingPlans() []wire.Operation {
 	l := f.Learning
 	return []wire.Operation{
 		wire.Many("listPricingPlans", all, perPage, bindPlans, l.PricingPlans, "pricing_plans", pricingPlan),
-		one("createPricingPlan", wire.Create, all, bindNewPlan, l.CreatePricingPlan, name, pricingPlan),
+		one("createPricingPlan", wire.Create, all, bindNewPlan, l.CreatePricingPlan, name, pricingPlan).Long(),
 		one("showPricingPlan", wire.Get, each, byPlan, l.PricingPlan, name, pricingPlan),
-		one("updatePricingPlan", wire.Patch, each, bindPlanChange, l.UpdatePricingPlan, name, pricingPlan),
+		one("updatePricingPlan", wire.Patch, each, bindPlanChange, l.UpdatePricingPlan, name, pricingPlan).Long(),
 		one("archivePricingPlan", wire.Run, each+"/archive", wire.NoBody(byPlan), l.ArchivePricingPlan, name, pricingPlan),
 	}
 }

@@ -16,9 +16,9 @@ func (f *Face) productCollections() []wire.Operation {
 	bindChange := changed(byCollection, bindProductCollection)
 	return []wire.Operation{
 		wire.Many("listProductCollections", all, perPage, bindProducts, c.List, "product_collections", productCollection),
-		one("createProductCollection", wire.Create, all, bindNew, c.Create, name, productCollection),
+		one("createProductCollection", wire.Create, all, bindNew, c.Create, name, productCollection).Long(),
 		one("showProductCollection", wire.Get, each, byCollection, c.Get, name, productCollection),
-		one("updateProductCollection", wire.Patch, each, bindChange, c.Update, name, productCollection),
+		one("updateProductCollection", wire.Patch, each, bindChange, c.Update, name, productCollection).Long(),
 		one(
 			"archiveProductCollection", wire.Run, each+"/archive",
 			wire.NoBody(byCollection), c.Archive, name, productCollection,

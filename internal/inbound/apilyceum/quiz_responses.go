@@ -10,7 +10,7 @@ import (
 func (f *Face) quizResponses() []wire.Operation {
 	const all = "/lyceum/v1/quizzes/{quiz_id}/responses"
 	return []wire.Operation{
-		one("createQuizResponse", wire.Create, all, bindAnswer, f.Learning.Answer, "quiz_response", quizResponse),
+		one("createQuizResponse", wire.Create, all, bindAnswer, f.Learning.Answer, "quiz_response", quizResponse).Long(),
 	}
 }
 

@@ -19,7 +19,7 @@ func (f *Face) comments() []wire.Operation {
 	return []wire.Operation{
 		heavy(many("listCourseComments", of, perPage, bindCourseComments, l.CourseComments, comment)),
 		heavy(many("listLectureComments", all, perPage, bindLectureComments, l.CourseComments, comment)),
-		one("createLectureComment", wire.Create, all, bindNewComment, l.CommentAsOwner, comment),
+		one("createLectureComment", wire.Create, all, bindNewComment, l.CommentAsOwner, comment).Long(),
 		one("moderateComment", wire.Patch, each, bindModeration, l.ModerateComment, comment),
 		wire.None("deleteLectureComment", wire.Delete, each, byComment, l.DeleteCommentIn),
 	}

@@ -14,9 +14,9 @@ func (f *Face) digitalDownloads() []wire.Operation {
 	d := f.learning.DigitalDownloads().Current().Counted(lyceum.DownloadKind)
 	return []wire.Operation{
 		many("listDigitalDownloads", all, 20, bindDigitalDownloads, d.List, digitalDownload),
-		one("createDigitalDownload", wire.Create, all, bindNewDigitalDownload, d.Create, digitalDownload),
+		one("createDigitalDownload", wire.Create, all, bindNewDigitalDownload, d.Create, digitalDownload).Long(),
 		one("showDigitalDownload", wire.Get, each, byDownload, d.Get, digitalDownload),
-		one("updateDigitalDownload", wire.Patch, each, bindDigitalDownloadChange, d.Update, digitalDownload),
+		one("updateDigitalDownload", wire.Patch, each, bindDigitalDownloadChange, d.Update, digitalDownload).Long(),
 		wire.None("deleteDigitalDownload", wire.Delete, each, byDownload, d.Archive),
 	}
 }

@@ -19,7 +19,7 @@ func (f *Face) myQuizzes() []wire.Operation {
 		many("listCurrentUserQuizzes", all, perPage, bindQuizzes, l.Quizzes, myQuizReference),
 		one("showCurrentUserQuiz", wire.Get, each, byQuiz, l.OneQuiz, myQuiz),
 		one("showCurrentUserQuizResponse", wire.Get, each+"/response", byQuiz, l.OwnResponse, myResponse),
-		one("putCurrentUserQuizResponse", wire.Put, each+"/response", bindSubmission, l.Submit, myResponse),
+		one("putCurrentUserQuizResponse", wire.Put, each+"/response", bindSubmission, l.Submit, myResponse).Long(),
 	}
 }
 

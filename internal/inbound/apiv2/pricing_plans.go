@@ -16,9 +16,9 @@ func (f *Face) pricingPlans() []wire.Operation {
 	l := f.learning
 	return []wire.Operation{
 		many("listProductPricingPlans", all, perPage, bindPlans, l.PlansOfProduct, pricingPlan),
-		one("createProductPricingPlan", wire.Create, all, bindNewPlan, l.CreatePricingPlan, pricingPlan),
+		one("createProductPricingPlan", wire.Create, all, bindNewPlan, l.CreatePricingPlan, pricingPlan).Long(),
 		one("showProductPricingPlan", wire.Get, each, byPlan, l.PlanOfProduct, pricingPlan),
-		one("updateProductPricingPlan", wire.Patch, each, bindPlanChange, l.UpdatePricingPlan, pricingPlan),
+		one("updateProductPricingPlan", wire.Patch, each, bindPlanChange, l.UpdatePricingPlan, pricingPlan).Long(),
 		one("deleteProductPricingPlan", wire.Delete, each, bindPlanArchive, l.UpdatePricingPlan, pricingPlan),
 	}
 }

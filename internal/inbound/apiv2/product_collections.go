@@ -15,10 +15,10 @@ func (f *Face) productCollections() []wire.Operation {
 	p := f.learning.CurrentCollectionProducts()
 	return []wire.Operation{
 		many("listProductCollections", all, perPage, bindCollections, c.List, productCollection),
-		one("createProductCollection", wire.Create, all, bindNewCollection, c.Create, productCollection),
+		one("createProductCollection", wire.Create, all, bindNewCollection, c.Create, productCollection).Long(),
 		one("showProductCollection", wire.Get, each, byCollection, c.Get, productCollection),
-		one("updateProductCollection", wire.Patch, each, bindCollectionChange, c.Update, productCollection),
-		one("putProductCollection", wire.Put, each, bindCollectionChange, c.Update, productCollection),
+		one("updateProductCollection", wire.Patch, each, bindCollectionChange, c.Update, productCollection).Long(),
+		one("putProductCollection", wire.Put, each, bindCollectionChange, c.Update, productCollection).Long(),
 		wire.None("deleteProductCollection", wire.Delete, each, byCollection, c.Archive),
 		wire.New("listProductCollectionProducts", wire.Get, inside, wire.Serve(
 			bindCollectionProducts, wire.Rendered(wire.Paged(p.Find), wire.Page(data, collectionProduct)),

@@ -25,6 +25,7 @@ var commentRows = slicesOf(
 		requestCase{name: "a reply to another lecture's", values: "lecture_id=11", body: `{"user_id":2,"body":"Mine","parent_id":6}`, status: 400, says: "parent_id 6 matches no comment under lecture 11"},
 		requestCase{name: "mistakes in a file", values: "lecture_id=11", body: `{"user_id":2,"body":"Mine","attachments":[{"url":"ftp://x","size":1}]}`, status: 400, golden: "lyceum/comment_mistakes.json"},
 		requestCase{name: "a file of no kind", values: "lecture_id=11", body: `{"user_id":2,"body":"Mine","attachments":[{"url":"https://files.example.com/x","kind":"a b"}]}`, status: 400, says: "attachments[0].kind must be a word of 1 to 64 letters, digits, _ or -"},
+		requestCase{name: "a long text of escapes, and files", values: "lecture_id=11", body: `{"user_id":2,"body":"` + strings.Repeat(`\u00e4`, 10_000) + `","attachments":[` + strings.Repeat(`{"url":"https://files.example.com/`+strings.Repeat("x", 900)+`","kind":"image"},`, 8) + `{}]}`, status: 400, says: "attachments[8].url is required"},
 		requestCase{name: "too many files", values: "lecture_id=11", body: `{"user_id":2,"body":"Mine","attachments":[` + strings.Repeat(`{},`, 10) + `{}]}`, status: 400, says: "attachments must be"},
 	),
 	ofV2("moderateComment", "course_id=1 lecture_id=11 comment_id=7",

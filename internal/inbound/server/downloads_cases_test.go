@@ -23,6 +23,7 @@ var downloadRows = slicesOf(
 	),
 	downloads("createDigitalDownload",
 		requestCase{name: "with every field", body: shawl, golden: "v2/digital_download.json"},
+		requestCase{name: "a long text of escapes", body: `{"name":"x","author_bio_id":2,"description":"` + strings.Repeat(`\u00e4`, 20_001) + `"}`, status: 400, says: "description must be"},
 		requestCase{name: "with what it must have", body: `{"name":"Bread log","author_bio_id":2}`, golden: "v2/digital_download_bare.json"},
 		requestCase{
 			name: "with nulls", body: `{"name":"Plan","author_bio_id":1,"description":null,"category":null,"image_url":null}`,

@@ -101,6 +101,7 @@ var emailRows = slicesOf(
 		requestCase{name: "one", body: `{"body":"<a href='https://help.example.com/?sign={{ user.id | hmac_sha256: secrets.chat }}'>Help</a>"}`, golden: "lyceum/page_snippet.json"},
 		requestCase{name: "nothing", body: `{}`, golden: "lyceum/page_snippet.json"},
 		requestCase{name: "wrong", body: `{"body":"{{"}`, status: 400, says: "body is not a valid template: line 1: {{ is not closed"},
+		requestCase{name: "a long text of escapes", body: `{"body":"` + strings.Repeat(`\u0061`, 32_768) + `{{"}`, status: 400, says: "body must be"},
 		requestCase{name: "a number", body: `{"body":1}`, status: 400, says: "body must be a string"},
 	),
 	own("showPageSnippet", requestCase{name: "after that", golden: "lyceum/page_snippet.json"}),

@@ -221,6 +221,7 @@ var courseRows = slicesOf(
 		requestCase{name: "with what it must have", body: `{"name":"Felt"}`, says: `"name":"Felt","heading":null,"description":null,"is_published":false,"is_listed":true,"lecture_order":false,"image_url":null,"author_id":null,"certificate_page_id":null`},
 		requestCase{name: "of an author that is not there", body: `{"name":"x","author_id":99}`, status: 400, says: `{"field":"author_id","message":"must be the id of an author of the school"}`},
 		requestCase{name: "a name that is too long", body: tooLong, status: 400, says: "name must be 1 to 255 characters long"},
+		requestCase{name: "a long text of escapes", body: `{"name":"x","description":"` + strings.Repeat(`\u00e4`, 20_001) + `"}`, status: 400, says: "description must be"},
 	),
 	own("listCourses",
 		requestCase{name: "by id", says: `{"courses":[{"id":1,`},

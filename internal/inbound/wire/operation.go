@@ -33,6 +33,16 @@ type Operation struct {
 	Previews   bool          // with ?preview=true the response says what would happen, and nothing is changed
 }
 
+// longBody is the largest body of an operation that accepts long texts, in bytes: two of 20,000
+// characters, each of which takes up to six bytes in JSON, and as much else as usual.
+const longBody = 2*20_000*6 + 64<<10
+
+// Long returns the operation with a limit of the body that its longest texts fit into.
+func (op Operation) Long() Operation {
+	op.MaxBody = longBody
+	return op
+}
+
 // Credential is what a request must authenticate with.
 type Credential uint8
 
