@@ -128,7 +128,9 @@ func (s *Service) ImportAffiliates(by lyceum.By) *Rows[lyceum.AffiliatePartner] 
 		names: []reference[row]{
 			{"user_id", "user", lyceum.UserSequence, func(a *row) int32 { return int32(a.UserID.Value) }},
 		},
-		look: func(tx lyceum.Tx, rows []row) ([]lyceum.RowProblem, error) { return aboutErased(tx, rows, affiliateOf) },
+		look: func(tx lyceum.Tx, rows []row) ([]lyceum.RowProblem, error) {
+			return aboutErased(tx, rows, "empty", affiliateOf)
+		},
 		save: func(tx lyceum.Tx, rows []row, _ time.Time) (lyceum.Saved, error) {
 			return tx.Affiliates.Save(tx, rows...)
 		},

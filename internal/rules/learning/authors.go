@@ -126,7 +126,7 @@ func (s *Service) ImportAuthors(by lyceum.By) *Rows[lyceum.AuthorProfile] {
 				keep(&rows[i].Share, old.Share)
 				keep(&rows[i].ArchivedAt, old.ArchivedAt)
 			}
-			return aboutErased(tx, rows, authorOf)
+			return aboutErased(tx, rows, "empty", authorOf)
 		},
 		save: func(tx lyceum.Tx, rows []row, _ time.Time) (lyceum.Saved, error) { return tx.Authors.Save(tx, rows...) },
 	}}

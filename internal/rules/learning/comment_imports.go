@@ -26,7 +26,7 @@ func (s *Service) ImportComments(by lyceum.By) *Rows[lyceum.Comment] {
 			if err != nil {
 				return nil, err
 			}
-			more, err := aboutErased(tx, rows, saidBy)
+			more, err := aboutErased(tx, rows, "empty", saidBy)
 			return append(problems, more...), err
 		},
 		earlier: before,

@@ -6,10 +6,11 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// aboutErased returns a problem for each row that has something about a person who was erased. Its
-// user exists. has returns the user and the field that it is in, or no user if there is nothing.
+// aboutErased returns a problem for each row that has something about a person who was erased,
+// with what must be done about it. Its user exists. has returns the user and the field that it is
+// in, or no user if there is nothing.
 func aboutErased[T any](
-	tx lyceum.Tx, rows []T, has func(*T) (of lyceum.UserID, field string),
+	tx lyceum.Tx, rows []T, must string, has func(*T) (of lyceum.UserID, field string),
 ) (problems []lyceum.RowProblem, err error) {
 	var ids []lyceum.UserID
 	for i := range rows {
@@ -25,7 +26,7 @@ func aboutErased[T any](
 	for i := range rows {
 		of, field := has(&rows[i])
 		if _, found := there[of]; of != 0 && !found {
-			problems = append(problems, problem(i, field, "must be empty, because user %d was erased", of))
+			problems = append(problems, problem(i, field, "must be %s, because user %d was erased", must, of))
 		}
 	}
 	return problems, nil
@@ -65,4 +66,11 @@ func affiliateOf(a *lyceum.AffiliatePartner) (lyceum.UserID, string) {
 		return a.UserID.Value, "name"
 	}
 	return 0, ""
+}
+
+func enrolledStill(e *lyceum.Enrollment) (lyceum.UserID, string) {
+	if e.EndedAt.Present {
+		return 0, ""
+	}
+	return e.User, "ended_at"
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // TestImportsDoNotBringErasedPeopleBack checks that a file from before a person was erased does not
-// bring back what they wrote, and that an export from afterwards is imported.
+// bring back what they wrote or their access, and that an export from afterwards is imported.
 func TestImportsDoNotBringErasedPeopleBack(t *testing.T) {
 	d := newDesk(t)
 	storetest.Write(t, d.store, d.school, func(tx lyceum.Tx) error { return storetest.NewClassroom("ours").Save(tx) })
@@ -35,18 +35,20 @@ func TestImportsDoNotBringErasedPeopleBack(t *testing.T) {
 	responses := []lyceum.QuizResponse{{ID: 901, Quiz: quiz, User: 2, SubmittedAt: lyceum.Some(storetest.Begin), Answers: lyceum.Some(answers)}}
 	authors := []lyceum.AuthorProfile{{ID: 901, UserID: of, Name: lyceum.Some("Zoltan"), Bio: lyceum.Some("Zoltan")}}
 	affiliates := []lyceum.AffiliatePartner{{ID: 901, UserID: of, Name: lyceum.Some("Zoltan")}}
+	enrollments := []lyceum.Enrollment{{ID: 901, User: 2, Course: 4, EnrolledAt: storetest.Begin}}
 	refused := func(when string, want int) {
 		t.Helper()
 		_, p1, e1 := d.service.ImportComments(by).Save(t.Context(), comments)
 		_, p2, e2 := d.service.ImportQuizResponses(by).Save(t.Context(), responses)
 		_, p3, e3 := d.service.ImportAuthors(by).Save(t.Context(), authors)
 		_, p4, e4 := d.service.ImportAffiliates(by).Save(t.Context(), affiliates)
-		for i, problems := range [][]lyceum.RowProblem{p1, p2, p3, p4} {
+		_, p5, e5 := d.service.ImportEnrollments(by).Save(t.Context(), enrollments)
+		for i, problems := range [][]lyceum.RowProblem{p1, p2, p3, p4, p5} {
 			if len(problems) != want {
 				t.Errorf("%s: problems of import %d are %v", when, i+1, problems)
 			}
 		}
-		for _, err := range []error{e1, e2, e3, e4} {
+		for _, err := range []error{e1, e2, e3, e4, e5} {
 			if err != nil {
 				t.Fatal(when, err)
 			}
@@ -75,6 +77,10 @@ func TestImportsDoNotBringErasedPeopleBack(t *testing.T) {
 	affiliates[0], err = v.Affiliates.Get(v, 901)
 	if err != nil || affiliates[0].Name.Present {
 		t.Errorf("%+v, %v", affiliates[0], err)
+	}
+	enrollments[0], err = v.Enrollments.Get(v, 901)
+	if err != nil || !enrollments[0].EndedAt.Present {
+		t.Errorf("%+v, %v", enrollments[0], err)
 	}
 	refused("an export", 0)
 }

@@ -45,7 +45,12 @@ func (s *Service) ImportEnrollments(by lyceum.By) *Rows[lyceum.Enrollment] {
 				return nil, err
 			}
 			return others(rows, append(problems, moved...), func(good []row) ([]lyceum.RowProblem, error) {
-				return secondStays(tx, good, before)
+				second, err := secondStays(tx, good, before)
+				if err != nil {
+					return nil, err
+				}
+				erased, err := aboutErased(tx, good, "set", enrolledStill)
+				return append(second, erased...), err
 			})
 		},
 		earlier: before,
@@ -284,7 +289,7 @@ func (s *Service) ImportQuizResponses(by lyceum.By) *Rows[lyceum.QuizResponse] {
 			if err != nil {
 				return nil, err
 			}
-			more, err := aboutErased(tx, rows, answeredBy)
+			more, err := aboutErased(tx, rows, "empty", answeredBy)
 			return append(problems, more...), err
 		},
 		save: func(tx lyceum.Tx, rows []row, now time.Time) (lyceum.Saved, error) {
