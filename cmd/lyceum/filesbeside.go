@@ -11,6 +11,7 @@ import (
 
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/inbound/intake"
+	"github.com/lyceum-school/lyceum/internal/rules/learning"
 	"github.com/lyceum-school/lyceum/internal/storage/files"
 )
 
@@ -115,16 +116,10 @@ func (i *importer) leadHere(base string) func(text []byte) ([]byte, error) {
 			return text, nil
 		}
 		replaced := lyceum.ReplaceUploadAddresses(string(text), func(address string, a lyceum.UploadAddress) string {
-			if err != nil {
-				return address
+			if err == nil {
+				address, err = learning.AddressHere(v.Tables, v, base, address, a)
 			}
-			u, found, failed := v.Uploads.First(v, a.Filter())
-			err = failed
-			if !found || !u.ReceivedAt.Present {
-				return address
-			}
-			a.School = i.by.School
-			return base + a.Path()
+			return address
 		})
 		return []byte(replaced), err
 	}

@@ -66,14 +66,22 @@ func (r *readdressing) in(v reflect.Value) {
 
 // here returns the address that a file has on this server, if it is one of the school.
 func (r *readdressing) here(address string, a lyceum.UploadAddress) string {
-	a.School = r.from.School()
-	now := r.base + a.Path()
-	if now == address || r.err != nil {
+	if r.err != nil || r.base+a.Path() == address && a.School == r.from.School() {
 		return address
 	}
-	u, found, err := findUpload(r.tables, r.from, a)
-	if r.err = err; !found || !u.ReceivedAt.Present {
-		return address
+	address, r.err = AddressHere(r.tables, r.from, r.base, address, a)
+	return address
+}
+
+// AddressHere returns the address of a file on a server with the given URL, if the file is one of
+// the school, or otherwise the address that it was given, which was parsed as a.
+func AddressHere(
+	t *lyceum.Tables, from lyceum.Source, base, address string, a lyceum.UploadAddress,
+) (string, error) {
+	u, found, err := findUpload(t, from, a)
+	if err != nil || !found || !u.ReceivedAt.Present {
+		return address, err
 	}
-	return now
+	a.School = from.School()
+	return base + a.Path(), nil
 }
