@@ -65,7 +65,7 @@ func newPooler(t testing.TB, place string, mode pooling, sessions int) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return "postgres://lyceum@" + l.Addr().String() + at.Path + "?connect_timeout=1"
+	return "postgres://lyceum@" + l.Addr().String() + at.Path + "?connect_timeout=10" // which a busy machine does not need for an answer
 }
 
 // session waits for a session of the server.
