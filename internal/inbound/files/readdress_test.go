@@ -8,6 +8,7 @@ import (
 
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/inbound/wire"
+	"github.com/lyceum-school/lyceum/internal/rules/learning"
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
@@ -38,6 +39,9 @@ func TestAddressesLeadHere(t *testing.T) {
 		})
 		return errors.Join(err, failed, emailed, named, inCourse, inSection, inLecture, commented, tx.DigitalDownloads.Update(tx, d), tx.DownloadAttachments.Update(tx, a))
 	})
+	if err := learning.New(s.store, s.clock.Now).Readdress(t.Context(), s.ours); err != nil { // without a URL
+		t.Fatal(err)
+	}
 	for _, again := range []bool{false, true} {
 		v := s.store.In(t.Context(), s.ours)
 		last, lastErr := v.LastEntry()
