@@ -45,9 +45,10 @@ func backupHas(ctx context.Context, path string, school lyceum.SchoolID, user ly
 }
 
 // ErasedIn returns the users who are erased in a database of any version of the schema, by
-// school. No program may have the database open.
+// school, also those whose erasure is only in the log of a server that was killed. No program may
+// have the database open.
 func ErasedIn(ctx context.Context, path string) (erased map[lyceum.SchoolID][]lyceum.UserID, err error) {
-	db, err := sql.Open("sqlite", sqliteDSN(path, Full, "mode=ro&immutable=1"))
+	db, err := sql.Open("sqlite", sqliteDSN(path, Full, "_pragma=query_only(1)"))
 	if err != nil {
 		return nil, err
 	}
