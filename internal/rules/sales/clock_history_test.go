@@ -146,29 +146,49 @@ func (m *union) follow(t *testing.T, d *deal) *deal {
 	return next
 }
 
-// lapseAll ends the sales that were not paid for before their grace was over, if the school's
-// policy says so. That is announced for a day after it was due, and after the sale last changed.
+// lapseAll ends the sales that lapse. That is announced for a day after it was due, and after
+// the sale last changed.
 func (m *union) lapseAll() {
-	if m.policy.OnLapse != lyceum.EndSale {
-		return
-	}
-	grace := time.Duration(m.policy.GraceDays) * 24 * time.Hour
 	byDue := slices.SortedFunc(slices.Values(m.deals), func(a, b *deal) int { return a.graceFrom().Compare(b.graceFrom()) })
 	for _, d := range byDue {
-		due := d.graceFrom().Add(grace)
-		if !d.recurring() || d.billed.IsZero() || d.over != "" || d.full || d.until.IsZero() || due.After(m.b.now) {
+		if !m.lapses(d) {
 			continue
 		}
-		m.seen["lapses"]++
 		told := d.told
-		m.over(d, lyceum.SaleLapsed, m.b.now)
-		d.ended = due
-		if m.b.now.Sub(due) > 24*time.Hour && m.b.now.Sub(d.updated) > 24*time.Hour {
+		m.lapse(d)
+		if m.b.now.Sub(d.ended) > 24*time.Hour && m.b.now.Sub(d.updated) > 24*time.Hour {
 			m.seen["lapses older than a day"]++
 			d.told = told
 			m.silently = true
 		}
 		m.note()
 		m.silently = false
+	}
+}
+
+// lapses reports whether a sale was not paid for before its grace was over, and the school's
+// policy ends it then.
+func (m *union) lapses(d *deal) bool {
+	return m.policy.OnLapse == lyceum.EndSale && d.recurring() && !d.billed.IsZero() && d.over == "" && d.next == 0 &&
+		!d.full && !d.until.IsZero() && !m.lapseDay(d).After(m.b.now)
+}
+
+func (m *union) lapseDay(d *deal) time.Time {
+	return d.graceFrom().Add(time.Duration(m.policy.GraceDays) * 24 * time.Hour)
+}
+
+func (m *union) lapse(d *deal) {
+	due := m.lapseDay(d)
+	m.seen["lapses"]++
+	m.over(d, lyceum.SaleLapsed, m.b.now)
+	d.ended = due
+}
+
+// returned ends a sale that lapses because of a payment that was returned, or was returned and
+// came back.
+func (m *union) returned(d *deal) {
+	if m.lapses(d) {
+		m.seen["lapses by returned payments"]++
+		m.lapse(d)
 	}
 }

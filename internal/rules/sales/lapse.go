@@ -20,7 +20,9 @@ func (s *Service) Lapse(ctx context.Context, school lyceum.SchoolID) error {
 		return err
 	}
 	unpaid := lyceum.SaleFilter{UnpaidAt: lyceum.Some(s.clock().Add(-chosen.Policy.Grace()))}
-	return s.whenDue(ctx, school, unpaid, "note the lapse", s.lapse)
+	return s.whenDue(ctx, school, unpaid, "note the lapse", func(tx lyceum.Tx, now time.Time, sale *lyceum.Sale) error {
+		return s.lapse(tx, now, sale, Ending{Sale: sale.ID})
+	})
 }
 
 // PreviewLapse returns what Configure and Lapse would immediately do if the school got another
@@ -125,7 +127,7 @@ func (s *Service) lapseOf(
 		}
 		for _, id := range of[user] {
 			sale := kept[id]
-			if err := s.lapse(tx, now, &sale); err != nil {
+			if err := s.lapse(tx, now, &sale, Ending{Sale: id}); err != nil {
 				return nil, err
 			}
 			if sale.EndedAt.Present {
@@ -136,8 +138,8 @@ func (s *Service) lapseOf(
 	return ended, nil
 }
 
-// lapse ends a sale if its grace is over.
-func (s *Service) lapse(tx lyceum.Tx, now time.Time, sale *lyceum.Sale) error {
+// lapse ends a sale as it is stored, if its grace is over.
+func (s *Service) lapse(tx lyceum.Tx, now time.Time, sale *lyceum.Sale, e Ending) error {
 	chosen, err := tx.GetSchool()
 	if err != nil {
 		return err
@@ -155,12 +157,13 @@ func (s *Service) lapse(tx lyceum.Tx, now time.Time, sale *lyceum.Sale) error {
 		return err
 	}
 	news := due
-	if sale.UpdatedAt.After(due) { // what changed it may have made it due, such as a refund
+	if sale.UpdatedAt.After(due) { // what changed it may have made it due
 		news = sale.UpdatedAt
 	}
 	if !newsworthy(news, now) {
 		tx = tx.Silent()
 	}
+	e.begin(sale, &plan, due, lyceum.SaleLapsed)
 	sale.End(&plan, due, lyceum.SaleLapsed)
 	if err := stop(tx, now, sale, &plan, now); err != nil {
 		return err

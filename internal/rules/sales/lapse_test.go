@@ -29,29 +29,6 @@ func TestLapses(t *testing.T) {
 			}
 		}
 	}
-	refund := func(when string, ids ...lyceum.TransactionID) func(*testing.T, *books) {
-		return func(t *testing.T, b *books) {
-			b.now = at(when)
-			for _, id := range ids {
-				if _, err := b.service.Refund(t.Context(), b.by(), sales.Refund{Transaction: id}); err != nil {
-					t.Fatal(err)
-				}
-			}
-		}
-	}
-	dispute := func(when string, outcome lyceum.DisputeState) func(*testing.T, *books) {
-		return func(t *testing.T, b *books) {
-			b.now = at(when)
-			if outcome == lyceum.DisputeLost {
-				if _, err := b.service.OpenDispute(t.Context(), b.by(), sales.NewDispute{Transaction: 1}); err != nil {
-					t.Fatal(err)
-				}
-			}
-			if _, err := b.service.CloseDispute(t.Context(), b.by(), sales.DisputeOutcome{Dispute: 1, State: outcome}); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
 	for _, row := range []struct {
 		name   string
 		plan   lyceum.PricingPlanID // 0: monthly
@@ -133,22 +110,6 @@ func TestLapses(t *testing.T) {
 			noted: "04-15 12:00:00", end: "lapsed 2026-04-15", access: []string{"course 1 ended 2026-03-15", "course 1 ended 2026-04-15"},
 			events: []string{"Enrollment.disabled 2"},
 		},
-		{
-			name:  "refunds after which it was due long ago",
-			acts:  []func(*testing.T, *books){renew("02-28 12:00:00"), renew("03-31 12:00:00"), refund("04-20 12:00:00", 2, 3)},
-			noted: "04-20 12:00:05", end: "lapsed 2026-03-15", access: []string{"course 1 ended 2026-03-15"},
-			events: []string{"Sale.subscription_canceled 1", "Enrollment.disabled 1"},
-		},
-		{
-			name:  "refunds after which it was due long ago, noted more than a day later",
-			acts:  []func(*testing.T, *books){renew("02-28 12:00:00"), renew("03-31 12:00:00"), refund("04-20 12:00:00", 2, 3)},
-			noted: "04-21 12:00:01", end: "lapsed 2026-03-15", access: []string{"course 1 ended 2026-03-15"},
-		},
-		{
-			name: "a dispute won after the grace", acts: []func(*testing.T, *books){dispute("02-10 12:00:00", lyceum.DisputeLost), dispute("04-20 12:00:00", lyceum.DisputeWon)},
-			noted: "04-20 12:00:05", end: "lapsed 2026-03-15", access: []string{"course 1 ended 2026-02-10", "course 1 ended 2026-03-15"},
-			events: []string{"Enrollment.disabled 2"},
-		},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			for engine, store := range stores {
@@ -195,6 +156,159 @@ func TestLapses(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestReturnedMoneyMayLapseASale checks money that is returned on 10 April, when the payments
+// that are left bought time until the end of February, with a grace until 15 March.
+func TestReturnedMoneyMayLapseASale(t *testing.T) {
+	on := func(month time.Month, day int) time.Time { return time.Date(2026, month, day, 12, 0, 0, 0, time.UTC) }
+	renewed := func(t *testing.T, b *books) {
+		b.now = on(time.February, 28)
+		if _, err := b.service.Renew(t.Context(), b.by(), sales.Renewal{Sale: 1, Amounts: charged(2)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	lost := func(id lyceum.TransactionID) func(*testing.T, *books) {
+		return func(t *testing.T, b *books) {
+			if id == 2 {
+				renewed(t, b)
+			}
+			b.now = b.now.Add(10 * 24 * time.Hour)
+			if _, err := b.service.OpenDispute(t.Context(), b.by(), sales.NewDispute{Transaction: id}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	refund := func(r sales.Refund) returning {
+		return returning{
+			func(b *books) (sales.Preview, error) {
+				return b.service.PreviewRefund(t.Context(), b.by(), r, firstPage)
+			},
+			func(b *books) error {
+				_, err := b.service.Refund(t.Context(), b.by(), r)
+				return err
+			},
+		}
+	}
+	closed := func(state lyceum.DisputeState) returning {
+		outcome := sales.DisputeOutcome{Dispute: 1, State: state}
+		return returning{
+			func(b *books) (sales.Preview, error) {
+				return b.service.PreviewCloseDispute(t.Context(), b.by(), outcome, firstPage)
+			},
+			func(b *books) error {
+				_, err := b.service.CloseDispute(t.Context(), b.by(), outcome)
+				return err
+			},
+		}
+	}
+	for _, row := range []struct {
+		name   string
+		policy func(*lyceum.SalePolicy)
+		before func(*testing.T, *books)
+		when   time.Time
+		act    returning
+		says   string
+		ends   bool   // as the preview says
+		end    string // of the sale: reason and date
+		toStop bool   // at the payment system
+		access []string
+		events []string
+	}{
+		{
+			name: "a refund", before: renewed, when: on(time.April, 10), act: refund(sales.Refund{Transaction: 2}), says: "course 1 ends",
+			ends: true, end: "lapsed 2026-03-15", toStop: true, access: []string{"course 1 ended 2026-03-15"},
+			events: []string{"Transaction.refunded 2", "Sale.subscription_canceled 1", "Enrollment.disabled 1"},
+		},
+		{
+			name: "a refund, and nothing charges it any more", before: renewed, when: on(time.April, 10),
+			act: refund(sales.Refund{Transaction: 2, ChargingStopped: true}), says: "course 1 ends",
+			ends: true, end: "lapsed 2026-03-15", access: []string{"course 1 ended 2026-03-15"},
+			events: []string{"Transaction.refunded 2", "Sale.subscription_canceled 1", "Enrollment.disabled 1"},
+		},
+		{
+			name: "a refund in part", before: renewed, when: on(time.April, 10), act: refund(sales.Refund{Transaction: 2, Amount: some(lyceum.Minor(1))}),
+			access: []string{"course 1"}, events: []string{"Transaction.refunded 2"},
+		},
+		{
+			name: "a refund in the grace", before: renewed, when: on(time.March, 14), act: refund(sales.Refund{Transaction: 2}),
+			access: []string{"course 1"}, events: []string{"Transaction.refunded 2"},
+		},
+		{
+			name: "the school keeps them", policy: func(p *lyceum.SalePolicy) { p.OnLapse = lyceum.Keep },
+			before: renewed, when: on(time.April, 10), act: refund(sales.Refund{Transaction: 2}),
+			access: []string{"course 1"}, events: []string{"Transaction.refunded 2"},
+		},
+		{
+			name: "a lost dispute of a school that keeps access", policy: func(p *lyceum.SalePolicy) { p.OnChargeback = lyceum.Keep },
+			before: lost(2), when: on(time.April, 10), act: closed(lyceum.DisputeLost), says: "course 1 ends",
+			ends: true, end: "lapsed 2026-03-15", toStop: true, access: []string{"course 1 ended 2026-03-15"},
+			events: []string{"Sale.subscription_canceled 1", "Enrollment.disabled 1"},
+		},
+		{
+			name: "a dispute won after the grace",
+			before: func(t *testing.T, b *books) {
+				lost(1)(t, b)
+				if err := closed(lyceum.DisputeLost).act(b); err != nil {
+					t.Fatal(err)
+				}
+			},
+			when: on(time.April, 10), act: closed(lyceum.DisputeWon), end: "lapsed 2026-03-15", toStop: true,
+			access: []string{"course 1 ended 2026-02-10", "course 1 ended 2026-03-15"},
+			events: []string{"Enrollment.created 2", "Enrollment.disabled 2"},
+		},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			for engine, store := range engines(t) {
+				b := openBooks(t, store)
+				b.lapse(t) // starting now
+				policy := lyceum.DefaultSalePolicy()
+				if row.policy != nil {
+					row.policy(&policy)
+				}
+				if err := b.configure(t.Context(), policy, lyceum.UTC); err != nil {
+					t.Fatal(err)
+				}
+				b.sell(t, sales.NewSale{User: 1, Plan: 2, Amounts: charged(2)})
+				row.before(t, b)
+				b.now = row.when
+				last := b.last(t)
+				p, err := row.act.preview(b)
+				if err != nil || lines(&p.AccessPreview) != row.says || p.EndsSale != row.ends {
+					t.Errorf("%s: the preview is %q, ends: %t, %v", engine, lines(&p.AccessPreview), p.EndsSale, err)
+				}
+				if err := row.act.act(b); err != nil {
+					t.Fatal(err)
+				}
+				events := b.events(t, last)
+				b.now = b.now.Add(time.Second)
+				last = b.last(t)
+				b.lapse(t)
+				if n := b.last(t); n != last {
+					t.Errorf("%s: the scheduler finds more: %q", engine, b.events(t, last))
+				}
+				d, err := b.service.Show(t.Context(), b.by(), 1)
+				if err != nil {
+					t.Fatal(err)
+				}
+				end := ""
+				if d.EndedAt.Present {
+					end = string(d.EndReason.Value) + " " + d.EndedAt.Value.Format(time.DateOnly)
+				}
+				got := []any{end, d.ToStop.Present, b.access(t, 1), events}
+				if diff := cmp.Diff([]any{row.end, row.toStop, row.access, row.events}, got); diff != "" {
+					t.Errorf("%s (-want +got):\n%s", engine, diff)
+				}
+				b.healthy(t, store)
+			}
+		})
+	}
+}
+
+// returning is an act that returns money, and its preview.
+type returning struct {
+	preview func(*books) (sales.Preview, error)
+	act     func(*books) error
 }
 
 // lapse does what is due, like the scheduler.

@@ -72,8 +72,11 @@ func (s *Service) settle(
 	}
 	// A canceled sale stops sooner if less is paid for.
 	if !sale.StopsAt.Present || refundedInFull(accounts) || unenroll.Present {
-		_, err := tx.Sales.Save(tx, sale)
-		return err
+		if _, err := tx.Sales.Save(tx, sale); err != nil {
+			return err
+		}
+		sale.UpdatedAt = now
+		return s.lapse(tx, now, &sale, e)
 	}
 	at := sale.PaidUntil.Else(now)
 	if at.Before(now) {
@@ -119,7 +122,11 @@ func (s *Service) restore(tx lyceum.Tx, now time.Time, id lyceum.SaleID) error {
 	if sale.ReplacedBy.Present {
 		return s.restoreReplaced(tx, now, sale.ReplacedBy.Value)
 	}
-	return s.enroller.Restore(tx, now, &sale, lyceum.EndedByChargeback)
+	if err := s.enroller.Restore(tx, now, &sale, lyceum.EndedByChargeback); err != nil {
+		return err
+	}
+	sale.UpdatedAt = now
+	return s.lapse(tx, now, &sale, Ending{Sale: id})
 }
 
 // restoreReplaced reopens a sale whose payment came back and that another one had followed, if

@@ -165,6 +165,9 @@ func (m *union) refunded(d *deal, p *installment, end lyceum.Opt[bool]) {
 		m.over(d, lyceum.SaleRefunded, m.b.now)
 	case p.gone() && !end.Present && !whole:
 		m.sooner(d)
+		m.returned(d)
+	case p.gone():
+		m.returned(d)
 	}
 }
 
@@ -240,8 +243,11 @@ func (m *union) close(t *testing.T, d *deal, p *installment, q *quarrel) {
 		case q.state == lyceum.DisputeLost && p.gone():
 			if m.count(d); m.policy.OnChargeback == lyceum.Unenroll && d.lostAny() {
 				m.over(d, lyceum.SaleChargedBack, m.b.now)
-			} else if !d.refundedWhole() {
-				m.sooner(d)
+			} else {
+				if !d.refundedWhole() {
+					m.sooner(d)
+				}
+				m.returned(d)
 			}
 		}
 	})
@@ -258,6 +264,7 @@ func (m *union) won(d *deal) {
 	}
 	m.giveBack(d, lyceum.EndedByChargeback)
 	m.count(d)
+	m.returned(d)
 	if next := d.replacedBy; next != nil && next.over == lyceum.SaleRefunded && next.refundedWhole() {
 		m.reopen(next)
 	}
