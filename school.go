@@ -33,3 +33,20 @@ func (s *School) CheckName() error {
 	}
 	return nil
 }
+
+// Check returns an error if a setting of the school is invalid.
+func (s *School) Check() error {
+	var wrong []FieldError
+	for _, err := range []error{s.CheckName(), s.TimeZone.Check(), s.Policy.Check(), s.Retention.Check()} {
+		if err != nil {
+			wrong = append(wrong, Public(err).Fields...)
+		}
+	}
+	if len(wrong) > 0 {
+		return InvalidFields(wrong...)
+	}
+	return nil
+}
+
+// Shown returns the fingerprint of the settings that people change together.
+func (s *School) Shown() string { return Fingerprint(s.Name, s.TimeZone, s.Policy) }

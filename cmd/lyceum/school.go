@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -83,7 +82,7 @@ func (c *schoolSetCommand) Run(p *program) (err error) {
 		return lyceum.Invalidf("nothing to change: set --name, --v2, --on-refund, --on-chargeback, --on-cancellation, " +
 			"--on-lapse, --grace-days, --abandon-after, --time-zone or one of --keep-… to a different value")
 	}
-	if err := cmp.Or(changed.CheckName(), retention.Check()); err != nil {
+	if err := changed.Check(); err != nil {
 		return asFlags(err)
 	}
 	lessons := learning.New(store, p.clock)

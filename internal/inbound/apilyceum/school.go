@@ -1,7 +1,6 @@
 package apilyceum
 
 import (
-	"cmp"
 	"context"
 	"strings"
 	"time"
@@ -111,7 +110,7 @@ func (f *Face) previewSchool(
 		return lyceum.AccessPreview{}, err
 	}
 	q.apply(&s)
-	if err := cmp.Or(s.CheckName(), s.Retention.Check()); err != nil {
+	if err := s.Check(); err != nil {
 		return lyceum.AccessPreview{}, err
 	}
 	return f.Sales.PreviewLapse(ctx, by, s.Policy, p)

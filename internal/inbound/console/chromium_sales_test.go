@@ -187,7 +187,7 @@ func TestSalesPictures(t *testing.T) {
 	w.pictures(map[string]string{
 		"money": "/admin", "report": "/admin/reports/sales?by=course", "transactions": transactions, "sale": salePath(sale),
 		"search": "/admin/search?q=mi", "buyer": people + "/21", "staff": staffPath, "audit-log": "/admin/settings/audit-log",
-		"emails": emailsPath, "email": emailsPath + "/receipt", "snippet": "/admin/settings/page-snippet",
+		"emails": emailsPath, "email": emailsPath + "/receipt", "snippet": "/admin/settings/page-snippet", "school": schoolPath,
 	})
 	w.open(refundPath(id))
 	w.do(chromedp.SetValue("#amount", "1.50"), chromedp.SendKeys("#reason", "One more lesson was missing."), chromedp.SendKeys("#reference", "re_92"))

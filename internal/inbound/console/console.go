@@ -239,6 +239,7 @@ func (c *console) routes() map[string]map[string]action {
 		emailsPath + "/{name}":                  {"GET": c.showEmail, "POST": c.changeEmail},
 		snippetPath:                             {"GET": c.showSnippet, "POST": c.changeSnippet},
 		receiptsPath:                            {"GET": c.listReceipts, "POST": c.changeSeller},
+		schoolPath:                              {"GET": c.showSchool, "POST": c.changeSchool},
 		peoplePath:                              {"GET": c.listPeople, "POST": c.makeLink},
 		person:                                  {"GET": c.showPerson},
 		person + "/disable":                     {"POST": c.disablePerson},
@@ -277,7 +278,7 @@ func lead(path string) action {
 // leadToSettings serves GET /admin/settings: it redirects to the first page of the settings that
 // the visitor may open, or otherwise to the first page of their role.
 func leadToSettings(w http.ResponseWriter, r *http.Request, v *visit) error {
-	for _, path := range []string{appsPath, keysPath} {
+	for _, path := range []string{schoolPath, keysPath} {
 		if access.May(v.Role, "GET "+path) {
 			return lead(path)(w, r, v)
 		}

@@ -41,7 +41,7 @@ func TestWhoIsLetIn(t *testing.T) {
 		{"owner", p.owner, "GET", "/admin", 200, ""},
 		{"owner by HEAD", p.owner, "HEAD", "/admin", 200, ""},
 		{"owner, slash", p.owner, "GET", "/admin/", 303, "/admin"},
-		{"owner, settings", p.owner, "GET", "/admin/settings", 303, appsPath},
+		{"owner, settings", p.owner, "GET", "/admin/settings", 303, schoolPath},
 		{"owner, app", p.owner, "GET", path, 200, ""},
 		{"owner, no such page", p.owner, "GET", "/admin/x", 404, ""},
 		{"owner, wrong method", p.owner, "GET", path + "/disable", 405, ""},

@@ -51,6 +51,9 @@ var labels = map[string]string{
 	"after": "The page's start",
 	"state": "State", "replay": "Missed events", "require_pkce": "Require PKCE",
 	"rotate_refresh_tokens": "Rotate refresh tokens", "as_array": "Send the body as an array",
+	"time_zone": "Time zone", "on_refund": "When a sale is fully refunded",
+	"on_chargeback": "When a payment is lost to a chargeback", "on_cancellation": "When a subscription is cancelled",
+	"on_lapse": "When a subscription is not paid for", "grace_days": "Days of grace",
 }
 
 // refuse shows the reasons of an error at the fields. It returns false for an error that is not
@@ -100,6 +103,17 @@ var words = map[string]map[string]string{
 	"require_pkce": onOff, "rotate_refresh_tokens": onOff, "as_array": onOff,
 	"schedule":   {string(lyceum.ContractSchedule): "four attempts", string(lyceum.StandardSchedule): "ten attempts"},
 	"rate_limit": {"": "no limit"},
+	"on_refund":  offered("on_refund"), "on_chargeback": offered("on_chargeback"),
+	"on_cancellation": offered("on_cancellation"), "on_lapse": offered("on_lapse"),
+}
+
+// offered returns the labels of a field's values.
+func offered(name string) map[string]string {
+	labels := map[string]string{}
+	for _, c := range consequences[name] {
+		labels[c.Value] = c.Label
+	}
+	return labels
 }
 
 // Field returns a text field of the form for its template.
@@ -112,6 +126,13 @@ func (f *form) Field(name, kind, hint string) field {
 func (f *form) Optional(name, mode, hint string) field {
 	made := f.Field(name, "text", hint)
 	made.Optional, made.Mode = true, mode
+	return made
+}
+
+// Number returns a field for a whole number.
+func (f *form) Number(name, hint string) field {
+	made := f.Field(name, "text", hint)
+	made.Mode = "numeric"
 	return made
 }
 

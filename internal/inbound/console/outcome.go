@@ -9,9 +9,9 @@ import (
 
 // outcome is what a confirmation page says about the effect of an action on a learner's access.
 type outcome struct {
+	folded[accessLine]
+
 	Changes bool // some access ends or begins
-	Lines   []accessLine
-	More    int64 // lines that are not shown
 }
 
 // accessLine is the effect of an action on the access to one product.
@@ -43,26 +43,31 @@ const outcomeRows = 100
 // stay in sight.
 const outcomeFirst = 10
 
+// folded is what a page lists of the effects of an action.
+type folded[T any] struct {
+	Lines []T
+	More  int64 // lines that are not shown
+}
+
 // First returns the lines that are always shown. A single line is never folded.
-func (o outcome) First() []accessLine {
-	if len(o.Lines) <= outcomeFirst+1 {
-		return o.Lines
+func (f folded[T]) First() []T {
+	if len(f.Lines) <= outcomeFirst+1 {
+		return f.Lines
 	}
-	return o.Lines[:outcomeFirst]
+	return f.Lines[:outcomeFirst]
 }
 
 // Rest returns the lines that are folded.
-func (o outcome) Rest() []accessLine { return o.Lines[len(o.First()):] }
+func (f folded[T]) Rest() []T { return f.Lines[len(f.First()):] }
 
 // RestCount returns how many lines are folded, including those that are not shown at all.
-func (o outcome) RestCount() int64 { return int64(len(o.Rest())) + o.More }
+func (f folded[T]) RestCount() int64 { return int64(len(f.Rest())) + f.More }
 
 func outcomePage() lyceum.Page { return lyceum.Page{Number: 1, Size: outcomeRows} }
 
 func outcomeOf(p *lyceum.AccessPreview) outcome {
-	o := outcome{
-		Changes: p.People.Losing+p.People.Gaining > 0, More: p.Changes.Total - int64(len(p.Changes.Rows)),
-	}
+	o := outcome{Changes: p.People.Losing+p.People.Gaining > 0}
+	o.More = p.Changes.Total - int64(len(p.Changes.Rows))
 	for i := range p.Changes.Rows {
 		c := &p.Changes.Rows[i]
 		made := accessLine{Product: p.Names[c.Product].Name, Effect: c.Effect(), Ends: c.Is.Ends}

@@ -66,6 +66,13 @@ func TestTwoPeopleChangeTheSame(t *testing.T) {
 			`value="GB1"`,
 		},
 		{
+			schoolPath, schoolPath,
+			schoolSettings("name", "Northwind Crafts", "on_refund", "keep"),
+			schoolSettings("name", "Northwind Arts", "grace_days", "20"),
+			[]string{"Name: Northwind Crafts", "When a sale is fully refunded: Access stays", "Days of grace: 15"},
+			`value="Northwind Arts"`,
+		},
+		{
 			"/admin/settings/page-snippet", "/admin/settings/page-snippet",
 			url.Values{"do": {"save"}, "body": {"<p>Help desk</p>"}},
 			url.Values{"do": {"save"}, "body": {"<p>Chat</p>"}},
@@ -108,6 +115,7 @@ func TestShownStays(t *testing.T) {
 		"/admin/settings/emails/receipt": {"subject": {"x"}, "body": {"x"}, "do": {"preview"}},
 		"/admin/settings/page-snippet":   {"body": {"x"}, "do": {"preview"}},
 		"/admin/settings/receipts":       {"name": {strings.Repeat("x", 1000)}},
+		schoolPath:                       schoolSettings("grace_days", "61"),
 	} {
 		opened := fingerprint(t, p.send(p.owner, "GET", page, nil))
 		if got := fingerprint(t, p.send(p.owner, "POST", page, with(form, "shown", "older"))); got != "older" || opened == "older" {

@@ -196,6 +196,7 @@ var rooms = map[string]string{
 	"audit.gohtml":            auditPath,
 	"requests.gohtml":         requestsPath,
 	"receipts.gohtml":         receiptsPath,
+	"school.gohtml":           schoolPath,
 	"staff.gohtml":            staffPath,
 	"staff_link.gohtml":       staffPath,
 	"staff_remove.gohtml":     staffPath,

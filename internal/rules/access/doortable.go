@@ -343,6 +343,8 @@ var doors = map[Right][]string{
 		"POST /admin/settings/emails/{name}",
 		"GET /v1/webhooks",
 		"GET /v1/webhooks/{webhook_id}/events",
+		"GET /admin/settings/school",
+		"POST /admin/settings/school",
 		"PATCH /lyceum/v1/school",
 		"GET /lyceum/v1/emails",
 		"GET /lyceum/v1/failed_requests",

@@ -213,9 +213,9 @@ func (s *Service) Configure(
 		if err != nil {
 			return school, err
 		}
+		before := school.Shown()
 		change(&school)
-		err = cmp.Or(school.CheckName(), school.Policy.Check(), school.TimeZone.Check(), school.Retention.Check())
-		if err != nil {
+		if err := cmp.Or(school.Check(), by.CheckShown(before, school.Shown())); err != nil {
 			return school, err
 		}
 		return school, tx.ChangeSchool(change)
