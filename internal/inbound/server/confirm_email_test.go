@@ -178,7 +178,9 @@ func TestConfirmedAddressesAreBounded(t *testing.T) {
 		k.wish(t, sent, "other@example.com")
 	}
 	w = k.patchMe(t, k.tokens[bearer{k.ours, lena, lyceum.V2}], `{"email":"other@example.com"}`)
-	wantError(t, w, http.StatusTooManyRequests, "rate_limit_exceeded")
+	if wantError(t, w, http.StatusTooManyRequests, "rate_limit_exceeded"); w.Header().Get("Retry-After") == "" {
+		t.Error("the answer does not say when to try again")
+	}
 	k.clock.Pass(48 * 3600e9)
 	b = k.browse()
 	b.signIn(t, k.ours, "lena@example.com")

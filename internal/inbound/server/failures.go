@@ -29,6 +29,10 @@ func (h *handler) sendFailure(x *exchange, r *http.Request, err error, status in
 		h.Log.With(roomLacked(err)...).Log(r.Context(), wire.RefusalLevel(r), "request refused",
 			"request_id", x.id, "path", x.pattern(r), "err", err)
 		x.Header().Set("Retry-After", "2")
+	case lyceum.RateLimited:
+		if x.Header().Get("Retry-After") == "" { // it was not the limit of requests
+			x.Header().Set("Retry-After", "60")
+		}
 	}
 	x.wrong = e
 	own, challenge, body := x.failure(e)

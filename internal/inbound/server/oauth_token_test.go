@@ -211,7 +211,9 @@ func TestC10_WrongSecretsAreBounded(t *testing.T) {
 		w := c.token(t, lyceum.V1, "token", "form", wrong)
 		if w.Code == http.StatusTooManyRequests {
 			limited++
-			wantError(t, w, http.StatusTooManyRequests, "invalid_client")
+			if wantError(t, w, http.StatusTooManyRequests, "invalid_client"); w.Header().Get("Retry-After") != "60" {
+				t.Errorf("Retry-After is %q", w.Header().Get("Retry-After"))
+			}
 		}
 	}
 	if limited != 80 {
