@@ -72,7 +72,7 @@ func LearnerFailure(scopes []lyceum.Scope) Failure {
 		case e.Kind == lyceum.Unauthenticated && e.Code != "":
 			challenge += `, error="invalid_token", error_description="` + e.Detail + `"`
 		case e.Kind == lyceum.Unauthenticated: // without a token there is no error parameter (section 3.1)
-		case e.Kind == lyceum.Forbidden:
+		case e.Code == access.LacksScope: // another refusal does not end with more scopes
 			challenge += `, error="insufficient_scope", scope="` + lyceum.Scopes(scopes).String() + `"`
 		default:
 			challenge = ""

@@ -150,18 +150,21 @@ func (o *OAuth) forgetAll() {
 	o.mu.Unlock()
 }
 
+// LacksScope is the code of the error for an access token that does not allow an operation.
+const LacksScope = "access_forbidden"
+
 // May reports whether a learner's app may call an operation of a version; the error names the
 // scope it lacks.
 func (l *Learner) May(version lyceum.InterfaceVersion, operation string) error {
 	wanted := ScopesFor(version, operation)
 	if l.Version != version {
-		return &lyceum.Error{Kind: lyceum.Forbidden, Code: "access_forbidden", Detail: fmt.Sprintf("This access token "+
+		return &lyceum.Error{Kind: lyceum.Forbidden, Code: LacksScope, Detail: fmt.Sprintf("This access token "+
 			"belongs to an app for version %d of the interface; this is version %d.", l.Version, version)}
 	}
 	if wanted.met(l.Scopes) {
 		return nil
 	}
-	return &lyceum.Error{Kind: lyceum.Forbidden, Code: "access_forbidden", Detail: "The access token lacks the " +
+	return &lyceum.Error{Kind: lyceum.Forbidden, Code: LacksScope, Detail: "The access token lacks the " +
 		"required scope: " + wanted.String() + "."}
 }
 
