@@ -240,7 +240,8 @@ func (d *desk) mix(ctx context.Context, learner int) error {
 	case 3:
 		return d.comment(ctx, learner)
 	}
-	_, err := d.people.Update(ctx, d.by(), people.Change{User: user, Name: lyceum.Some(lyceum.Some("Ada"))})
+	change := people.Change{User: user, Name: lyceum.Some(lyceum.Some("Ada"))}
+	_, err := d.people.Update(ctx, d.by(), change, people.Doors{Forget: func() {}})
 	return err
 }
 

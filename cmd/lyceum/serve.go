@@ -412,7 +412,7 @@ func (s *service) handler(o handlerOptions) (http.Handler, error) {
 	return server.Handler(server.Options{
 		Faces: []wire.Face{
 			apiv1.New(apiv1.Rules{
-				Sales: s.sales, Learning: s.learning, People: s.people, Events: s.events, Hash: s.accounts.HashForProgram,
+				Sales: s.sales, Learning: s.learning, People: s.people, Events: s.events, Doors: s.doors(o),
 			}, oauth.Endpoints(s.oauth, lyceum.V1)),
 			apiv2.New(apiv2.Rules{
 				Learning: s.learning, Sales: s.sales, People: s.people, Accounts: s.accounts, Doors: s.doors(o),

@@ -17,7 +17,7 @@ type Rules struct {
 	Learning *learning.Service
 	People   *people.Service
 	Events   *events.Service
-	Hash     people.Hasher
+	Doors    people.Doors
 }
 
 // Face serves the operations of contract/v1.yaml.

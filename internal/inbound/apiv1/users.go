@@ -16,7 +16,7 @@ func (f *Face) users() []wire.Operation {
 		appended("ListUsers", wire.Get, all, bindUsers, f.listUsers),
 		one("CreateUser", wire.Create, all, bindNewUser, f.createUser, "", user),
 		one("ShowUser", wire.Get, each, bindUser, f.People.Show, "", user),
-		one("UpdateUser", wire.Patch, each, bindUserChange, f.People.Update, "", user),
+		one("UpdateUser", wire.Patch, each, bindUserChange, f.updateUser, "", user),
 	}
 }
 
@@ -119,7 +119,11 @@ func bindNewUser(in *wire.Input) people.NewUser {
 }
 
 func (f *Face) createUser(ctx context.Context, by lyceum.By, n people.NewUser) (people.Detail, error) {
-	return f.People.Create(ctx, by, n, f.Hash)
+	return f.People.Create(ctx, by, n, f.Doors.Hash)
+}
+
+func (f *Face) updateUser(ctx context.Context, by lyceum.By, c people.Change) (people.Detail, error) {
+	return f.People.Update(ctx, by, c, f.Doors)
 }
 
 func bindUserChange(in *wire.Input) people.Change {

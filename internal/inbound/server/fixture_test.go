@@ -129,7 +129,6 @@ const (
 func rulesOver(store lyceum.Store, now func() time.Time) apiv1.Rules {
 	return apiv1.Rules{
 		Sales: sales.New(store, now, learning.New(store, now), people.New(store, now)), Learning: learning.New(store, now).SignLinks(lyceum.NewKeyring(lyceum.SecretKey{}), "https://school.example.com").KeepFiles(files.NewFolder(filepath.Join(os.TempDir(), "no-files"))), People: people.New(store, now), Events: events.New(store, now, webhookOptions()),
-		Hash: access.NewAccounts(store, now, access.NewOAuth(store, now), nil).HashForProgram,
 	}
 }
 
@@ -162,9 +161,10 @@ func webhookOptions() events.Options {
 // facesOver returns all faces: v1, v2 and the Lyceum face.
 func facesOver(store lyceum.Store, now func() time.Time, tokens *access.OAuth) []wire.Face {
 	rules := rulesOver(store, now)
+	rules.Doors = doorsOver(store, now, tokens)
 	return []wire.Face{
 		apiv1.New(rules, oauth.Endpoints(tokens, lyceum.V1)),
-		apiv2.New(apiv2.Rules{Learning: rules.Learning, Sales: rules.Sales, People: rules.People, Accounts: access.NewAccounts(store, now, tokens, nil), Doors: doorsOver(store, now, tokens), BaseURL: "https://school.example.com"}, oauth.Endpoints(tokens, lyceum.V2)),
+		apiv2.New(apiv2.Rules{Learning: rules.Learning, Sales: rules.Sales, People: rules.People, Accounts: access.NewAccounts(store, now, tokens, nil), Doors: rules.Doors, BaseURL: "https://school.example.com"}, oauth.Endpoints(tokens, lyceum.V2)),
 		apilyceum.New(apilyceum.Rules{
 			Sales: rules.Sales, People: rules.People, Learning: rules.Learning, Events: rules.Events, Accounts: access.NewAccounts(store, now, tokens, nil), Feed: events.NewFeed(store, rules.Events, nil), School: storetest.School(store),
 			Bulk: bulk.New(store, now, rules.Learning, rules.People, access.StillStartsBulk), Clock: movableClock(store), Templates: templatesOver(store, now, nil),

@@ -26,7 +26,7 @@ func TestLateResponsesAboutErasedPeople(t *testing.T) {
 		hook := p.hook(t, events.WebhookForm{Events: []string{"User.updated"}})
 		users := people.New(store, p.clock.Now)
 		for user, name := range map[lyceum.UserID]string{80: "Zoltan Z", 81: "Quentin Q"} {
-			if _, err := users.Update(t.Context(), p.by(), people.Change{User: user, Name: lyceum.Some(lyceum.Some(name))}); err != nil {
+			if _, err := users.Update(t.Context(), p.by(), people.Change{User: user, Name: lyceum.Some(lyceum.Some(name))}, people.Doors{Forget: func() {}}); err != nil {
 				t.Fatal(err)
 			}
 		}

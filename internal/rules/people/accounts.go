@@ -167,6 +167,7 @@ func (s *Service) UpdateAccount(ctx context.Context, by lyceum.By, a Account, d 
 	if err != nil {
 		return Profile{}, err
 	}
+	d.Forget()
 	if changed != (Changed{}) {
 		d.Left(by.School, before.Email)
 	}

@@ -57,14 +57,14 @@ func TestAChangeThatCannotBeShownIsKept(t *testing.T) {
 	}
 	defer below.Close()
 	school := storetest.MakeSchool(t, below)
-	by := lyceum.By{School: school, Actor: "test"}
+	by, doors := lyceum.By{School: school, Actor: "test"}, people.Doors{Forget: func() {}}
 	for name, change := range map[string]func(s *people.Service) error{
 		"a new user": func(s *people.Service) error {
 			_, err := s.Create(t.Context(), by, people.NewUser{Email: "a@example.com"}, nil)
 			return err
 		},
 		"a change": func(s *people.Service) error {
-			_, err := s.Update(t.Context(), by, people.Change{User: 1, Name: lyceum.Some(lyceum.Some("Nia"))})
+			_, err := s.Update(t.Context(), by, people.Change{User: 1, Name: lyceum.Some(lyceum.Some("Nia"))}, doors)
 			return err
 		},
 		"tags": func(s *people.Service) error {
@@ -73,12 +73,12 @@ func TestAChangeThatCannotBeShownIsKept(t *testing.T) {
 		},
 		"a new account": func(s *people.Service) error {
 			account := people.Account{Email: lyceum.Some("c@example.com"), Role: lyceum.Some(lyceum.Student), Marketing: lyceum.Some(true)}
-			_, err := s.CreateAccount(t.Context(), by, account, people.Doors{})
+			_, err := s.CreateAccount(t.Context(), by, account, doors)
 			return err
 		},
 		"a change of an account": func(s *people.Service) error {
 			account := people.Account{User: 1, Notes: lyceum.Some("likes glass")}
-			_, err := s.UpdateAccount(t.Context(), by, account, people.Doors{})
+			_, err := s.UpdateAccount(t.Context(), by, account, doors)
 			return err
 		},
 	} {

@@ -251,7 +251,7 @@ type Change struct {
 }
 
 // Update changes a user.
-func (s *Service) Update(ctx context.Context, by lyceum.By, c Change) (Detail, error) {
+func (s *Service) Update(ctx context.Context, by lyceum.By, c Change, d Doors) (Detail, error) {
 	if err := refused(checkTexts(c.Name.Value, c.Src.Value)); err != nil {
 		return Detail{}, err
 	}
@@ -276,6 +276,7 @@ func (s *Service) Update(ctx context.Context, by lyceum.By, c Change) (Detail, e
 	if err != nil {
 		return Detail{}, err
 	}
+	d.Forget()
 	return afterChange(s.detail(ctx, by, user))
 }
 

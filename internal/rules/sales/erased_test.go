@@ -73,6 +73,7 @@ func TestOrdersFromAnAddressThatSomebodyElseHadBefore(t *testing.T) {
 			doors := people.Doors{
 				Close:        b.learning.Close,
 				Left:         func(lyceum.SchoolID, string) {},
+				Forget:       func() {},
 				NotifyChange: func(lyceum.Tx, lyceum.UserID, string, people.Changed) error { return nil },
 			}
 			order := func() lyceum.OrderID {

@@ -183,7 +183,7 @@ func (b *books) kinds(t *testing.T) []func(lyceum.UserID) (act func() error) {
 		},
 		func(user lyceum.UserID) func() error { // a change of name
 			return func() error {
-				_, err := accounts.Update(t.Context(), b.by(), people.Change{User: user, Name: some(some("Ada"))})
+				_, err := accounts.Update(t.Context(), b.by(), people.Change{User: user, Name: some(some("Ada"))}, people.Doors{Forget: func() {}})
 				return err
 			}
 		},
