@@ -72,6 +72,46 @@ func TestRequestThatAResetEnds(t *testing.T) {
 	}
 }
 
+// TestListAfterAReset checks that a client which has a list from before a reset gets the list of the
+// state after it, although the clock stands still and the journal has as many entries as before.
+func TestListAfterAReset(t *testing.T) {
+	t.Parallel()
+	said := sandbox(t, "--clock", "2026-01-31T10:00:00Z", "--transactions", "30")
+	send := func(method, path, body, tag string) (*http.Response, string) {
+		t.Helper()
+		r, err := http.NewRequestWithContext(t.Context(), method, said.BaseURL+path, strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, value := range map[string]string{"apiKey": said.APIKey, "Content-Type": "application/json", "If-None-Match": tag} {
+			r.Header.Set(name, value)
+		}
+		response, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer response.Body.Close()
+		text, err := io.ReadAll(response.Body)
+		if err != nil || response.StatusCode >= 400 {
+			t.Fatalf("%s %s: %d %s, %v", method, path, response.StatusCode, text, err)
+		}
+		return response, string(text)
+	}
+	tag := ""
+	for _, tax := range []string{"100", "200"} {
+		send("POST", "/lyceum/v1/sandbox/reset", "", "")
+		send("POST", "/lyceum/v1/sales", `{"user_id":7,"pricing_plan_id":3,"tax_charge":`+tax+`}`, "")
+		response, list := send("GET", "/v1/transactions?per=1", "", tag)
+		if response.StatusCode != http.StatusOK || !strings.Contains(list, `"tax_charge":`+tax+",") {
+			t.Errorf("with a tax of %s: %d %s", tax, response.StatusCode, list)
+		}
+		tag = response.Header.Get("ETag")
+		if response, _ = send("GET", "/v1/transactions?per=1", "", tag); response.StatusCode != http.StatusNotModified {
+			t.Errorf("the same list again: %d", response.StatusCode)
+		}
+	}
+}
+
 // TestSandboxKilledBeforeItsStartIsKept checks that a sandbox whose first start was killed after the
 // school was generated can be reset, and that a school that was used since is not taken for the
 // generated one.

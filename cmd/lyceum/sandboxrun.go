@@ -99,6 +99,7 @@ func (b *sandboxServer) over(kept *sqlstore.Store) (*running, error) {
 	now.gone, now.leave = context.WithCancel(context.WithoutCancel(p.ctx))
 	p.ctx, now.stop = context.WithCancel(p.ctx)
 	now.store = indexed(&p, kept, c.memory(), b.index, room)
+	now.store.Repeats = true
 	if err := now.store.Prepare(demo.ID); err != nil {
 		p.log.Info("the database answers lists of sales", "because", err.Error())
 	}

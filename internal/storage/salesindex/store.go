@@ -41,7 +41,10 @@ type Options struct {
 	Folder string
 	// ReadOnly leaves the snapshots as they are.
 	ReadOnly bool
-	Log      *slog.Logger // nil logs nothing
+	// Repeats says that a school can go back to an earlier state, after which a version that it had
+	// before is that of another state. Lists then have no version.
+	Repeats bool
+	Log     *slog.Logger // nil logs nothing
 	// Resized is called with the memory of all indexes whenever it was measured.
 	Resized func(bytes int64)
 }
@@ -162,7 +165,11 @@ func (s *Store) FindTransactions(
 	ctx context.Context, id lyceum.SchoolID, f lyceum.TransactionFilter, o lyceum.Order, p lyceum.Page,
 ) (lyceum.TransactionListing, error) {
 	if x := s.find(ctx, id, &f); x != nil {
-		return x.Find(f, o, p), nil
+		found := x.Find(f, o, p)
+		if s.Repeats {
+			found.Version = lyceum.Version{}
+		}
+		return found, nil
 	}
 	return s.Store.FindTransactions(ctx, id, f, o, p)
 }
