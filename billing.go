@@ -78,7 +78,7 @@ func (b Billing) on(day time.Time) time.Time {
 func (b Billing) Period(at time.Time) int {
 	from, to := b.Anchor.In(b.Zone), at.In(b.Zone)
 	months := (to.Year()-from.Year())*12 + int(to.Month()-from.Month())
-	days := int(at.Sub(b.Anchor).Hours() / 24)
+	days := int((at.Unix() - b.Anchor.Unix()) / daySeconds) // a Duration ends after 292 years
 	n := months
 	switch b.Interval {
 	case "day":

@@ -109,6 +109,20 @@ func TestBillingEndsWithTheYear9999(t *testing.T) {
 	}
 }
 
+// TestPeriodsOfAges checks that a period is found without visiting all those since a century that
+// nobody remembers, such as that of 0024-03-01: this would take an hour.
+func TestPeriodsOfAges(t *testing.T) {
+	at := time.Date(2024, 3, 1, 12, 0, 0, 0, time.UTC)
+	for _, interval := range []string{"day", "week", "month", "year"} {
+		b := lyceum.Billing{Anchor: at.AddDate(-2000, 0, 0), Interval: interval, Count: 1, Zone: zone(t, "Europe/Berlin")}
+		for range 10_000 {
+			if n := b.Period(at); b.Begin(n).After(at) || !b.Begin(n+1).After(at) {
+				t.Fatalf("%v is not in %s %d since %v", at, interval, n, b.Anchor)
+			}
+		}
+	}
+}
+
 // TestPeriodsHoldMoments checks that any time lies between the beginning of its period and that
 // of the next one, also before the anchor.
 func TestPeriodsHoldMoments(t *testing.T) {
