@@ -280,7 +280,7 @@ func (s *Service) ImportQuizResponses(by lyceum.By) *Rows[lyceum.QuizResponse] {
 			{"quiz_id", "quiz", lyceum.QuizSequence, func(r *row) int32 { return int32(r.Quiz) }},
 		},
 		look: func(tx lyceum.Tx, rows []row) ([]lyceum.RowProblem, error) {
-			problems, err := rec.identify(tx, rows)
+			problems, err := movedResponses(tx, rows)
 			for i := range rows {
 				if g := rows[i].Counts.Value; g.Correct > g.Answered || g.Answered > g.Total {
 					problems = append(problems, problem(i, "correct", "must be at most answered, and that at most total"))
@@ -289,8 +289,14 @@ func (s *Service) ImportQuizResponses(by lyceum.By) *Rows[lyceum.QuizResponse] {
 			if err != nil {
 				return nil, err
 			}
-			more, err := aboutErased(tx, rows, "empty", answeredBy)
-			return append(problems, more...), err
+			return others(rows, problems, func(good []row) ([]lyceum.RowProblem, error) {
+				more, err := rec.identify(tx, good)
+				if err != nil {
+					return nil, err
+				}
+				erased, err := aboutErased(tx, good, "empty", answeredBy)
+				return append(more, erased...), err
+			})
 		},
 		save: func(tx lyceum.Tx, rows []row, now time.Time) (lyceum.Saved, error) {
 			err := keepUnsaid(tx, tx.QuizResponses, rows, func(r *row) lyceum.QuizResponseID { return r.ID },
@@ -301,6 +307,24 @@ func (s *Service) ImportQuizResponses(by lyceum.By) *Rows[lyceum.QuizResponse] {
 			return tx.QuizResponses.Save(tx, rows...)
 		},
 	}}
+}
+
+// movedResponses returns a problem for each row whose id is that of a response of another user or
+// to another quiz.
+func movedResponses(tx lyceum.Tx, rows []lyceum.QuizResponse) (problems []lyceum.RowProblem, err error) {
+	kept, err := tx.QuizResponses.Find(
+		tx, idsOf(rows, func(r *lyceum.QuizResponse) lyceum.QuizResponseID { return r.ID })...,
+	)
+	for i := range rows {
+		old, there := kept[rows[i].ID]
+		if there && (old.User != rows[i].User || old.Quiz != rows[i].Quiz) {
+			problems = append(problems, problem(
+				i, "id", "%d is a response of user %d to quiz %d; use another id, or leave the column out",
+				old.ID, old.User, old.Quiz,
+			))
+		}
+	}
+	return problems, err
 }
 
 // keepResponse fills in what a file leaves out of a response. Counts are kept only if the

@@ -139,8 +139,13 @@ func TestRowsAreTaken(t *testing.T) {
 		lyceum.LectureProgress{ID: 80, User: 2, Course: 1, Lecture: 11, CompletedAt: day(9)},
 		lyceum.LectureProgress{ID: 3, User: 5, Course: 1, Lecture: 13, CompletedAt: day(9)}, lyceum.LectureProgress{ID: 4, User: 5, Course: 1, Lecture: 12, CompletedAt: day(8)}, // exchanged
 		lyceum.LectureProgress{User: 5, Course: 1, Lecture: 12, CompletedAt: day(8)})
-	wantTaken(t, "quiz responses", d.service.ImportQuizResponses(lyceum.By{School: d.school, Actor: "import"}), wrong{0: {Field: "quiz_id", Message: "903 matches no quiz of this school; import the attachments first"}},
-		lyceum.QuizResponse{Quiz: 903, User: 2}, lyceum.QuizResponse{Quiz: 901, User: 2, SubmittedAt: lyceum.Some(day(6)), PercentCorrect: lyceum.Some(0.25)})
+	wantTaken(t, "quiz responses", d.service.ImportQuizResponses(lyceum.By{School: d.school, Actor: "import"}), wrong{
+		0: {Field: "quiz_id", Message: "903 matches no quiz of this school; import the attachments first"},
+		2: {Field: "id", Message: "1 is a response of user 2 to quiz 901; use another id, or leave the column out"},
+		3: {Field: "id", Message: "2 is a response of user 5 to quiz 901; use another id, or leave the column out"},
+	}, lyceum.QuizResponse{Quiz: 903, User: 2}, lyceum.QuizResponse{Quiz: 901, User: 2, SubmittedAt: lyceum.Some(day(6)), PercentCorrect: lyceum.Some(0.25)},
+		lyceum.QuizResponse{ID: 1, Quiz: 901, User: 5, SubmittedAt: lyceum.Some(day(6))}, lyceum.QuizResponse{ID: 2, Quiz: 902, User: 5, SubmittedAt: lyceum.Some(day(7))},
+		lyceum.QuizResponse{ID: 3, Quiz: 901, User: 2, SubmittedAt: lyceum.Some(day(9))})
 	if findings, err := d.store.Check(t.Context()); err != nil || len(findings) > 0 {
 		t.Errorf("check: %v, %v", findings, err)
 	}
