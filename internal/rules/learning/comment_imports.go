@@ -22,12 +22,13 @@ func (s *Service) ImportComments(by lyceum.By) *Rows[lyceum.Comment] {
 			{"user_id", "user", lyceum.UserSequence, func(c *row) int32 { return int32(c.User) }},
 		},
 		look: func(tx lyceum.Tx, rows []row) ([]lyceum.RowProblem, error) {
-			problems, err := placeComments(tx, rows, before)
+			problems, err := aboutErased(tx, rows, "empty", saidBy)
 			if err != nil {
 				return nil, err
 			}
-			more, err := aboutErased(tx, rows, "empty", saidBy)
-			return append(problems, more...), err
+			return others(rows, problems, func(good []row) ([]lyceum.RowProblem, error) {
+				return placeComments(tx, good, before)
+			})
 		},
 		earlier: before,
 		save: func(tx lyceum.Tx, rows []row, now time.Time) (lyceum.Saved, error) {

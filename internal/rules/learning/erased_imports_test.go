@@ -83,4 +83,10 @@ func TestImportsDoNotBringErasedPeopleBack(t *testing.T) {
 		t.Errorf("%+v, %v", enrollments[0], err)
 	}
 	refused("an export", 0)
+	saved, problems, err := d.service.ImportComments(by).Save(t.Context(), []lyceum.Comment{
+		{ID: 911, Lecture: 11, User: 2, Body: "Zoltan"}, {ID: 912, Lecture: 11, User: 3, Body: "Reply", Above: "911"},
+	})
+	if err != nil || saved.Total() > 0 || len(problems) != 2 {
+		t.Errorf("a reply to a comment that is rejected: %+v, %v, %v", saved, problems, err)
+	}
 }
