@@ -11,7 +11,8 @@ import (
 )
 
 // ImportComments begins an import of comments. A reply must come after the comment that it
-// replies to, and its place in the thread cannot change afterwards.
+// replies to and have a higher id, so that an export, which is by id, can be imported. Its place in
+// the thread cannot change afterwards.
 func (s *Service) ImportComments(by lyceum.By) *Rows[lyceum.Comment] {
 	type row = lyceum.Comment
 	before := saidComments{}
@@ -134,6 +135,8 @@ func placeComment(c *lyceum.Comment, known map[lyceum.CommentID]lyceum.Comment) 
 	case above.ID == 0 || above.Lecture != c.Lecture:
 		return "parent_id", fmt.Sprintf("%d matches no comment under lecture %d; a reply comes after the comment that it "+
 			"replies to", parent.Value, c.Lecture)
+	case above.ID > c.ID:
+		return "parent_id", "must be lower than the id of the reply"
 	case len(above.Above.IDs()) >= lyceum.MaxCommentDepth:
 		return "parent_id", fmt.Sprintf("%d is %d replies deep already", parent.Value, lyceum.MaxCommentDepth)
 	}

@@ -82,6 +82,7 @@ func TestCommentsOfFiles(t *testing.T) {
 		{ID: 906, Lecture: 11, User: 2, Body: strings.Repeat("x", lyceum.MaxComment+1)},
 		{ID: 907, Lecture: 11, User: 2, Body: "x", Above: "908"},
 		{ID: 909, Lecture: 11, User: 2, Attachments: []lyceum.CommentAttachment{{URL: "javascript:alert(1)", Kind: "image"}}},
+		{ID: 900, Lecture: 11, User: 2, Body: "x", Above: "901"},
 	}
 	saved, problems, err := importer.Save(t.Context(), rows)
 	if err != nil || saved.Created != 2 {
@@ -91,6 +92,7 @@ func TestCommentsOfFiles(t *testing.T) {
 	want := []string{
 		"parent_id 901 matches no comment under lecture 12", "user_id 999 matches no user", "lecture_id 999 matches no lecture",
 		"body must be at most 10000 characters", "parent_id 908 matches no comment under lecture 11", "attachments must have URLs",
+		"parent_id must be lower than the id of the reply",
 	}
 	for i, p := range problems {
 		if got := p.Field + " " + p.Message; i >= len(want) || p.Index != i+2 || !strings.HasPrefix(got, want[i]) {
