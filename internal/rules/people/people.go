@@ -47,18 +47,29 @@ func (s *Service) Each(ctx context.Context, by lyceum.By, visit func(*lyceum.Use
 type Import struct {
 	service *Service
 	by      lyceum.By
+	// leading says of rows that were checked but not saved yet whether they are about an owner
+	// who can sign in.
+	leading map[lyceum.UserID]bool
 }
 
 // Import begins an import into a school.
 func (s *Service) Import(by lyceum.By) *Import {
-	return &Import{service: s, by: by}
+	return &Import{service: s, by: by, leading: map[lyceum.UserID]bool{}}
 }
 
 // Check returns the problems of the rows of a batch that cannot be imported, and saves nothing.
 func (i *Import) Check(ctx context.Context, batch []lyceum.User) ([]lyceum.RowProblem, error) {
 	v := i.service.store.In(ctx, i.by.School)
-	_, bad, err := examine(v.Users, v, batch)
-	return bad, err
+	kept, bad, err := i.examine(v.Users, v, batch)
+	if err != nil {
+		return nil, err
+	}
+	for _, row := range lyceum.WithoutProblems(batch, bad) {
+		if was, is := leading(row, kept[row.ID]); was || is {
+			i.leading[row.ID] = is
+		}
+	}
+	return bad, nil
 }
 
 // Save saves the rows of a batch that have no problem, all in one write, and returns the
@@ -67,10 +78,11 @@ func (i *Import) Save(ctx context.Context, batch []lyceum.User) (lyceum.Saved, [
 	var saved lyceum.Saved
 	var bad []lyceum.RowProblem
 	now := i.service.clock()
+	clear(i.leading) // from now on they are in the database
 	err := i.service.store.Write(ctx, i.by.StampMany(now), func(tx lyceum.Tx) error {
 		var kept map[lyceum.UserID]lyceum.User
 		var err error
-		if kept, bad, err = examine(tx.Users, tx, batch); err != nil {
+		if kept, bad, err = i.examine(tx.Users, tx, batch); err != nil {
 			return err
 		}
 		rows := append([]lyceum.User(nil), lyceum.WithoutProblems(batch, bad)...)
@@ -95,7 +107,7 @@ type usersTable = lyceum.Table[lyceum.UserID, lyceum.User, lyceum.UserFilter]
 
 // examine returns the users that have the ids of a batch, and the problems of the rows that cannot
 // be imported.
-func examine(
+func (i *Import) examine(
 	users usersTable, from lyceum.Source, batch []lyceum.User,
 ) (kept map[lyceum.UserID]lyceum.User, bad []lyceum.RowProblem, err error) {
 	kept, byEmail, err := known(users, from, batch)
@@ -103,7 +115,7 @@ func examine(
 		return nil, nil, err
 	}
 	bad = problems(batch, kept, byEmail)
-	last, err := ownerless(users, from, batch, kept, bad)
+	last, err := i.ownerless(users, from, batch, kept, bad)
 	return kept, append(bad, last...), err
 }
 
@@ -269,9 +281,19 @@ func leads(u *lyceum.User) bool {
 	return u.Role == lyceum.Owner && !u.DisabledAt.Present && !u.Erased()
 }
 
+// leading reports whether a row is about an owner who can sign in, before and after it is imported.
+// kept is the zero User for a new one.
+func leading(row, kept lyceum.User) (was, is bool) {
+	if was = leads(&kept); was || row.Role == lyceum.Owner {
+		complete(&row, kept, time.Time{})
+		is = leads(&row)
+	}
+	return was, is
+}
+
 // ownerless returns a problem for each row that would leave the school without an owner who can
 // sign in, given the problems that the rows have besides.
-func ownerless(
+func (i *Import) ownerless(
 	users usersTable, from lyceum.Source, batch []lyceum.User, kept map[lyceum.UserID]lyceum.User,
 	bad []lyceum.RowProblem,
 ) (problems []lyceum.RowProblem, err error) {
@@ -282,14 +304,13 @@ func ownerless(
 	var leaving []int
 	owners := map[lyceum.UserID]bool{}
 	for n := range batch {
-		row, old := batch[n], kept[batch[n].ID]
-		if refused[n] || row.Role != lyceum.Owner && !leads(&old) {
+		if refused[n] {
 			continue
 		}
-		complete(&row, old, time.Time{})
-		if leads(&row) {
-			owners[row.ID] = true
-		} else if leads(&old) {
+		switch was, is := leading(batch[n], kept[batch[n].ID]); {
+		case is:
+			owners[batch[n].ID] = true
+		case was:
 			leaving = append(leaving, n)
 		}
 	}
@@ -300,6 +321,13 @@ func ownerless(
 		owners[user.ID] = true
 		return nil
 	})
+	for id, is := range i.leading {
+		if is {
+			owners[id] = true
+		} else {
+			delete(owners, id)
+		}
+	}
 	for _, n := range leaving {
 		id := batch[n].ID
 		if delete(owners, id); len(owners) > 0 {

@@ -217,6 +217,46 @@ func TestAnOwnerStays(t *testing.T) {
 	}
 }
 
+// TestOwnersOfSeveralBatches checks that an import knows the owners of the batches that it has
+// checked.
+func TestOwnersOfSeveralBatches(t *testing.T) {
+	ada := lyceum.User{ID: 1, Email: "ada@example.com", Role: lyceum.Owner}
+	carl := lyceum.User{ID: 3, Email: "carl@example.com", Role: lyceum.Owner}
+	student := func(u lyceum.User) lyceum.User {
+		u.Role = lyceum.Student
+		return u
+	}
+	for _, tc := range []struct {
+		name    string
+		school  []lyceum.User
+		batches []lyceum.User // of one row each
+		bad     int           // the batch with a problem; -1: none
+	}{
+		{"an owner who follows another one", nil, []lyceum.User{carl, student(ada)}, -1},
+		{"both owners, one after the other", []lyceum.User{carl}, []lyceum.User{student(ada), student(carl)}, 1},
+		{"an owner who left and one who stays", []lyceum.User{carl}, []lyceum.User{student(ada), carl}, -1},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			d := newDesk(t)
+			storetest.Write(t, d.store, d.school, func(tx lyceum.Tx) error {
+				_, err := tx.Users.Save(tx, append(tc.school, ada)...)
+				return err
+			})
+			rows := d.service.Import(lyceum.By{School: d.school, Actor: "import"})
+			for n, row := range tc.batches {
+				if problems, err := rows.Check(t.Context(), []lyceum.User{row}); err != nil || (len(problems) > 0) != (n == tc.bad) {
+					t.Errorf("batch %d is checked: %v, %v", n, problems, err)
+				}
+			}
+			for n, row := range tc.batches {
+				if _, problems, err := rows.Save(t.Context(), []lyceum.User{row}); err != nil || (len(problems) > 0) != (n == tc.bad) {
+					t.Errorf("batch %d is saved: %v, %v", n, problems, err)
+				}
+			}
+		})
+	}
+}
+
 // TestADisabledUserStaysDisabled checks that an import disables whom its rows say, and enables
 // nobody.
 func TestADisabledUserStaysDisabled(t *testing.T) {
