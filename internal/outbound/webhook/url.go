@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/lyceum-school/lyceum"
 )
@@ -14,13 +15,18 @@ const maxURL = 2000
 
 // CheckURL rejects a URL that nothing can ever be sent to, with an *lyceum.Error of kind
 // Invalid for the field url. The host name of an accepted URL may still resolve to an internal
-// address; Send checks that.
+// address; Send checks that. A space in the query would break the request, and one elsewhere is a
+// mistake.
 //
 // https is always accepted, on any port. http is accepted if the receiver can be in an allowed
 // network: for an address in one, for any name if there is an allow-list, and for localhost if
 // the own machine is allowed. Send checks the address that the name resolves to.
 func (s *Sender) CheckURL(text string) error {
-	if message := s.wrong(text); message != "" {
+	message := s.wrong(text)
+	if message == "" && strings.ContainsFunc(text, unicode.IsSpace) {
+		message = "must not contain spaces"
+	}
+	if message != "" {
 		return lyceum.InvalidFields(lyceum.FieldError{Field: "url", Message: message})
 	}
 	return nil

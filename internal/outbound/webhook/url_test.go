@@ -23,6 +23,7 @@ func TestCheckURL(t *testing.T) {
 		https  = "begin"
 		name   = "in ASCII"
 		port   = "port from 1 to 65535"
+		space  = "must not contain spaces"
 	)
 	for _, tc := range []struct {
 		options Options
@@ -76,6 +77,10 @@ func TestCheckURL(t *testing.T) {
 		{real, "https://example.com:0", port},
 		{real, "https://example.com:65536", port},
 		{real, "https://[2606:4700::1111]:0", port},
+		{real, "https://example.com/my hook", space},
+		{real, "https://example.com/hook ", space},
+		{real, "https://example.com/hook?name=a b", space},
+		{real, "https://example.com/hook\u00a0", space},
 		{real, "https://10.1.0.1", inside},
 		{real, "https://localhost", inside},
 		{real, "https://a.LOCALHOST.", inside},
