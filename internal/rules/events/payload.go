@@ -350,6 +350,7 @@ func (r *reading) comment(c *lyceum.Comment) object {
 	}
 	return object{
 		"id": c.ID, "body": c.Body, "status": c.Status, "parent_id": number(c.Parent()), "created_at": written(c.CreatedAt),
+		"attachments": append([]lyceum.CommentAttachment{}, c.Attachments...),
 		"user":        r.user(c.User),
 		"commentable": lecture,
 	}

@@ -48,7 +48,9 @@ func lesson(t *testing.T, store lyceum.Store) told {
 	if _, err := lessons.Answer(t.Context(), p.by(), learning.Answer{Quiz: 120, User: 2, Answers: [][]string{}}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := lessons.Comment(t.Context(), p.by(), learning.NewComment{Lecture: 12, User: 2, Body: "Why?"}); err != nil {
+	if _, err := lessons.Comment(t.Context(), p.by(), learning.NewComment{
+		Lecture: 12, User: 2, Body: "Why?", Attachments: []lyceum.CommentAttachment{{URL: "https://files.example.com/pot.jpg", Kind: "image"}},
+	}); err != nil {
 		t.Fatal(err)
 	}
 	p.rounds(t)
@@ -78,7 +80,7 @@ func TestPayloadsAreAsReceiversKnowThem(t *testing.T) {
 			"Enrollment.created":      {`"created":"2024-01-10T12:00:01+00:00"`, `"enrolled_at":"2024-01-10T12:00:01Z"`, `"percent_complete":0.0,`},
 			"LectureProgress.created": {`"completed_at":"2024-01-10T12:00:01Z"`, `"percent_complete":66,`},
 			"Response.created":        {`"custom_form_id":901`, `"attachable_id":11`, `"correct":1,`, `"submitted_at":"2024-01-10T12:00:01Z"`},
-			"Comment.created":         {`"full_url":"https://school.example.com/courses/1/lectures/12"`},
+			"Comment.created":         {`"full_url":"https://school.example.com/courses/1/lectures/12"`, `"attachments":[{"url":"https://files.example.com/pot.jpg","kind":"image"}]`},
 		} {
 			for _, part := range parts {
 				if !strings.Contains(all.raw[event], part) {
