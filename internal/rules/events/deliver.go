@@ -262,10 +262,11 @@ func spread(d *lyceum.WebhookEvent) float64 {
 	return float64(sum.Sum64()>>11) / (1 << 53)
 }
 
-// become sets the state of a webhook. A failed one stays failed until a person resumes it.
+// become sets the state of a webhook that was not deleted. A failed one stays failed until a person
+// resumes it.
 func become(tx lyceum.Tx, id lyceum.WebhookID, state lyceum.WebhookState, now time.Time) error {
 	w, err := tx.Webhooks.Get(tx, id)
-	if err != nil || w.State == state || w.State == lyceum.WebhookFailed {
+	if err != nil || w.State == state || w.State == lyceum.WebhookFailed || w.DeletedAt.Present {
 		return err
 	}
 	w.State = state

@@ -3,6 +3,7 @@ package events_test
 import (
 	"context"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -433,6 +434,16 @@ func TestDeletedWebhooksGetNothing(t *testing.T) {
 			t.Error(told)
 		} else if _, err := p.events.ResendOne(t.Context(), p.by(), ids[0]); lyceum.KindOf(err) != lyceum.NotFound {
 			t.Errorf("resent: %v", err)
+		}
+		entries, err := storetest.FindEntries(t.Context(), store, p.school, 0, 1000)
+		var told []lyceum.EntryType
+		for i := range entries {
+			if e := &entries[i]; strings.HasPrefix(string(e.Type), "webhook.") {
+				told = append(told, e.Type)
+			}
+		}
+		if want := []lyceum.EntryType{lyceum.WebhookCreated, lyceum.WebhookDeleted}; err != nil || !slices.Equal(told, want) {
+			t.Errorf("the journal has %v, want %v: %v", told, want, err)
 		}
 	})
 }

@@ -222,7 +222,6 @@ func (s *Service) Update(
 func (s *Service) Delete(ctx context.Context, by lyceum.By, id lyceum.WebhookID) error {
 	_, err := change(ctx, s, by, id, itself, func(tx lyceum.Tx, w *lyceum.Webhook, now time.Time) error {
 		w.DeletedAt = lyceum.Some(lyceum.Second(now))
-		tx.Note(lyceum.WebhookDeleted, int32(id))
 		_, err := tx.CancelDeliveries(id)
 		return err
 	})

@@ -211,9 +211,11 @@ func update[T any](t *tx, table *table[T], row *T, w edit) error {
 	if err := put(t, table, w); err != nil {
 		return err
 	}
-	if table.updated != "" {
-		t.Note(table.updated, table.id(row))
+	entry := table.updated
+	if table.entryOf != nil {
+		entry = table.entryOf(row)
 	}
+	t.Note(entry, table.id(row))
 	return nil
 }
 

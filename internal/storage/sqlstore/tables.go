@@ -36,6 +36,8 @@ type table[T any] struct {
 	weigh   func(*T) int   // bytes of a row as JSON, at most
 	created lyceum.EntryType
 	updated lyceum.EntryType
+	// entryOf returns the type of the entry of an updated row; nil: updated.
+	entryOf func(*T) lyceum.EntryType
 	// touched is the time of a row's last change, which saving sets. It is never before born,
 	// which may be later than the time of the change if the row was imported or made up.
 	touched func(*T) *time.Time

@@ -8,7 +8,7 @@ import (
 )
 
 var _ = define(&tables.Webhooks, noun[lyceum.WebhookID, lyceum.Webhook, lyceum.WebhookFilter]{
-	table:   table[lyceum.Webhook]{name: "webhooks"},
+	table:   table[lyceum.Webhook]{name: "webhooks", entryOf: webhookEntry},
 	entries: "webhook",
 	key:     idKey("webhook_id", func(w *lyceum.Webhook) *lyceum.WebhookID { return &w.ID }),
 	rest: []column[lyceum.Webhook]{
@@ -45,6 +45,14 @@ var _ = define(&tables.Webhooks, noun[lyceum.WebhookID, lyceum.Webhook, lyceum.W
 		return ""
 	},
 })
+
+// webhookEntry returns the type of the entry of a changed webhook. The row of a deleted one stays.
+func webhookEntry(w *lyceum.Webhook) lyceum.EntryType {
+	if w.DeletedAt.Present {
+		return lyceum.WebhookDeleted
+	}
+	return lyceum.WebhookUpdated
+}
 
 // minuteSkew is how long before a minute a change may be dated that still counts in it: changes
 // are dated before they wait for their turn, and each process has its own clock.
