@@ -250,6 +250,7 @@ func tagsOf(t *rapid.T) lyceum.UserTags {
 func webhookOf(t *rapid.T) lyceum.Webhook {
 	return lyceum.Webhook{
 		ID: idOf[lyceum.WebhookID](t, "id"), State: lyceum.WebhookFailed, URL: textOf(t, "url"), EventTrigger: textOf(t, "trigger"), EventsCount: countOf(t, "count"), CreatedAt: timeOf(t, "created"),
+		DeletedAt: optOf(t, "deleted", timeOf),
 	}
 }
 

@@ -220,8 +220,8 @@ func Tags() Kind[lyceum.UserTags] {
 	}
 }
 
-// Webhooks returns the kind of receivers of events. A file must have every column but
-// created_at.
+// Webhooks returns the kind of receivers of events. A file must have every column but created_at
+// and deleted_at.
 func Webhooks() Kind[lyceum.Webhook] {
 	type row = lyceum.Webhook
 	return Kind[row]{
@@ -236,6 +236,7 @@ func Webhooks() Kind[lyceum.Webhook] {
 			textColumn("event_trigger", func(w *row) *string { return &w.EventTrigger }),
 			countColumn("webhook_events_count", func(w *row) *int32 { return &w.EventsCount }),
 			timeColumn("created_at", func(w *row) *time.Time { return &w.CreatedAt }).optional(),
+			optTimeColumn("deleted_at", func(w *row) *lyceum.Opt[time.Time] { return &w.DeletedAt }),
 		},
 	}
 }

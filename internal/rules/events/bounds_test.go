@@ -265,13 +265,18 @@ func TestRecordsAreNotSent(t *testing.T) {
 		batch := []lyceum.Webhook{
 			{ID: to.ID, URL: "https://example.com/copy", State: lyceum.WebhookVerified, EventTrigger: lyceum.AllEvents},
 			{ID: 90, URL: "https://example.com/copy", State: lyceum.WebhookVerified, EventTrigger: lyceum.AllEvents},
+			{ID: 92, URL: "https://example.com/old", State: lyceum.WebhookVerified, EventTrigger: lyceum.AllEvents, DeletedAt: lyceum.Some(p.clock.Now())},
 		}
 		problems, err := hooks.Check(t.Context(), batch)
 		if err != nil || len(problems) != 1 || problems[0].Index != 0 || problems[0].Field != "id" {
 			t.Errorf("%v, %v", problems, err)
 		}
-		if saved, problems, err := hooks.Save(t.Context(), batch); err != nil || saved.Created != 1 || len(problems) != 1 {
+		if saved, problems, err := hooks.Save(t.Context(), batch); err != nil || saved.Created != 2 || len(problems) != 1 {
 			t.Fatal(saved, problems, err)
+		}
+		batch[2].DeletedAt = lyceum.None[time.Time]() // as in a file of the API's list
+		if saved, _, err := hooks.Save(t.Context(), batch[2:]); err != nil || saved.Unchanged != 1 {
+			t.Errorf("a record that was deleted is back: %+v, %v", saved, err)
 		}
 		if w := p.webhook(t, 90); w.Live || !w.CreatedAt.Equal(p.clock.Now()) {
 			t.Errorf("the record is %+v", w)

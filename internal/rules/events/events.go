@@ -93,20 +93,30 @@ type Import[T any] struct {
 	save    func(lyceum.Tx, []T) (lyceum.Saved, error)
 }
 
-// ImportWebhooks begins an import of webhooks. The clock gives the creation time of a webhook
-// without one.
+// ImportWebhooks begins an import of webhooks. The clock gives the creation time of a new webhook
+// without one. One that was deleted stays so.
 func (s *Service) ImportWebhooks(by lyceum.By, clock func() time.Time) *Import[lyceum.Webhook] {
 	return &Import[lyceum.Webhook]{
 		s, by, clock, "webhooks", func(w *lyceum.Webhook) lyceum.WebhookID { return w.ID },
 		false, func(tx lyceum.Tx, rows []lyceum.Webhook) (lyceum.Saved, error) {
+			ids := make([]lyceum.WebhookID, len(rows))
 			for i := range rows {
+				ids[i] = rows[i].ID
+			}
+			kept, err := tx.Webhooks.Find(tx, ids...)
+			if err != nil {
+				return lyceum.Saved{}, err
+			}
+			for i := range rows {
+				old, there := kept[rows[i].ID]
+				if !there {
+					old.CreatedAt = lyceum.Second(clock())
+				}
 				if rows[i].CreatedAt.IsZero() {
-					rows[i].CreatedAt = lyceum.Second(clock())
-					if old, err := tx.Webhooks.Get(tx, rows[i].ID); err == nil {
-						rows[i].CreatedAt = old.CreatedAt
-					} else if lyceum.KindOf(err) != lyceum.NotFound {
-						return lyceum.Saved{}, err
-					}
+					rows[i].CreatedAt = old.CreatedAt
+				}
+				if !rows[i].DeletedAt.Present {
+					rows[i].DeletedAt = old.DeletedAt
 				}
 			}
 			return tx.Webhooks.Save(tx, rows...)
