@@ -20,13 +20,12 @@ func addressed(tx lyceum.Tx, c *lyceum.Course) error {
 		}
 		return err
 	}
-	address := slug(c.Name)
-	taken, err := addressOfAnother(tx, c.ID, address)
-	if taken || address == "" {
-		address = strings.TrimPrefix(fmt.Sprintf("%s-%d", address, c.ID), "-")
+	for address := slug(c.Name); ; address = strings.TrimPrefix(fmt.Sprintf("%s-%d", address, c.ID), "-") {
+		taken, err := addressOfAnother(tx, c.ID, address)
+		if c.FriendlyURL = lyceum.Some(address); err != nil || !taken && address != "" {
+			return err
+		}
 	}
-	c.FriendlyURL = lyceum.Some(address)
-	return err
 }
 
 func addressOfAnother(tx lyceum.Tx, id lyceum.CourseID, address string) (bool, error) {

@@ -77,6 +77,25 @@ func TestSellableProduct(t *testing.T) {
 	}
 }
 
+// TestAddressesOfCoursesWithOneName checks that a course gets an address of its own even if another
+// one has its name and its id as its address.
+func TestAddressesOfCoursesWithOneName(t *testing.T) {
+	d := newClassroom(t)
+	create := func(name string) lyceum.Course {
+		t.Helper()
+		c, err := d.service.CourseProducts().Create(t.Context(), lyceum.By{School: d.school, Actor: "test"}, lyceum.Course{Name: name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	id := create("Kiln").ID + 2
+	create(fmt.Sprintf("Kiln %d", id))
+	if last, want := create("Kiln"), fmt.Sprintf("kiln-%d-%d", id, id); last.FriendlyURL != lyceum.Some(want) {
+		t.Errorf("course %d has the address %s, want %s", last.ID, last.FriendlyURL.Value, want)
+	}
+}
+
 // TestNoMoreThan500 checks that a collection accepts its 500th product but no more, through the
 // API and from a file, and that a product that is in already is not counted again.
 func TestNoMoreThan500(t *testing.T) {
