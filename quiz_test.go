@@ -100,3 +100,16 @@ func TestGrade(t *testing.T) {
 		}
 	}
 }
+
+// TestPairsWithTheirMark checks that a prompt can contain what separates it from its answer.
+func TestPairsWithTheirMark(t *testing.T) {
+	q := lyceum.Question{QuestionType: lyceum.MatchingQuestion, Prompts: []lyceum.QuizPrompt{{Text: "2"}, {Text: "x = 2"}, {Text: "x"}}}
+	q.Match([]string{"number", "equation", "letter"}, []string{"2 = number"})
+	given, wrong := q.Choose([]string{"2 = number", "x = 2 = equation", "x = letter"})
+	if want := map[string]string{"p1": "4", "p2": "2", "p3": "3"}; wrong != "" || !reflect.DeepEqual(given.Matched, want) {
+		t.Errorf("%v %s, want %v", given.Matched, wrong, want)
+	}
+	if _, wrong := q.Choose([]string{"x = 3"}); wrong == "" {
+		t.Error("an unknown answer is accepted")
+	}
+}

@@ -223,13 +223,28 @@ func (q *Question) Choose(texts []string) (a QuestionAnswer, wrong string) {
 func (q *Question) choosePairs(pairs []string) (a QuestionAnswer, wrong string) {
 	a.Matched = map[string]string{}
 	for _, pair := range pairs {
-		prompt, match, _ := strings.Cut(pair, pairMark)
-		i := slices.IndexFunc(q.Prompts, func(p QuizPrompt) bool { return p.Text == prompt })
-		j := slices.IndexFunc(q.Answers, func(a QuizAnswer) bool { return a.Text == match })
-		if i < 0 || j < 0 {
+		prompt, match, known := q.pairOf(pair)
+		if !known {
 			return a, "must be pairs of a prompt and one of " + q.choices() + ", such as prompt = answer"
 		}
-		a.Matched[q.Prompts[i].ID] = q.Answers[j].ID
+		a.Matched[prompt] = match
 	}
 	return a, ""
+}
+
+// pairOf returns the ids of the prompt and the answer of a pair, both of which can contain pairMark.
+func (q *Question) pairOf(pair string) (prompt, match string, known bool) {
+	for _, p := range q.Prompts {
+		text, paired := strings.CutPrefix(pair, p.Text+pairMark)
+		if !paired && pair != p.Text {
+			continue
+		}
+		if !paired { // of an answer without a text
+			text = ""
+		}
+		if i := slices.IndexFunc(q.Answers, func(a QuizAnswer) bool { return a.Text == text }); i >= 0 {
+			return p.ID, q.Answers[i].ID, true
+		}
+	}
+	return "", "", false
 }
