@@ -90,28 +90,33 @@ func nextAnchor(tx lyceum.Tx, old *lyceum.Sale, plan *lyceum.PricingPlan, due ti
 
 // periodsOf computes the periods that payments bought. Each buys the period in which it was
 // made, or the next one that is not paid. Payments that were returned buy nothing, nor do
-// payments recorded after the sale had ended.
+// payments recorded after the sale had ended. A payment made shortly before a period still buys
+// that one if the payment for the period before it is returned.
 func periodsOf(sale *lyceum.Sale, plan *lyceum.PricingPlan, zone *time.Location, accounts []account) bought {
 	var b bought
 	b.anchor = anchorOf(sale, plan, zone, accounts)
 	billing := plan.Billing(b.anchor.Value, zone)
 	b.paid = map[lyceum.TransactionID]PaidPeriod{}
+	returned := map[int]bool{} // periods of payments that were returned
 	next, made := lyceum.None[int](), 0
 	for i := range accounts {
 		a := &accounts[i]
 		switch {
-		case !a.Paid || a.gone() || sale.EndedAt.Present && a.CreatedAt.After(sale.EndedAt.Value):
+		case !a.Paid || sale.EndedAt.Present && a.CreatedAt.After(sale.EndedAt.Value):
 		case plan.Payments.Present && made >= int(plan.Payments.Value): // one too many
-		case i == 0 && onTrial(sale, plan, a, billing):
+		case i == 0 && !a.gone() && onTrial(sale, plan, a, billing):
 			end := trialEnd(sale, plan, a, billing)
 			next = lyceum.Some(billing.Period(end))
 			b.paid[a.ID] = PaidPeriod{a.at, end}
 		default:
 			period := billing.Period(a.at)
-			if i == 0 && followedEarly(sale, a.at, billing) {
+			if i == 0 && followedEarly(sale, a.at, billing) || returned[period] && early(a.at, billing) {
 				period++
 			}
-			period = max(period, next.Else(period))
+			if period = max(period, next.Else(period)); a.gone() {
+				returned[period] = true
+				continue
+			}
 			next = lyceum.Some(period + 1)
 			b.paid[a.ID] = PaidPeriod{billing.Begin(period), billing.Begin(period + 1)}
 			made++
@@ -133,9 +138,13 @@ func periodsOf(sale *lyceum.Sale, plan *lyceum.PricingPlan, zone *time.Location,
 // then billed since that payment was recorded; any other follower is billed since the period
 // ended, even if that was only noticed when its first payment came.
 func followedEarly(sale *lyceum.Sale, paid time.Time, billing lyceum.Billing) bool {
+	return sale.Replaces.Present && !paid.After(sale.BilledSince.Value) && early(paid, billing)
+}
+
+// early reports whether a payment was made shortly before a period, and not when one began.
+func early(paid time.Time, billing lyceum.Billing) bool {
 	period := billing.Period(paid)
-	return sale.Replaces.Present && !paid.After(sale.BilledSince.Value) && !paid.Equal(billing.Begin(period)) &&
-		billing.Begin(period+1).Sub(paid) <= renewedEarly
+	return !paid.Equal(billing.Begin(period)) && billing.Begin(period+1).Sub(paid) <= renewedEarly
 }
 
 // startsTrial reports whether a first payment starts a free trial by what its plan offers now.
