@@ -123,7 +123,7 @@ func (s *Service) renew(tx lyceum.Tx, now time.Time, r Renewal) (TransactionDeta
 	if err := r.checkTime(at, r.Reference, earliestRenewal(&sale, accounts)); err != nil {
 		return TransactionDetail{}, err
 	}
-	usual, over, err := renewalPrice(tx, &sale, &plan, start(&sale, accounts), r.OccurredAt.Else(now))
+	usual, over, err := renewalPrice(tx, &sale, &plan, accounts, r.OccurredAt.Else(now))
 	if err != nil {
 		return TransactionDetail{}, err
 	}

@@ -39,9 +39,10 @@ func (d *deal) lowered() (lyceum.Minor, bool) {
 }
 
 // renewalPrice returns the amount of a renewal unless it is the same as the first payment, and
-// reports whether the first payment's discount is over.
+// reports whether the first payment's discount is over. A trial does not count: the coupon lowers
+// the payment after it, and its months begin then.
 func renewalPrice(
-	tx lyceum.Tx, sale *lyceum.Sale, plan *lyceum.PricingPlan, since, at time.Time,
+	tx lyceum.Tx, sale *lyceum.Sale, plan *lyceum.PricingPlan, accounts []account, at time.Time,
 ) (price lyceum.Minor, over bool, err error) {
 	if !sale.CouponID.Present {
 		return plan.Price, false, nil
@@ -59,6 +60,13 @@ func renewalPrice(
 	}
 	c := coupons[sale.CouponID.Value]
 	price, known := c.Lower(plan.Price, plan.Currency)
+	since, billing := start(sale, accounts), plan.Billing(anchorOf(sale, plan, zone, accounts).Value, zone)
+	switch tried := len(accounts) > 0 && onTrial(sale, plan, &accounts[0], billing); {
+	case tried && len(accounts) == 1:
+		return price, false, nil
+	case tried:
+		since = trialEnd(sale, plan, &accounts[0], billing)
+	}
 	if known && c.Duration.Present && !c.Lowers(since, at, zone) {
 		return plan.Price, true, nil
 	}

@@ -163,7 +163,7 @@ func TestRenewalsAfterADiscount(t *testing.T) {
 		{"two months", lyceum.Coupon{Percent: some(0.5), Duration: some(lyceum.ForMonths), Months: some(int32(2))}, []lyceum.Minor{350, 350, 700}, 0},
 		{"for good", lyceum.Coupon{Amount: some(lyceum.Minor(100)), Currency: some(lyceum.Currency("USD")), Duration: some(lyceum.ForForever)}, []lyceum.Minor{600, 600, 600}, 0},
 		{"all of it for good", lyceum.Coupon{Percent: some(1.0), Duration: some(lyceum.ForForever)}, []lyceum.Minor{0, 0, 0}, 0},
-		{"all of it once", lyceum.Coupon{Percent: some(1.0), Duration: some(lyceum.ForOnce)}, []lyceum.Minor{0, 700, 700}, 0},
+		{"all of it once, after the trial that begins with 0", lyceum.Coupon{Percent: some(1.0), Duration: some(lyceum.ForOnce)}, []lyceum.Minor{0, 0, 700}, 0},
 		{"two months, paid a little early", lyceum.Coupon{Percent: some(0.5), Duration: some(lyceum.ForMonths), Months: some(int32(2))}, []lyceum.Minor{350, 350, 700}, time.Hour},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

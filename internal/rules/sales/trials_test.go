@@ -1,6 +1,7 @@
 package sales_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -90,6 +91,45 @@ func TestATrialThatIsOfferedLater(t *testing.T) {
 		b.renew(t, sale.ID, "")
 		if got, want := b.show(t, sale.ID).PaidUntil, time.Date(2026, 3, 31, 12, 0, 0, 0, time.UTC); got != some(want) {
 			t.Errorf("%s: paid until %v, want %v", engine, got, want)
+		}
+	}
+}
+
+// TestACouponAfterATrial checks that the trial is not one of the payments that a coupon lowers,
+// whatever the plan offers later.
+func TestACouponAfterATrial(t *testing.T) {
+	for _, tc := range []struct {
+		name   string
+		coupon lyceum.Coupon
+		want   []lyceum.Minor // prices of the payments after the trial
+	}{
+		{"once", lyceum.Coupon{Percent: some(0.25), Duration: some(lyceum.ForOnce)}, []lyceum.Minor{750, 1000, 1000}},
+		{"all of it once", lyceum.Coupon{Percent: some(1.0), Duration: some(lyceum.ForOnce)}, []lyceum.Minor{0, 1000, 1000}},
+		{"two months", lyceum.Coupon{Percent: some(0.25), Duration: some(lyceum.ForMonths), Months: some(int32(2))}, []lyceum.Minor{750, 750, 1000}},
+		{"for good", lyceum.Coupon{Percent: some(0.25), Duration: some(lyceum.ForForever)}, []lyceum.Minor{750, 750, 750}},
+	} {
+		for engine, store := range engines(t) {
+			for _, early := range []time.Duration{0, time.Hour} {
+				b := openBooks(t, store)
+				b.offerTrial(t, 45, lyceum.None[int32]())
+				tc.coupon.ID = 2
+				storetest.Write(t, b.store, b.school, func(tx lyceum.Tx) error { _, err := tx.Coupons.Save(tx, tc.coupon); return err })
+				sale := b.sell(t, sales.NewSale{User: 1, Plan: trialed, Coupon: some(lyceum.CouponID(2)), Amounts: sales.Amounts{FinalPrice: some(lyceum.Minor(0))}})
+				b.changeTrial(t, lyceum.None[int32]())
+				var got []lyceum.Minor
+				for range tc.want {
+					b.now = b.show(t, sale.ID).PaidUntil.Value.Add(-early)
+					paid, err := b.service.Renew(t.Context(), b.by(), sales.Renewal{Sale: sale.ID})
+					if err != nil {
+						t.Fatal(engine, err)
+					}
+					got = append(got, paid.FinalPrice)
+				}
+				if !slices.Equal(got, tc.want) {
+					t.Errorf("%s, %s, paid %v early: %v, want %v", engine, tc.name, early, got, tc.want)
+				}
+				b.healthy(t, b.store)
+			}
 		}
 	}
 }
