@@ -47,6 +47,45 @@ func TestADisputedSaleComesBack(t *testing.T) {
 	}
 }
 
+// TestADisputedSaleComesBackAfterTwoChanges loses the payment of a sale to a dispute, wins it after
+// all, and refunds the two sales that followed one after the other. The buyer has what the first
+// payment bought, whatever the order.
+func TestADisputedSaleComesBackAfterTwoChanges(t *testing.T) {
+	for _, order := range [][]int{{1, 2, 0}, {2, 1, 0}, {1, 0, 2}, {0, 1, 2}} { // 0: won, 1 and 2: which follower is refunded
+		for engine, store := range engines(t) {
+			b := newClub(t, store)
+			old := b.sell(t, sales.NewSale{User: 1, Plan: silver})
+			d, err := b.service.OpenDispute(t.Context(), b.by(), sales.NewDispute{Transaction: old.Transactions[0].ID})
+			if err != nil {
+				t.Fatal(err)
+			}
+			second := b.change(t, to(old.ID, gold, "ch_2"))
+			third := b.change(t, to(second.ID, goldYear, "ch_3"))
+			closed := func(state lyceum.DisputeState) {
+				t.Helper()
+				if _, err := b.service.CloseDispute(t.Context(), b.by(), sales.DisputeOutcome{Dispute: d.ID, State: state}); err != nil {
+					t.Fatal(engine, err)
+				}
+			}
+			closed(lyceum.DisputeLost)
+			for _, step := range order {
+				if step == 0 {
+					closed(lyceum.DisputeWon)
+					continue
+				}
+				follower := []sales.SaleDetail{second, third}[step-1]
+				if _, err := b.service.Refund(t.Context(), b.by(), sales.Refund{Transaction: follower.Transactions[0].ID}); err != nil {
+					t.Fatal(engine, err)
+				}
+			}
+			if diff := cmp.Diff([]string{"course 1"}, b.open(t, 1)); diff != "" || b.show(t, old.ID).EndedAt.Present {
+				t.Errorf("%s, %v: %+v; access (-want +got):\n%s", engine, order, b.show(t, old.ID).Sale, diff)
+			}
+			b.healthy(t, b.store)
+		}
+	}
+}
+
 // open lists the courses that a user has access to.
 func (b *books) open(t *testing.T, user lyceum.UserID) []string {
 	t.Helper()

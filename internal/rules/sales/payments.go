@@ -130,15 +130,20 @@ func (s *Service) restore(tx lyceum.Tx, now time.Time, id lyceum.SaleID) error {
 }
 
 // restoreReplaced reopens a sale whose payment came back and that another one had followed, if
-// the follower was fully refunded in the meantime.
+// the follower was fully refunded in the meantime, and each sale that followed that one.
 func (s *Service) restoreReplaced(tx lyceum.Tx, now time.Time, follower lyceum.SaleID) error {
 	fresh, err := tx.Sales.Get(tx, follower)
-	if err != nil || fresh.EndReason != lyceum.Some(lyceum.SaleRefunded) {
+	if err != nil {
 		return err
 	}
 	accounts, err := accountsOf(tx.Tables, tx, follower)
-	if err != nil || !refundedInFull(accounts) {
+	switch {
+	case err != nil || !refundedInFull(accounts):
 		return err
+	case fresh.ReplacedBy.Present:
+		return s.restoreReplaced(tx, now, fresh.ReplacedBy.Value)
+	case fresh.EndReason != lyceum.Some(lyceum.SaleRefunded):
+		return nil
 	}
 	return s.reopenReplaced(tx, now, &fresh)
 }
