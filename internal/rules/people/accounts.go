@@ -251,7 +251,7 @@ func change(tx lyceum.Tx, before, user *lyceum.User) error {
 	}
 	if before.Name != user.Name || before.Email != user.Email || before.Role != user.Role || before.Src != user.Src ||
 		before.PhoneNumber != user.PhoneNumber {
-		detail, err := json.Marshal(renamed{before.Name.Value, user.Name.Value, before.Email, user.Email})
+		detail, err := json.Marshal(renaming(before, user))
 		if err != nil {
 			return err
 		}

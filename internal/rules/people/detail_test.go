@@ -60,3 +60,37 @@ func TestLatestEnrollments(t *testing.T) {
 		t.Errorf("%v, want %v", got, want)
 	}
 }
+
+// TestAnUpdateWithoutANameSaysNull checks that webhooks are told null, as in the user's name, and
+// not an empty text.
+func TestAnUpdateWithoutANameSaysNull(t *testing.T) {
+	t.Parallel()
+	store, err := sqlstore.Open(t.Context(), t.TempDir(), sqlstore.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	school := storetest.MakeSchool(t, store)
+	storetest.Write(t, store, school, func(tx lyceum.Tx) error {
+		_, err := tx.Users.Save(tx, lyceum.User{ID: 1, Email: "ann@example.com", Role: lyceum.Student, CreatedAt: storetest.Begin})
+		return err
+	})
+	service := people.New(store, func() time.Time { return storetest.Begin })
+	for _, name := range []lyceum.Opt[string]{lyceum.Some("Ann"), lyceum.None[string]()} {
+		if _, err := service.Update(t.Context(), lyceum.By{School: school}, people.Change{User: 1, Name: lyceum.Some(name)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	told, err := store.In(t.Context(), school).FindChanges(lyceum.ChangeFilter{Limit: 10, Events: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for i := range told.Changes {
+		got = append(got, told.Changes[i].Detail.Value)
+	}
+	same := `"old_email":"ann@example.com","new_email":"ann@example.com"}`
+	if want := []string{`{"old_name":null,"new_name":"Ann",` + same, `{"old_name":"Ann","new_name":null,` + same}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

@@ -282,8 +282,19 @@ func (s *Service) Update(ctx context.Context, by lyceum.By, c Change, d Doors) (
 
 // renamed has the fields of User.updated besides those of the user.
 type renamed struct {
-	OldName  string `json:"old_name"`
-	NewName  string `json:"new_name"`
-	OldEmail string `json:"old_email"`
-	NewEmail string `json:"new_email"`
+	OldName  *string `json:"old_name"` // nil if the user had none, like NewName
+	NewName  *string `json:"new_name"`
+	OldEmail string  `json:"old_email"`
+	NewEmail string  `json:"new_email"`
+}
+
+func renaming(before, user *lyceum.User) renamed {
+	r := renamed{OldEmail: before.Email, NewEmail: user.Email}
+	if before.Name.Present {
+		r.OldName = &before.Name.Value
+	}
+	if user.Name.Present {
+		r.NewName = &user.Name.Value
+	}
+	return r
 }
