@@ -150,7 +150,7 @@ func saleDetail(d sales.SaleDetail) soldSale {
 	for i := range d.Transactions {
 		t := &d.Transactions[i]
 		shown.Transactions = append(
-			shown.Transactions, shownTransaction{t, d.TaxRefunded(t), d.Reference(t.ID), d.Period(t.ID), nil},
+			shown.Transactions, shownTransaction{t, d.Refunded(t).Tax, d.Reference(t.ID), d.Period(t.ID), nil},
 		)
 	}
 	return shown

@@ -213,8 +213,8 @@ func paymentOf(detail *sales.SaleDetail, t *lyceum.Transaction) payment {
 		Transaction: *t, Marks: marksOf(t), Reference: detail.References[t.ID].Name, Period: detail.Period(t.ID),
 		Total: own(t.FinalPrice + t.TaxCharge), Revenue: dollars(t.Revenue),
 	}
-	tax := detail.TaxRefunded(t)
-	p.Refunded = own(t.AmountRefunded + tax)
+	refunded := detail.Refunded(t)
+	p.Refunded = own(refunded.Total())
 	some := func(to *[]line, label string, amount lyceum.Minor) {
 		if amount != 0 {
 			*to = append(*to, line{label, own(amount)})
@@ -228,7 +228,7 @@ func paymentOf(detail *sales.SaleDetail, t *lyceum.Transaction) payment {
 	some(&p.Fees, "affiliate", t.AffiliateFees)
 	some(&p.Fees, "author", t.AuthorFees)
 	some(&p.Fees, "chargeback", t.ChargebackFee.Value)
-	some(&p.Returned, "tax", tax)
+	some(&p.Returned, "tax", refunded.Tax)
 	if left, err := detail.Left(t); err == nil {
 		p.Left, p.Refund = own(left.Total()), refundPath(t.ID)
 	}

@@ -187,9 +187,9 @@ func taxRefunded(movements []lyceum.Movement, id lyceum.TransactionID) lyceum.Mi
 	return tax
 }
 
-// TaxRefunded returns how much of the tax of one of the sale's transactions was refunded.
-func (d *SaleDetail) TaxRefunded(t *lyceum.Transaction) lyceum.Minor {
-	return t.RefundedPart(taxRefunded(d.Movements, t.ID)).Tax
+// Refunded returns what was refunded of one of the sale's transactions.
+func (d *SaleDetail) Refunded(t *lyceum.Transaction) lyceum.Part {
+	return t.RefundedPart(taxRefunded(d.Movements, t.ID))
 }
 
 // Left returns what can still be refunded of one of the sale's transactions, or the reason why
