@@ -1881,7 +1881,7 @@ type StatementLine struct {
 	// TransactionID The payment.
 	TransactionID int32 `json:"transaction_id"`
 
-	// MovementID The movement in the history of the payment; null for the payment itself and for an imported refund.
+	// MovementID The movement in the history of the payment; null for the payment itself and for an imported refund or chargeback.
 	MovementID *int32 `json:"movement_id"`
 
 	// Currency Currency of the amount.

@@ -33,6 +33,11 @@ func history(detail *sales.SaleDetail) []event {
 				At: t.RefundedOn(), Class: "back", What: "Refunded", Amount: money(t.AmountRefunded, t.Currency), Of: t.ID,
 			})
 		}
+		if lost := detail.LostElsewhere(t); lost.Total() > 0 {
+			events = append(events, event{
+				At: t.CreatedAt, Class: "bad", What: "Chargeback", Amount: money(lost.Total(), t.Currency), Of: t.ID,
+			})
+		}
 	}
 	for i := range detail.Movements {
 		m := &detail.Movements[i]

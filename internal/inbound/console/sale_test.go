@@ -66,7 +66,7 @@ func TestHistoryOfARenewedSale(t *testing.T) {
 		"Charged €5.00 14 Mar 2026, 09:26 UTC · Transaction 1 Refunded €1.00 14 Mar 2026, 10:26 UTC · Transaction 1 €1.00 of €5.00 refunded so far Charged €5.00 14 Mar 2026, 11:26 UTC · Transaction 2")
 }
 
-// An imported sale has refunds without a movement, of which one has no time, and may have a buyer
+// An imported sale has refunds and chargebacks without a movement, of which some have no time, and may have a buyer
 // and a plan that are unknown.
 func TestImportedSale(t *testing.T) {
 	p := open(t, site)
@@ -86,13 +86,16 @@ func TestImportedSale(t *testing.T) {
 		undated.ID, undated.CreatedAt, undated.AmountRefunded, undated.RefundedAt = 42, day.AddDate(0, 2, 0), 500, lyceum.None[time.Time]()
 		withTax := bought // another system counts the tax as refunded, too
 		withTax.ID, withTax.CreatedAt, withTax.TaxCharge, withTax.AmountRefunded, withTax.RefundedAt = 43, day.AddDate(0, 3, 0), 380, 2379, lyceum.Some(day.AddDate(0, 4, 0))
-		_, err := tx.Transactions.Save(tx, bought, renewed, undated, withTax)
+		lost := withTax // what was not refunded went back by a chargeback
+		lost.ID, lost.CreatedAt, lost.AmountRefunded, lost.RefundedAt, lost.HasChargeback = 44, day.AddDate(0, 5, 0), 999, lyceum.Some(day.AddDate(0, 6, 0)), lyceum.Some(true)
+		_, err := tx.Transactions.Save(tx, bought, renewed, undated, withTax, lost)
 		return err
 	})
 	want(t, p.send(p.owner, "GET", salePath(30), nil), 200,
 		"Charged $19.99 1 May 2025, 08:00 UTC · Transaction 40 Refunded $10.00 3 May 2025, 08:00 UTC · Transaction 40 Not paid $19.99 1 Jun 2025, 08:00 UTC · Transaction 41"+
 			" Charged $19.99 1 Jul 2025, 08:00 UTC · Transaction 42 Refunded $5.00 1 Jul 2025, 08:00 UTC · Transaction 42"+
-			" Charged $23.79 1 Aug 2025, 08:00 UTC · Transaction 43 Refunded $23.79 1 Sep 2025, 08:00 UTC · Transaction 43",
+			" Charged $23.79 1 Aug 2025, 08:00 UTC · Transaction 43 Refunded $23.79 1 Sep 2025, 08:00 UTC · Transaction 43"+
+			" Charged $23.79 1 Oct 2025, 08:00 UTC · Transaction 44 Chargeback $13.80 1 Oct 2025, 08:00 UTC · Transaction 44 Refunded $9.99 1 Nov 2025, 08:00 UTC · Transaction 44",
 		"None $23.79$3.80 tax",
 		"Partly refunded", "Unpaid", "$9.99 can be refunded")
 	want(t, p.send(p.owner, "GET", refundPath(41), nil), 409, "Nothing was refunded", "Nothing was charged for this transaction", `href="/admin/sales/30"`)

@@ -79,22 +79,25 @@ func disputesOf(disputes []lyceum.Dispute, id lyceum.TransactionID) []lyceum.Dis
 func (a *account) refunded() lyceum.Part { return a.RefundedPart(a.tax) }
 
 // disputed returns the part that the banks took back, in disputes of any state or only of the
-// given ones. A chargeback that was imported without its dispute counts as everything that was
-// left.
+// given ones.
 func (a *account) disputed(only ...lyceum.DisputeState) lyceum.Part {
-	var part lyceum.Part
-	known := false
+	part := a.lostElsewhere()
 	for i := range a.disputes {
-		d := &a.disputes[i]
-		known = known || d.Holds()
-		if d.Holds() && (len(only) == 0 || slices.Contains(only, d.State)) {
+		if d := &a.disputes[i]; d.Holds() && (len(only) == 0 || slices.Contains(only, d.State)) {
 			part = part.Plus(d.Part())
 		}
 	}
-	if !known && a.HasChargeback.Value {
-		return a.PaidPart().Minus(a.refunded())
-	}
 	return part
+}
+
+// lostElsewhere returns what a chargeback took that was imported without its dispute: everything
+// that was left.
+func (a *account) lostElsewhere() lyceum.Part {
+	holds := func(d lyceum.Dispute) bool { return d.Holds() }
+	if !a.HasChargeback.Value || slices.ContainsFunc(a.disputes, holds) {
+		return lyceum.Part{}
+	}
+	return a.PaidPart().Minus(a.refunded())
 }
 
 // back returns the part that no longer belongs to the school, or may not.

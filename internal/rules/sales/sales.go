@@ -192,6 +192,12 @@ func (d *SaleDetail) Refunded(t *lyceum.Transaction) lyceum.Part {
 	return t.RefundedPart(taxRefunded(d.Movements, t.ID))
 }
 
+// LostElsewhere returns what an imported chargeback of one of the sale's transactions took.
+func (d *SaleDetail) LostElsewhere(t *lyceum.Transaction) lyceum.Part {
+	a := d.account(t)
+	return a.lostElsewhere()
+}
+
 // Left returns what can still be refunded of one of the sale's transactions, or the reason why
 // nothing can.
 func (d *SaleDetail) Left(t *lyceum.Transaction) (lyceum.Part, error) {

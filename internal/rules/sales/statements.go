@@ -42,8 +42,16 @@ const (
 type StatementPlace struct {
 	At          time.Time
 	Transaction lyceum.TransactionID
-	Step        int32 // 0: the payment, 1: an imported refund, otherwise the movement's id plus 1
+	Step        int32
 }
+
+// The steps of a payment: the payment itself, an imported refund and an imported chargeback. The
+// step of a movement is its id plus the last of them.
+const (
+	paymentStep int32 = iota
+	refundStep
+	chargebackStep
+)
 
 func (p StatementPlace) compare(q StatementPlace) int {
 	return cmp.Or(p.At.Compare(q.At), cmp.Compare(p.Transaction, q.Transaction), cmp.Compare(p.Step, q.Step))
@@ -223,7 +231,11 @@ func (of *stating) collect(v lyceum.View) error {
 			return nil
 		}
 		of.payments[t.ID] = *t
-		return take(StatementPlace{At: t.CreatedAt, Transaction: t.ID})
+		err := take(StatementPlace{At: t.CreatedAt, Transaction: t.ID, Step: paymentStep})
+		if err != nil || !t.HasChargeback.Value {
+			return err
+		}
+		return take(StatementPlace{At: t.CreatedAt, Transaction: t.ID, Step: chargebackStep})
 	})
 	if err != nil && !errors.Is(err, errEnough) {
 		return err
@@ -236,7 +248,7 @@ func (of *stating) collect(v lyceum.View) error {
 			return nil
 		}
 		of.payments[t.ID] = *t
-		return take(StatementPlace{At: lyceum.Second(t.RefundedOn()), Transaction: t.ID, Step: 1})
+		return take(StatementPlace{At: lyceum.Second(t.RefundedOn()), Transaction: t.ID, Step: refundStep})
 	})
 	if err != nil && !errors.Is(err, errEnough) {
 		return err
@@ -246,7 +258,7 @@ func (of *stating) collect(v lyceum.View) error {
 	steps.In = lyceum.Some(of.period())
 	steps.Kinds = []lyceum.MovementKind{lyceum.Refunded, lyceum.ChargebackLost, lyceum.ChargebackWon}
 	err = v.Movements.Each(v, steps, func(m *lyceum.Movement) error {
-		return take(StatementPlace{At: m.At, Transaction: m.TransactionID, Step: int32(m.ID) + 1})
+		return take(StatementPlace{At: m.At, Transaction: m.TransactionID, Step: chargebackStep + int32(m.ID)})
 	})
 	if err != nil && !errors.Is(err, errEnough) {
 		return err
@@ -262,7 +274,7 @@ func (of *stating) lines(v lyceum.View) ([]StatementLine, error) {
 	var unread, moved []lyceum.TransactionID
 	seen := map[lyceum.TransactionID]bool{}
 	for _, p := range of.places {
-		if p.Step == 0 || seen[p.Transaction] {
+		if p.Step == paymentStep || seen[p.Transaction] {
 			continue
 		}
 		seen[p.Transaction] = true
@@ -292,11 +304,11 @@ func (of *stating) lines(v lyceum.View) ([]StatementLine, error) {
 		line := StatementLine{
 			StatementPlace: p, Kind: StatementSale, Sale: t.SaleID, Currency: t.Currency, Amount: of.fee(&t),
 		}
-		if p.Step > 0 {
+		if p.Step > paymentStep {
 			line.Kind, line.Amount = changes[p].kind, changes[p].amount
 		}
-		if p.Step > 1 {
-			line.Movement = lyceum.Some(lyceum.MovementID(p.Step - 1))
+		if p.Step > chargebackStep {
+			line.Movement = lyceum.Some(lyceum.MovementID(p.Step - chargebackStep))
 		}
 		if line.Amount != 0 {
 			lines = append(lines, line)
@@ -323,18 +335,14 @@ func (of *stating) follow(
 	if err != nil {
 		return err
 	}
-	parts := map[lyceum.DisputeID]lyceum.Minor{}
-	for i := range disputes {
-		parts[disputes[i].ID] = disputes[i].Part().Price
-	}
 	byPayment := map[lyceum.TransactionID][]lyceum.Movement{}
 	for i := range movements {
 		id := movements[i].TransactionID
 		byPayment[id] = append(byPayment[id], movements[i])
 	}
 	for _, id := range ids {
-		t := of.payments[id]
-		for p, c := range of.changesOf(&t, byPayment[id], parts) {
+		a := account{Transaction: of.payments[id], disputes: disputesOf(disputes, id)}
+		for p, c := range of.changesOf(&a, byPayment[id]) {
 			changes[p] = c
 		}
 	}
@@ -344,10 +352,12 @@ func (of *stating) follow(
 // changesOf returns what each step changed about the amount owed for one payment: the fee's
 // share of the money that was returned. Shares are computed from everything returned so far, so
 // that they add up.
-func (of *stating) changesOf(
-	t *lyceum.Transaction, movements []lyceum.Movement, parts map[lyceum.DisputeID]lyceum.Minor,
-) map[StatementPlace]change {
-	changes := map[StatementPlace]change{}
+func (of *stating) changesOf(a *account, movements []lyceum.Movement) map[StatementPlace]change {
+	t, changes := &a.Transaction, map[StatementPlace]change{}
+	parts := map[lyceum.DisputeID]lyceum.Minor{}
+	for i := range a.disputes {
+		parts[a.disputes[i].ID] = a.disputes[i].Part().Price
+	}
 	var back, taken lyceum.Minor // of the price, of the fee
 	step := func(p StatementPlace, kind StatementKind, price lyceum.Minor) {
 		back += price
@@ -362,12 +372,13 @@ func (of *stating) changesOf(
 		elsewhere = movements[refunds].Refunded - movements[refunds].Amount
 	}
 	known := refunds >= 0 || elsewhere == 0
+	imported := StatementPlace{At: lyceum.Second(t.RefundedOn()), Transaction: t.ID, Step: refundStep}
 	lost := map[lyceum.DisputeID]bool{}
 	for i := range movements {
 		m := &movements[i]
-		p := StatementPlace{At: m.At, Transaction: t.ID, Step: int32(m.ID) + 1}
+		p := StatementPlace{At: m.At, Transaction: t.ID, Step: chargebackStep + int32(m.ID)}
 		if !known && !lyceum.Second(t.RefundedOn()).After(m.At) {
-			step(StatementPlace{At: lyceum.Second(t.RefundedOn()), Transaction: t.ID, Step: 1}, StatementRefund, elsewhere)
+			step(imported, StatementRefund, elsewhere)
 			known = true
 		}
 		switch {
@@ -382,7 +393,9 @@ func (of *stating) changesOf(
 		}
 	}
 	if !known {
-		step(StatementPlace{At: lyceum.Second(t.RefundedOn()), Transaction: t.ID, Step: 1}, StatementRefund, elsewhere)
+		step(imported, StatementRefund, elsewhere)
 	}
+	step(StatementPlace{At: t.CreatedAt, Transaction: t.ID, Step: chargebackStep}, StatementLost,
+		a.lostElsewhere().Price)
 	return changes
 }

@@ -87,10 +87,12 @@ func TestStatements(t *testing.T) {
 			}
 			charged := imported
 			charged.ID, charged.SaleID, charged.RefundedAt, charged.AmountRefunded, charged.HasChargeback = 91, 91, lyceum.None[time.Time](), 0, some(true)
+			rest := imported // half of it refunded, half charged back
+			rest.ID, rest.SaleID, rest.RefundedAt, rest.HasChargeback = 93, 93, some(day(6)), some(true)
 			undated := imported // refunded, and the file does not say when
 			undated.ID, undated.SaleID, undated.RefundedAt, undated.AmountRefunded = 92, 92, lyceum.None[time.Time](), 1000
 			err = b.store.Write(t.Context(), lyceum.Stamp{School: b.school, At: b.now, Actor: "import"}, func(tx lyceum.Tx) error {
-				for _, x := range []lyceum.Transaction{imported, charged, undated} {
+				for _, x := range []lyceum.Transaction{imported, charged, undated, rest} {
 					if _, err := tx.Sales.Save(tx, lyceum.SaleOf(&x)); err != nil {
 						return err
 					}
@@ -102,9 +104,10 @@ func TestStatements(t *testing.T) {
 			})
 			must(nil, err)
 			want := []string{
-				"2026-02-01 sale 1 333 USD", "2026-02-01 sale 90 100 USD", "2026-02-01 sale 91 100 USD",
-				"2026-02-01 sale 92 100 USD", "2026-02-01 refund 92 -100 USD", "2026-02-02 sale 2 1000 EUR",
+				"2026-02-01 sale 1 333 USD", "2026-02-01 sale 90 100 USD", "2026-02-01 sale 91 100 USD", "2026-02-01 dispute_lost 91 -100 USD",
+				"2026-02-01 sale 92 100 USD", "2026-02-01 refund 92 -100 USD", "2026-02-01 sale 93 100 USD", "2026-02-01 dispute_lost 93 -50 USD", "2026-02-02 sale 2 1000 EUR",
 				"2026-02-03 refund 1 -111 USD", "2026-02-04 refund 1 -111 USD", "2026-02-04 refund 90 -50 USD", "2026-02-05 refund 1 -111 USD",
+				"2026-02-06 refund 93 -50 USD",
 				"2026-02-07 dispute_lost 2 -500 EUR", "2026-02-08 dispute_won 2 500 EUR",
 			}
 			for _, limit := range []int{1, 2, 3, sales.MaxStatement} {
@@ -112,13 +115,13 @@ func TestStatements(t *testing.T) {
 					t.Errorf("in parts of %d (-want +got):\n%s", limit, diff)
 				}
 			}
-			if diff := cmp.Diff(want[6:10], b.linesOf(t, 3, some(day(3)), some(day(7)))); diff != "" {
+			if diff := cmp.Diff(want[9:14], b.linesOf(t, 3, some(day(3)), some(day(7)))); diff != "" {
 				t.Errorf("of some days (-want +got):\n%s", diff)
 			}
 			b.now = day(9)
 			must(b.service.Refund(t.Context(), b.by(), sales.Refund{Transaction: 90}))
 			// The date of the imported refund is no longer known.
-			want = append(append(append([]string{}, want[:8]...), want[9:]...), "2026-02-09 refund 90 -100 USD")
+			want = append(append(append([]string{}, want[:11]...), want[12:]...), "2026-02-09 refund 90 -100 USD")
 			if diff := cmp.Diff(want, b.linesOf(t, 4, lyceum.None[time.Time](), lyceum.None[time.Time]())); diff != "" {
 				t.Errorf("refunded here, too (-want +got):\n%s", diff)
 			}
