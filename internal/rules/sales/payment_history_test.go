@@ -70,33 +70,48 @@ func (d *deal) lostAny() bool { return slices.ContainsFunc(d.payments, (*install
 
 // count computes what the payments bought. Each buys the period that it is in, or the next one
 // that is not paid; payments that were returned buy nothing, nor do payments after the sale had
-// ended.
+// ended. A payment in the last day of a period whose payment was returned buys the next one.
 func (m *union) count(d *deal) {
 	if !d.recurring() {
 		return
 	}
-	bought := 0
+	bought, returned := 0, map[int64]bool{} // periods, by their ends
 	d.until, d.full, d.known = time.Time{}, false, true
 	for n, p := range d.payments {
 		switch {
-		case p.gone() || d.over != "" && p.at.After(d.ended):
+		case d.over != "" && p.at.After(d.ended):
 		case n == 0 && p.paid == 0: // a trial
 			d.until = d.anchor
 		default:
-			bought++
 			from := p.at
+			if end := m.after(d.months, d.anchor, from); returned[end.Unix()] && m.justBefore(d, from, end) {
+				m.seen["early payments after a returned one"]++
+				from = end
+			}
 			if d.until.After(from) {
 				from = d.until
 			}
 			if d.begins.After(from) {
 				from = d.begins
 			}
-			d.until = m.after(d.months, d.anchor, from)
+			end := m.after(d.months, d.anchor, from)
+			if p.gone() {
+				returned[end.Unix()] = true
+				continue
+			}
+			bought++
+			d.until = end
 		}
 	}
 	if d.full = d.plan == 12 && bought >= partPayments; d.full {
 		d.until = time.Time{}
 	}
+}
+
+// justBefore reports whether a payment was made in the last day of the period with the given end,
+// and not when it began.
+func (m *union) justBefore(d *deal, paid, end time.Time) bool {
+	return end.Sub(paid) <= 24*time.Hour && !m.after(d.months, d.anchor, paid.Add(-time.Second)).Equal(paid)
 }
 
 // months returns how many months a period of a sale that begins now has.
