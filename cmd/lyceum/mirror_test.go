@@ -442,7 +442,7 @@ func TestMirrorKeepsTheOwner(t *testing.T) {
 	}
 	before := command(t, "export", "users", "--data", dir)
 	status, said := ran(t, "mirror", "--data", dir, "--from", other.URL, "--api-key-file", key)
-	if want := "user 1: id 1 is the school's owner, with another email address"; status != 1 || !strings.Contains(said, want) {
+	if want := "user 1: id 1 is the school's owner, with another email address"; status != 1 || strings.Count(said, want) != 1 || !strings.Contains(said, " 1 refused\n") {
 		t.Errorf("it ends with %d: %s", status, said)
 	}
 	if after := command(t, "export", "users", "--data", dir); after != before {

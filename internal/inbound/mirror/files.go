@@ -151,8 +151,7 @@ func (m *mirror) notDownloaded(of placed, address string, f *remoteFile, err err
 	if lyceum.KindOf(err) != lyceum.Invalid {
 		return address, f.passing && f.ctx.Err() == nil, err
 	}
-	m.result.Problems++
-	m.Problem(fmt.Sprintf("%s: its file was not copied: %s", of.what, lyceum.Public(err).Detail))
+	m.problem(fmt.Sprintf("%s: its file was not copied: %s", of.what, lyceum.Public(err).Detail))
 	return address, false, nil
 }
 

@@ -67,7 +67,7 @@ func Run(ctx context.Context, o Options) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	m := &mirror{Options: o, client: c}
+	m := &mirror{Options: o, client: c, reported: map[string]bool{}}
 	if err := m.resume(ctx); err != nil {
 		return Result{}, err
 	}
@@ -96,6 +96,7 @@ type mirror struct {
 	result    Result
 	rows      int // of the current phase
 	reporting sync.Mutex
+	reported  map[string]bool
 }
 
 // by returns the caller that saves the copied rows.
@@ -153,8 +154,7 @@ func keep[T any](ctx context.Context, m *mirror, to sink[T], what string, id fun
 	}
 	report := func(problems []lyceum.RowProblem) {
 		for _, p := range problems {
-			m.result.Problems++
-			m.Problem(fmt.Sprintf("%s %s: %s %s", what, id(&rows[p.Index]), p.Field, p.Message))
+			m.problem(fmt.Sprintf("%s %s: %s %s", what, id(&rows[p.Index]), p.Field, p.Message))
 		}
 	}
 	all := len(rows)
@@ -284,11 +284,20 @@ func (m *mirror) listed(ctx context.Context, what, path string, into any) (found
 	if !errors.Is(err, errNotThere) {
 		return err == nil, err
 	}
+	m.problem(fmt.Sprintf("%s: %s lists it, but has nothing at %s; it may have been deleted since", what, m.From, path))
+	return false, nil
+}
+
+// problem reports something that could not be copied, but only once: users and those who enrolled late
+// are saved more than once. It can be called concurrently.
+func (m *mirror) problem(text string) {
 	m.reporting.Lock()
 	defer m.reporting.Unlock()
-	m.result.Problems++
-	m.Problem(fmt.Sprintf("%s: %s lists it, but has nothing at %s; it may have been deleted since", what, m.From, path))
-	return false, nil
+	if !m.reported[text] {
+		m.reported[text] = true
+		m.result.Problems++
+		m.Problem(text)
+	}
 }
 
 // window is how many transactions are requested by page number before the list is
