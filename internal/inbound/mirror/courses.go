@@ -61,38 +61,47 @@ func (m *mirror) courses(ctx context.Context) error {
 	return nil
 }
 
-// courseIDs returns the ids in an order that does not change when courses are added or
-// deleted.
-func (m *mirror) courseIDs(ctx context.Context) (ids []int32, err error) {
-	err = pages(ctx, m.client, "/v1/courses", nil, func(list *gen.CourseList) (*gen.PaginationMeta, int, error) {
+func (m *mirror) courseIDs(ctx context.Context) ([]int32, error) {
+	return idsOf(ctx, m.client, "/v1/courses", func(list *gen.CourseList) (meta *gen.PaginationMeta, ids []int32) {
 		for _, c := range list.Courses {
 			ids = append(ids, c.ID)
 		}
-		return &list.Meta, len(list.Courses), nil
+		return &list.Meta, ids
 	})
-	slices.Sort(ids)
-	return slices.Compact(ids), err
 }
 
-// moreOfCourses requests the courses from version 2, if the key has access to it.
+// moreOfCourses requests the courses from version 2, if the key has access to it. Like idsOf, it
+// misses none.
 func (m *mirror) moreOfCourses(ctx context.Context) (map[int32]more, error) {
 	all := map[int32]more{}
+	for again := true; again; {
+		before := len(all)
+		if known, err := m.addMore(ctx, all); err != nil || !known {
+			return nil, err
+		}
+		again = len(all) > max(before, per)
+	}
+	return all, nil
+}
+
+// addMore adds the courses of version 2, and reports whether the key has access to them.
+func (m *mirror) addMore(ctx context.Context, all map[int32]more) (known bool, err error) {
 	for page := 1; ; page++ {
 		var list v2.CourseList
 		query := url.Values{"page": {strconv.Itoa(page)}, "per_page": {strconv.Itoa(per)}}
 		err := m.client.get(ctx, "/v2/products/courses", query, &list)
 		if kind := lyceum.KindOf(err); err != nil &&
 			(errors.Is(err, errNotThere) || kind == lyceum.Forbidden || kind == lyceum.Invalid) {
-			return map[int32]more{}, nil
+			return false, nil
 		}
 		if err != nil {
-			return nil, err
+			return false, err
 		}
 		for _, c := range list.Data {
 			all[c.ID] = more{wire.OptNumber[lyceum.AuthorID](c.AuthorBioID), c.IsListed, c.CreatedAt, c.UpdatedAt}
 		}
 		if page >= int(list.Meta.TotalPages) || len(list.Data) == 0 {
-			return all, nil
+			return true, nil
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
 	"strconv"
@@ -230,30 +231,67 @@ func pages[L any](
 	}
 }
 
+// idsOf returns the ids of the rows of a list that is in their order. Rows move to earlier pages if one
+// is deleted, and if another one is added meanwhile, the total does not show that. So a list of several
+// pages is requested until it has nothing new.
+func idsOf[L any](
+	ctx context.Context, c *client, path string, of func(*L) (*gen.PaginationMeta, []int32),
+) ([]int32, error) {
+	all := map[int32]bool{}
+	for again := true; again; {
+		before := len(all)
+		err := pages(ctx, c, path, nil, func(list *L) (*gen.PaginationMeta, int, error) {
+			meta, some := of(list)
+			for _, id := range some {
+				all[id] = true
+			}
+			return meta, len(some), nil
+		})
+		if err != nil {
+			return nil, err
+		}
+		again = len(all) > max(before, per)
+	}
+	return slices.Sorted(maps.Keys(all)), nil
+}
+
 // plans copies the pricing plans. Version 1 omits those without a course; the transactions
 // make up for them.
 func (m *mirror) plans(ctx context.Context) error {
 	to := m.Learning.ImportPricingPlans(m.by(), lyceum.RefuseMissing)
 	const path = "/v1/pricing_plans"
-	return pages(ctx, m.client, path, nil, func(list *gen.PricingPlanList) (*gen.PaginationMeta, int, error) {
-		rows := make([]lyceum.PricingPlan, len(list.PricingPlans))
+	all, err := idsOf(ctx, m.client, path, func(list *gen.PricingPlanList) (meta *gen.PaginationMeta, ids []int32) {
+		for i := range list.PricingPlans {
+			ids = append(ids, list.PricingPlans[i].ID)
+		}
+		return &list.Meta, ids
+	})
+	if err != nil {
+		return err
+	}
+	for some := range slices.Chunk(all, per) {
+		rows := make([]lyceum.PricingPlan, len(some))
 		err := together(ctx, len(rows), m.Parallel, func(ctx context.Context, i int) error {
 			var one gen.OnePricingPlan
-			id := list.PricingPlans[i].ID
-			found, err := m.listed(ctx, fmt.Sprintf("pricing plan %d", id), fmt.Sprintf("%s/%d", path, id), &one)
+			found, err := m.listed(
+				ctx, fmt.Sprintf("pricing plan %d", some[i]), fmt.Sprintf("%s/%d", path, some[i]), &one,
+			)
 			if found {
 				rows[i] = plan(&one.PricingPlan)
 			}
 			return err
 		})
 		if err != nil {
-			return nil, 0, err
+			return err
 		}
 		rows = slices.DeleteFunc(rows, func(p lyceum.PricingPlan) bool { return p.ID == 0 })
-		return &list.Meta, len(list.PricingPlans), keep(
+		if err := keep(
 			ctx, m, to, "pricing plan", func(p *lyceum.PricingPlan) string { return strconv.Itoa(int(p.ID)) }, rows...,
-		)
-	})
+		); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func plan(p *gen.PricingPlanDetail) lyceum.PricingPlan {

@@ -91,3 +91,38 @@ func TestPagesOfAListThatChanges(t *testing.T) {
 		})
 	}
 }
+
+// TestIDsOfAListThatChanges checks that no id is missed of a list in their order if one is deleted
+// and another added between two requests.
+func TestIDsOfAListThatChanges(t *testing.T) {
+	t.Parallel()
+	var rows []gen.CourseSummary
+	for id := range int32(250) {
+		rows = append(rows, gen.CourseSummary{ID: id + 1})
+	}
+	requests := 0
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if requests++; requests == 2 {
+			rows = append(rows[1:], gen.CourseSummary{ID: 251})
+		}
+		page, err := strconv.Atoi(r.URL.Query().Get("page"))
+		if err != nil {
+			t.Error(err)
+		}
+		if err := json.NewEncoder(w).Encode(gen.CourseList{
+			Courses: rows[(page-1)*per : min(page*per, len(rows))],
+			Meta:    gen.PaginationMeta{Total: 250, Page: int32(page), NumberOfPages: 3},
+		}); err != nil {
+			t.Error(err)
+		}
+	}))
+	defer server.Close()
+	c, err := newClient(server.URL, "key", time.Now, sleep)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := (&mirror{client: c}).courseIDs(t.Context())
+	if err != nil || len(all) != 251 {
+		t.Errorf("%d ids, %v", len(all), err)
+	}
+}
