@@ -1,6 +1,8 @@
 package main
 
 import (
+	"time"
+
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/outbound/mail"
 	"github.com/lyceum-school/lyceum/internal/rules/templates"
@@ -34,7 +36,8 @@ func (m *mailSettings) sender(p *program, ring *lyceum.Keyring) (templates.Send,
 			Message: "needs a secret key, because links wait encrypted until they are sent; set one with --secret-key-file",
 		})
 	}
-	sender, err := mail.New(server, m.MailFrom, p.clock)
+	// The clock may still become that of the database.
+	sender, err := mail.New(server, m.MailFrom, func() time.Time { return p.clock() })
 	if err != nil {
 		return nil, err
 	}

@@ -114,6 +114,14 @@ func (c *serveCommand) Run(p *program) (err error) {
 		return err
 	}
 	defer release()
+	keys, err := secretKeys(c.SecretKeyFile, c.folder())
+	if err != nil {
+		return err
+	}
+	send, err := c.sender(p, keys.ring)
+	if err != nil {
+		return err
+	}
 	kept, err := c.openWith(p, sqlstore.Options{Log: p.log, Primary: true})
 	if err != nil {
 		return err
@@ -129,15 +137,7 @@ func (c *serveCommand) Run(p *program) (err error) {
 	if base == "" {
 		base = addressOf(listener, secure != nil)
 	}
-	keys, err := secretKeys(c.SecretKeyFile, c.folder())
-	if err != nil {
-		return err
-	}
 	go keys.watch(p.ctx, p.log)
-	send, err := c.sender(p, keys.ring)
-	if err != nil {
-		return err
-	}
 	files, leased := uploads, (*leasedFiles)(nil)
 	if uploads != nil && c.folder() == "" {
 		leased = leaseFiles(uploads)
