@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"database/sql"
 	"fmt"
@@ -60,6 +61,41 @@ func TestImportIsInterrupted(t *testing.T) {
 				t.Errorf("it ends with %d, a file is left: %t, %s", status, there(), errs.String())
 			}
 		})
+	}
+}
+
+// TestQuestionIsInterrupted interrupts a command that waits for the answer to its question.
+func TestQuestionIsInterrupted(t *testing.T) {
+	t.Parallel()
+	dir := newSchool(t)
+	users := filepath.Join(t.TempDir(), "users.csv")
+	if err := os.WriteFile(users, []byte("id,email\n7,ada@example.com\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	command(t, "import", "--data", dir, "users", users)
+	var errs bytes.Buffer
+	cmd := exec.Command("lyceum", "user", "erase", "--data", dir, "--email", "ada@example.com")
+	cmd.Stderr = &errs
+	input, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer input.Close()
+	output, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := launch(cmd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.kill(t)
+	if text, err := bufio.NewReader(output).ReadString('?'); err != nil {
+		t.Fatal(text, err)
+	}
+	status, err := p.signal(syscall.SIGINT)
+	if want := "lyceum: interrupted; repeat the command to finish the rest\n"; err != nil || status != 1 || errs.String() != want {
+		t.Errorf("it ends with %d, %v, %s", status, err, errs.String())
 	}
 }
 

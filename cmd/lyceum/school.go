@@ -173,9 +173,20 @@ func (c *schoolSetCommand) agreed(
 // agreed asks whether to continue.
 func (p *program) agreed() error {
 	fmt.Fprint(p.stdout, "Continue? [y/N] ")
-	reply, err := bufio.NewReader(io.LimitReader(p.stdin, 100)).ReadString('\n')
-	if err != nil && !errors.Is(err, io.EOF) {
-		return fmt.Errorf("read the answer: %w", err)
+	var reply string
+	read := make(chan error, 1)
+	go func() { // reading a terminal cannot be canceled; that ends with the program
+		var err error
+		reply, err = bufio.NewReader(io.LimitReader(p.stdin, 100)).ReadString('\n')
+		read <- err
+	}()
+	select {
+	case err := <-read:
+		if err != nil && !errors.Is(err, io.EOF) {
+			return fmt.Errorf("read the answer: %w", err)
+		}
+	case <-p.ctx.Done():
+		return p.ctx.Err()
 	}
 	switch strings.ToLower(strings.TrimSpace(reply)) {
 	case "y", "yes":
