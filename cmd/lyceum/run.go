@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding"
 	"errors"
@@ -128,13 +129,40 @@ func runBy(
 	if err := emptyFlag(parsed); err != nil {
 		return fail(stderr, err)
 	}
-	p := &program{ctx: ctx, stdin: stdin, stdout: stdout, stderr: stderr, clock: clock, kong: parsed}
+	out := &output{Writer: stdout}
+	p := &program{ctx: ctx, stdin: stdin, stdout: out, stderr: stderr, clock: clock, kong: parsed}
 	p.log = newLog(stderr, cli.LogFormat, cli.LogLevel)
-	err = parsed.Run(p)
+	if err = parsed.Run(p); err == nil {
+		err = out.failure()
+	}
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		err = lyceum.Errorf(lyceum.Unavailable, "interrupted; repeat the command to finish the rest")
 	}
 	return fail(stderr, err)
+}
+
+// output is the standard output. It remembers the first error, so that a command need not check what
+// it prints.
+type output struct {
+	io.Writer
+
+	err error
+}
+
+func (o *output) Write(text []byte) (int, error) {
+	n, err := o.Writer.Write(text)
+	o.err = cmp.Or(o.err, err)
+	return n, err
+}
+
+// failure is the error of a command that did its work, but could not print all of its output.
+func (o *output) failure() error {
+	if o.err == nil {
+		return nil
+	}
+	return &lyceum.Error{
+		Kind: lyceum.Unavailable, Err: o.err, Detail: "standard output cannot be written, so part of the output is lost",
+	}
 }
 
 // readText reads text from the command line or the environment. Kong itself would replace

@@ -35,3 +35,22 @@ func TestSecretThatCannotBeWritten(t *testing.T) {
 		}
 	}
 }
+
+// TestOutputThatCannotBeWritten checks that a command does not succeed if what it prints is lost.
+func TestOutputThatCannotBeWritten(t *testing.T) {
+	t.Parallel()
+	data := newSchool(t)
+	if _, err := secretKeys("", data); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{
+		{"check"}, {"secret-key", "list"}, {"secret-key", "rotate"}, {"school", "set", "--name", "Other"},
+	} {
+		var errs bytes.Buffer
+		status := run(t.Context(), append(args, "--data", data), nil, fullDisk{}, &errs)
+		want := "lyceum: standard output cannot be written, so part of the output is lost\n  because: no space left on device\n"
+		if status != 1 || errs.String() != want {
+			t.Errorf("%q: %d %s, want %s", args, status, errs.String(), want)
+		}
+	}
+}
