@@ -132,6 +132,9 @@ func runBy(
 	out := &output{Writer: stdout}
 	p := &program{ctx: ctx, stdin: stdin, stdout: out, stderr: stderr, clock: clock, kong: parsed}
 	p.log = newLog(stderr, cli.LogFormat, cli.LogLevel)
+	if err := oneDatabase(p); err != nil {
+		return fail(stderr, err)
+	}
 	if err = parsed.Run(p); err == nil {
 		err = out.failure()
 	}

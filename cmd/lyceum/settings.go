@@ -103,6 +103,28 @@ type database struct {
 	DatabaseURLFile string `help:"File with the PostgreSQL URL, to keep the password out of the process list." placeholder:"FILE" xor:"database"`
 }
 
+// oneDatabase rejects a folder that was given as a flag if a variable or the settings file names a
+// PostgreSQL database, which the command would use instead.
+func oneDatabase(p *program) error {
+	folder, other := false, ""
+	for _, flag := range p.kong.Flags() {
+		source := sourceOf(p, flag)
+		switch url := strings.HasPrefix(flag.Name, "database-url"); {
+		case flag.Name == "data":
+			folder = source == "flag"
+		case url && source == "environment":
+			other = flag.Envs[0]
+		case url && source == "file":
+			other = flag.Name + " in the settings file"
+		}
+	}
+	if !folder || other == "" {
+		return nil
+	}
+	return lyceum.Invalidf("--data is a folder, but %s names a PostgreSQL database; remove that, or if --data is only "+
+		"the folder of uploaded files, also use --database-url or --database-url-file", other)
+}
+
 // address returns the PostgreSQL URL, or "" for SQLite.
 func (d *database) address() (string, error) {
 	if sqlstore.IsPostgres(d.Data) {
