@@ -154,7 +154,7 @@ func TestArgumentsAreText(t *testing.T) {
 	}{
 		{"--name: ", "", []string{"school", "create", "--owner-email", "owner@example.com", "--name", bad}},
 		{"--name: ", "", []string{"school", "create", "--owner-email", "owner@example.com", "--name=" + bad}},
-		{"--name: ", "LYCEUM_NAME=" + bad, []string{"school", "create", "--owner-email", "owner@example.com"}},
+		{"--mail-from: ", "LYCEUM_MAIL_FROM=" + bad, []string{"config"}},
 		{"--name: ", "", []string{"apikey", "create", "--name", bad}},
 		{"--name: ", "", []string{"oauth-app", "create", "--redirect-url", "https://app.example.com/callback", "--name", bad}},
 		{"--name: ", "", []string{"oauth-app", "change", "1", "--name", bad}},

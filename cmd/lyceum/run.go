@@ -93,6 +93,7 @@ func runBy(
 			"First steps: lyceum sandbox"),
 		rowKindVars(),
 		kong.DefaultEnvars("LYCEUM"),
+		kong.PostBuild(onlySettings),
 		kong.Configuration(settingsFile),
 		kong.TypeMapper(reflect.TypeFor[slog.Level](), textMapper("debug, info, warn or error")),
 		kong.TypeMapper(reflect.TypeFor[netip.Prefix](), textMapper("a network such as 10.1.0.0/16")),

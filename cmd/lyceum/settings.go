@@ -41,19 +41,42 @@ func settingsFile(r io.Reader) (kong.Resolver, error) {
 	return s, nil
 }
 
+// onlySettings removes the variables of flags that say what to do this time, such as the --name of a
+// new key. The others are the flags of the programs that keep running, and --school.
+func onlySettings(k *kong.Kong) error {
+	setting := map[string]bool{"school": true}
+	for _, flag := range k.Model.Flags {
+		setting[flag.Name] = true
+	}
+	for _, command := range k.Model.Children {
+		if !slices.Contains([]string{"serve", "sandbox", "listen"}, command.Name) {
+			continue
+		}
+		for _, flag := range command.Flags {
+			setting[flag.Name] = true
+		}
+	}
+	return kong.Visit(k.Model, func(node kong.Visitable, next kong.Next) error {
+		if flag, ok := node.(*kong.Flag); ok && !setting[flag.Name] {
+			flag.Envs, flag.Tag.Envs = nil, nil
+		}
+		return next(nil)
+	})
+}
+
 // Validate implements kong.Resolver. One file may be for several commands, so a name must be a
-// flag of any of them.
+// setting of any of them.
 func (s settings) Validate(app *kong.Application) error {
 	known := map[string]bool{}
 	err := kong.Visit(app, func(node kong.Visitable, next kong.Next) error {
-		if flag, ok := node.(*kong.Flag); ok {
+		if flag, ok := node.(*kong.Flag); ok && len(flag.Envs) > 0 {
 			known[flag.Name] = true
 		}
 		return next(nil)
 	})
 	for _, name := range slices.Sorted(maps.Keys(s)) {
 		if !known[name] {
-			return lyceum.Invalidf("the settings file has %q, which is not a flag of any command; see lyceum COMMAND --help",
+			return lyceum.Invalidf("the settings file has %q, which is not a setting of any command; see lyceum COMMAND --help",
 				name)
 		}
 	}
