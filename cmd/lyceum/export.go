@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"compress/gzip"
 	"errors"
 	"io"
@@ -133,13 +134,15 @@ func (c *exportCommand) output(p *program) (io.Writer, func(error) error, error)
 	}
 	return out, func(err error) error {
 		defer release()
-		if err == nil {
-			err = errors.Join(zipped(), buffered.Flush(), file.Sync(), file.Close())
-		} else {
-			_ = file.Close()
+		failed := cmp.Or(zipped(), buffered.Flush()) // also if a row could not be written
+		if err == nil && failed == nil {
+			failed = file.Sync()
 		}
-		if err == nil {
-			err = os.Rename(partial, c.Output)
+		if failed = errors.Join(failed, file.Close()); err == nil && failed == nil {
+			failed = os.Rename(partial, c.Output)
+		}
+		if failed != nil {
+			err = cannotWrite(c.Output, failed)
 		}
 		if err != nil {
 			_ = os.Remove(partial)

@@ -129,3 +129,30 @@ func TestR30_DamagedDatabase(t *testing.T) {
 		t.Errorf("/readyz answers %d %s", status, body)
 	}
 }
+
+// TestExportToAFullDisk checks that an export whose file does not fit says what to do, and leaves
+// nothing behind.
+func TestExportToAFullDisk(t *testing.T) {
+	t.Parallel()
+	data, dir := newSchool(t), t.TempDir()
+	var rows strings.Builder
+	rows.WriteString("id,email\n")
+	for id := range 5000 {
+		fmt.Fprintf(&rows, "%d,u%[1]d@example.com\n", id+2)
+	}
+	users := filepath.Join(t.TempDir(), "users.csv")
+	if err := os.WriteFile(users, []byte(rows.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	command(t, "import", "users", users, "--data", data)
+	path := filepath.Join(dir, "users.csv")
+	out, err := exec.Command(
+		"prlimit", "--fsize=100000:unlimited", "lyceum", "export", "users", "--data", data, "--output", path,
+	).CombinedOutput()
+	if want := "lyceum: " + path + " cannot be written; choose a folder that exists, is writable and has free space\n"; err == nil || !strings.HasPrefix(string(out), want) {
+		t.Errorf("%v %s, want %s", err, out, want)
+	}
+	if holds := names(t, dir); holds != "" {
+		t.Errorf("the folder holds %s", holds)
+	}
+}
