@@ -70,9 +70,9 @@ func (c *backupCommand) Run(p *program) (err error) {
 	}
 	fmt.Fprintf(p.stdout, "%s is written and verified, %d bytes\n", c.File, info.Size())
 	if done.files > 0 {
-		fmt.Fprintf(p.stdout, "its %d files, %d kB, are in %s: %d new, %d already there, %d missing\n", done.files,
-			kilobytes(done.bytes), filepath.Join(filepath.Dir(c.File), backupFilesName), done.copied,
-			done.files-done.copied-done.wrong, done.wrong)
+		fmt.Fprintf(p.stdout, "%s, %d kB, in %s: %d new, %d already there, %d missing\n",
+			several(done.files, "uploaded file"), kilobytes(done.bytes),
+			filepath.Join(filepath.Dir(c.File), backupFilesName), done.copied, done.files-done.copied-done.wrong, done.wrong)
 	}
 	return nil
 }
@@ -175,8 +175,9 @@ func (c *restoreCommand) Run(p *program) error {
 		fmt.Fprintf(p.stdout, "%s is restored from %s; lyceum check --data %s verifies its data\n",
 			filepath.Join(c.Data, sqlstore.FileName), c.File, c.Data)
 		if done.files > 0 {
-			fmt.Fprintf(p.stdout, "its %d files, %d kB, are in place: %d restored, %d already there, %d missing\n",
-				done.files, kilobytes(done.bytes), done.copied, done.files-done.copied-done.wrong, done.wrong)
+			fmt.Fprintf(p.stdout, "%s, %d kB, in place: %d restored, %d already there, %d missing\n",
+				several(done.files, "uploaded file"), kilobytes(done.bytes), done.copied,
+				done.files-done.copied-done.wrong, done.wrong)
 		}
 	} else {
 		fmt.Fprintln(p.stdout, "the PostgreSQL database is restored; lyceum check verifies its data")
@@ -265,8 +266,8 @@ func (c *restoreCommand) report(p *program, alive []access.Alive) {
 		}
 		for i := range a.Apps {
 			app := &a.Apps[i]
-			fmt.Fprintf(p.stdout, "  school %d: OAuth app %d, %s, with %d grants\n",
-				a.School.ID, app.ID, app.Name, a.Grants[app.ID])
+			fmt.Fprintf(p.stdout, "  school %d: OAuth app %d, %s, with %s\n",
+				a.School.ID, app.ID, app.Name, several(a.Grants[app.ID], "grant"))
 		}
 	}
 	fmt.Fprintln(p.stdout, "revoke what should not be active, or restore again with --end-access to end all of it")

@@ -190,8 +190,8 @@ func (c *fileCopies) complain(allowed bool, remedy string) error {
 	if c.result.wrong == 0 || allowed {
 		return nil
 	}
-	return lyceum.Errorf(lyceum.Conflict, "%d files are missing or were changed; %s, or continue without them with "+
-		"--allow-missing", c.result.wrong, remedy)
+	return lyceum.Errorf(lyceum.Conflict, "%s missing or changed; %s, or continue without them with "+
+		"--allow-missing", several(c.result.wrong, "file"), remedy)
 }
 
 // errSwept ends a backup of a database that refers to files that may have been swept since.

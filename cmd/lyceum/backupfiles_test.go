@@ -108,8 +108,8 @@ func TestBackupsHaveContentsThatOneFileLacks(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Log(what)
-		says(t, 0, `its 2 files, 1 kB, are in .*/backup-files: 2 new, 0 already there, 0 missing\n$`, "backup", "--data", dir, "--allow-missing", backup)
-		says(t, 0, `its 3 files, 1 kB, are in place: 3 restored, 0 already there, 0 missing`, "restore", "--data", other, backup)
+		says(t, 0, `2 uploaded files, 1 kB, in .*/backup-files: 2 new, 0 already there, 0 missing\n$`, "backup", "--data", dir, "--allow-missing", backup)
+		says(t, 0, `3 uploaded files, 1 kB, in place: 3 restored, 0 already there, 0 missing`, "restore", "--data", other, backup)
 	}
 }
 
@@ -118,7 +118,7 @@ func TestBackupsHaveFiles(t *testing.T) {
 	t.Parallel()
 	dir, backups := filesOfSchool(t, "one", "two", "two"), t.TempDir()
 	first, second, shared := filepath.Join(backups, "1.db"), filepath.Join(backups, "2.db"), filepath.Join(backups, "backup-files")
-	says(t, 0, `its 2 files, 1 kB, are in .*/backup-files: 2 new, 0 already there, 0 missing\n$`, "backup", "--data", dir, first)
+	says(t, 0, `2 uploaded files, 1 kB, in .*/backup-files: 2 new, 0 already there, 0 missing\n$`, "backup", "--data", dir, first)
 	says(t, 0, ` 0 new, 2 already there, 0 missing\n$`, "backup", "--data", dir, second)
 	kept := filesIn(t, shared)
 	if len(kept) != 2 {
@@ -130,13 +130,13 @@ func TestBackupsHaveFiles(t *testing.T) {
 		}
 	}
 	other := filepath.Join(t.TempDir(), "other")
-	says(t, 1, `(?s)school 1: the file of upload 1 was changed: 76/.*\n.*3 files are missing or were changed; put a copy of the folder backup-files next to the backup, or continue without them with --allow-missing`,
+	says(t, 1, `(?s)school 1: the file of upload 1 was changed: 76/.*\n.*3 files missing or changed; put a copy of the folder backup-files next to the backup, or continue without them with --allow-missing`,
 		"restore", "--data", other, first)
 	says(t, 1, `there is no database in`, "check", "--data", other)
 	says(t, 0, ` 2 already there, `, "backup", "--data", dir, "--quick", filepath.Join(backups, "3.db"))
 	says(t, 0, ` 2 new, 0 already there, `, "backup", "--data", dir, filepath.Join(backups, "4.db"))
-	says(t, 0, `its 3 files, 1 kB, are in place: 3 restored, 0 already there, 0 missing`, "restore", "--data", other, first)
-	says(t, 0, `3 uploaded files are in order`, "check", "--deep", "--data", other)
+	says(t, 0, `3 uploaded files, 1 kB, in place: 3 restored, 0 already there, 0 missing`, "restore", "--data", other, first)
+	says(t, 0, `3 uploaded files, all in order`, "check", "--deep", "--data", other)
 	says(t, 0, ` 0 restored, 3 already there, `, "restore", "--force", "--data", other, second)
 	if now, was := filesIn(t, filepath.Join(other, "files")), filesIn(t, filepath.Join(dir, "files")); fmt.Sprint(now) != fmt.Sprint(was) {
 		t.Errorf("%q, and they were %q", now, was)
@@ -151,7 +151,7 @@ func TestBackupsWithoutFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	backup, none := filepath.Join(backups, "1.db"), filepath.Join(t.TempDir(), "none.db")
-	says(t, 1, `(?s)school 1: the file of upload 1 was changed: 1/7c/.*1 files are missing or were changed; put copies in their place, use --files-url if lyceum serve does, or continue without them with --allow-missing`,
+	says(t, 1, `(?s)school 1: the file of upload 1 was changed: 1/7c/.*1 file missing or changed; put copies in their place, use --files-url if lyceum serve does, or continue without them with --allow-missing`,
 		"backup", "--data", dir, backup)
 	if got := filesIn(t, backups); len(got) != 1 {
 		t.Errorf("left: %q", got)
@@ -159,11 +159,11 @@ func TestBackupsWithoutFiles(t *testing.T) {
 	says(t, 0, `1.db is written and verified, .*\n.*: 0 new, 1 already there, 1 missing`, "backup", "--data", dir, "--allow-missing", backup)
 	says(t, 0, `none.db is written and verified, [0-9]+ bytes\n$`, "backup", "--data", dir, "--without-files", none)
 	other := t.TempDir()
-	says(t, 1, `1 files are missing or were changed`, "restore", "--data", other, backup)
+	says(t, 1, `1 file missing or changed`, "restore", "--data", other, backup)
 	says(t, 0, `0 restored, 1 already there, 1 missing`, "restore", "--data", other, "--allow-missing", backup)
 	says(t, 2, `the file of upload 1, .*, is missing`, "check", "--data", other)
 	third := t.TempDir()
-	says(t, 1, `2 files are missing or were changed`, "restore", "--data", third, none)
+	says(t, 1, `2 files missing or changed`, "restore", "--data", third, none)
 	says(t, 0, `is restored`, "restore", "--data", third, "--without-files", none)
 	if got := filesIn(t, filepath.Join(third, "files")); len(got) > 0 {
 		t.Errorf("%q", got)
@@ -179,12 +179,12 @@ func TestBackupPrune(t *testing.T) {
 	says(t, 1, `there is no folder .*/backup-files; name the folder that lyceum backup wrote backups to`, "backup-prune", backups)
 	without := t.TempDir()
 	says(t, 0, ` verified`, "backup", "--data", filesOfSchool(t), filepath.Join(without, "0.db"))
-	says(t, 0, `^0 files of 0 kB that none of 1 backup needs are removed`, "backup-prune", without)
-	says(t, 0, `^0 files of 0 kB are needed by none of 1 backup; `, "backup-prune", "--dry-run", without)
+	says(t, 0, `^removed 0 files of 0 kB that none of 1 backup needs`, "backup-prune", without)
+	says(t, 0, `^0 files of 0 kB that none of 1 backup needs; `, "backup-prune", "--dry-run", without)
 	for i, dir := range []string{one, two} {
 		says(t, 0, ` verified`, "backup", "--data", dir, filepath.Join(backups, fmt.Sprintf("%d.db", i)))
 	}
-	says(t, 0, `^0 files of 0 kB that none of 2 backups needs are removed`, "backup-prune", backups)
+	says(t, 0, `^removed 0 files of 0 kB that none of 2 backups needs`, "backup-prune", backups)
 	if err := os.Rename(filepath.Join(backups, "0.db"), filepath.Join(backups, "0.db.gz")); err != nil {
 		t.Fatal(err)
 	}
@@ -197,8 +197,8 @@ func TestBackupPrune(t *testing.T) {
 	if err := os.Remove(odd); err != nil {
 		t.Fatal(err)
 	}
-	says(t, 0, `^1 files of 1 kB are needed by none of 1 backup; nothing was removed \(--dry-run\)`, "backup-prune", "--dry-run", backups)
-	says(t, 0, `^1 files of 1 kB that none of 1 backup needs are removed`, "backup-prune", backups)
+	says(t, 0, `^1 file of 1 kB that none of 1 backup needs; nothing was removed \(--dry-run\)`, "backup-prune", "--dry-run", backups)
+	says(t, 0, `^removed 1 file of 1 kB that none of 1 backup needs`, "backup-prune", backups)
 	says(t, 0, ` 2 restored, `, "restore", "--data", t.TempDir(), filepath.Join(backups, "1.db"))
 	if err := os.Remove(filepath.Join(backups, "1.db")); err != nil {
 		t.Fatal(err)
@@ -313,7 +313,7 @@ func TestBackupUnderUploads(t *testing.T) {
 		}
 	}
 	command(t, "restore", "--force", "--data", other, file)
-	if said := command(t, "check", "--deep", "--data", other); !strings.Contains(said, "12 uploaded files are in order") {
+	if said := command(t, "check", "--deep", "--data", other); !strings.Contains(said, "12 uploaded files, all in order") {
 		t.Error(said)
 	}
 	now, was := filesIn(t, filepath.Join(other, "files")), filesIn(t, filepath.Join(s.place, "files"))

@@ -67,14 +67,14 @@ func (c *backupPruneCommand) Run(p *program) error {
 		return err
 	}
 	if c.DryRun {
-		fmt.Fprintf(p.stdout, "%d files of %d kB are needed by none of %s; nothing was removed (--dry-run)\n", unneeded,
-			kilobytes(bytes), several(backups, "backup"))
+		fmt.Fprintf(p.stdout, "%s of %d kB that none of %s needs; nothing was removed (--dry-run)\n",
+			several(unneeded, "file"), kilobytes(bytes), several(backups, "backup"))
 		return nil
 	}
 	if err := kept.RemoveParts(); err != nil {
 		return err
 	}
-	fmt.Fprintf(p.stdout, "%d files of %d kB that none of %s needs are removed\n", unneeded, kilobytes(bytes),
+	fmt.Fprintf(p.stdout, "removed %s of %d kB that none of %s needs\n", several(unneeded, "file"), kilobytes(bytes),
 		several(backups, "backup"))
 	return nil
 }

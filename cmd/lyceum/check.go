@@ -61,7 +61,7 @@ func (c *checkCommand) Run(p *program) (err error) {
 	if len(findings) > 0 {
 		return &lyceum.Error{
 			Kind: lyceum.Conflict, Code: damaged,
-			Detail: fmt.Sprintf("%d problems found; restore a backup, and keep this database for analysis", len(findings)),
+			Detail: several(len(findings), "problem") + " found; restore a backup, and keep this database for analysis",
 		}
 	}
 	schools, err := store.FindSchools(p.ctx)
@@ -89,14 +89,15 @@ func (c *checkCommand) checkSchool(p *program, store *salesindex.Store, school *
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(p.stdout, "school %d, %s: %d transactions, all in order\n", school.ID, school.Name, listing.Total)
+	fmt.Fprintf(p.stdout, "school %d, %s: %s, all in order\n", school.ID, school.Name,
+		several(listing.Total, "transaction"))
 	switch kept, there, err := store.Kept(p.ctx, school.ID); {
 	case !there:
 	case err != nil:
 		fmt.Fprintf(p.stdout, "school %d: the saved index is unusable and will be rebuilt: %v\n", school.ID, err)
 	default:
-		fmt.Fprintf(p.stdout, "school %d: the saved index has %d transactions in %d kB, %d entries behind the journal\n",
-			school.ID, kept.Sales, kilobytes(kept.Bytes), kept.Behind)
+		fmt.Fprintf(p.stdout, "school %d: the saved index has %s in %d kB; entries behind the journal: %d\n",
+			school.ID, several(kept.Sales, "transaction"), kilobytes(kept.Bytes), kept.Behind)
 	}
 	if !c.Deep {
 		return nil
@@ -145,17 +146,17 @@ func (c *checkCommand) checkFiles(p *program, store lyceum.Store) error {
 		fmt.Fprintf(p.stdout, "school %d: %s\n", f.School, f.What)
 	}
 	if checked.Orphans > 0 {
-		fmt.Fprintf(p.stdout, "%d files of %d kB belong to no upload of this database, such as %s\n",
-			checked.Orphans, kilobytes(checked.OrphanBytes), checked.Orphan)
+		fmt.Fprintf(p.stdout, "%s of %d kB without an upload in this database, such as %s\n",
+			several(checked.Orphans, "file"), kilobytes(checked.OrphanBytes), checked.Orphan)
 	}
 	if wrong := len(checked.Wrong); wrong > 0 {
 		return &lyceum.Error{
 			Kind: lyceum.Conflict, Code: damaged,
-			Detail: fmt.Sprintf("%d problems found with uploaded files; put copies of them in their place", wrong),
+			Detail: several(wrong, "problem") + " found with uploaded files; put copies of them in their place",
 		}
 	}
 	if checked.Files > 0 {
-		fmt.Fprintf(p.stdout, "%d uploaded files are in order\n", checked.Files)
+		fmt.Fprintf(p.stdout, "%s, all in order\n", several(checked.Files, "uploaded file"))
 	}
 	return nil
 }

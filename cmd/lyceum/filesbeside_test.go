@@ -52,7 +52,7 @@ func TestFilesAreExportedAndImported(t *testing.T) {
 	says(t, 0, `^2 uploads read, 2 good, 0 bad; `, school("import", "uploads", rows, "--files", beside, "--dry-run")...)
 	says(t, 0, `2 uploads read: 2 created, 0 updated, 0 unchanged, 0 bad`, school("import", "uploads", rows, "--files", beside)...)
 	says(t, 0, `2 uploads read: 0 created, 0 updated, 2 unchanged, 0 bad`, school("import", "uploads", rows, "--files", beside)...)
-	says(t, 0, `2 uploaded files are in order`, school("check", "--deep")...)
+	says(t, 0, `2 uploaded files, all in order`, school("check", "--deep")...)
 	again := filepath.Join(t.TempDir(), "again.csv")
 	says(t, 0, ``, school("export", "uploads", "--output", again)...)
 	if a, b := command(t, "export", "uploads", "--data", from), command(t, "export", "uploads", "--data", to); a != b {
@@ -81,7 +81,7 @@ func TestFilesAreExportedAndImported(t *testing.T) {
 		place := []string{"--database-url", storetest.Postgres(t), "--data", t.TempDir()}
 		says(t, 0, ``, append([]string{"school", "create", "--name", "Fernwood", "--owner-email", "owner@example.com"}, place[:2]...)...)
 		says(t, 0, ` 2 created, `, append([]string{"import", "uploads", rows, "--files", beside}, place...)...)
-		says(t, 0, `2 uploaded files are in order`, append([]string{"check", "--deep"}, place...)...)
+		says(t, 0, `2 uploaded files, all in order`, append([]string{"check", "--deep"}, place...)...)
 	})
 	if err := os.Remove(filepath.Join(from, "files/1/7c/7c0e2a4e-5a53-4b5e-9d3c-000000000001")); err != nil {
 		t.Fatal(err)
@@ -307,7 +307,7 @@ func TestR51_MirrorDownloadsFiles(t *testing.T) {
 	if whole.Load() != 3 || parts.Load() != 1 {
 		t.Errorf("the file was asked for %d times from its begin, and %d times from where it broke off", whole.Load(), parts.Load())
 	}
-	says(t, 0, `2 uploaded files are in order`, "check", "--deep", "--data", dir)
+	says(t, 0, `2 uploaded files, all in order`, "check", "--deep", "--data", dir)
 	rows := command(t, "export", "attachments", "--data", dir, "--format", "jsonl")
 	for _, want := range []string{`"url":"https://new.example.com/files/1/`, stranger.URL + "/b.pdf", from + "/files/away.pdf"} {
 		if !strings.Contains(rows, want) {

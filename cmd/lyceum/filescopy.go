@@ -75,12 +75,12 @@ func (c *filesCopyCommand) Run(p *program) (err error) {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(p.stdout, "%d files of %d kB: %d copied to %s, %d were there already\n", done.files,
+	fmt.Fprintf(p.stdout, "%s of %d kB: %d copied to %s, %d already there\n", several(done.files, "file"),
 		kilobytes(done.bytes), done.copied, where, done.files-done.copied-done.wrong)
 	copies.reportWrong()
 	if done.wrong > 0 {
-		return lyceum.Errorf(lyceum.Conflict, "%d files could not be copied, because they are missing or were changed",
-			done.wrong)
+		return lyceum.Errorf(lyceum.Conflict, "%s could not be copied: missing or changed",
+			several(done.wrong, "file"))
 	}
 	return nil
 }

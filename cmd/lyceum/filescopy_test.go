@@ -26,17 +26,17 @@ func TestFilesAreCopied(t *testing.T) {
 	served := httptest.NewServer(gofakes3.New(inside).Server())
 	t.Cleanup(served.Close)
 	remote := strings.Replace(served.URL, "http://", "http://key:canary@", 1) + "/bucket"
-	says(t, 0, `^3 files of 5 kB: 3 copied to the object store, 0 were there already\n$`, "files", "copy", "--data", dir, "--to-url", remote)
-	says(t, 0, `: 0 copied to the object store, 3 were there already\n$`, "files", "copy", "--data", dir, "--to-url", remote)
-	says(t, 0, `3 uploaded files are in order`, "check", "--deep", "--data", dir, "--files-url", remote)
+	says(t, 0, `^3 files of 5 kB: 3 copied to the object store, 0 already there\n$`, "files", "copy", "--data", dir, "--to-url", remote)
+	says(t, 0, `: 0 copied to the object store, 3 already there\n$`, "files", "copy", "--data", dir, "--to-url", remote)
+	says(t, 0, `3 uploaded files, all in order`, "check", "--deep", "--data", dir, "--files-url", remote)
 	secret := filepath.Join(t.TempDir(), "url")
 	if err := os.WriteFile(secret, []byte(remote+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	says(t, 0, `: 3 copied to the object store, 0 were`, "files", "copy", "--data", dir, "--files-url", remote, "--to-url", remote+"/other")
-	says(t, 0, `3 uploaded files are in order`, "check", "--deep", "--data", dir, "--files-url", remote+"/other")
+	says(t, 0, `: 3 copied to the object store, 0 already there`, "files", "copy", "--data", dir, "--files-url", remote, "--to-url", remote+"/other")
+	says(t, 0, `3 uploaded files, all in order`, "check", "--deep", "--data", dir, "--files-url", remote+"/other")
 	back := filepath.Join(t.TempDir(), "back")
-	says(t, 0, `: 3 copied to .*/back, 0 were`, "files", "copy", "--data", dir, "--files-url-file", secret, "--to-folder", back)
+	says(t, 0, `: 3 copied to .*/back, 0 already there`, "files", "copy", "--data", dir, "--files-url-file", secret, "--to-folder", back)
 	if got := filesIn(t, back); !maps.Equal(got, originals) {
 		t.Errorf("%q came back as %q", originals, got)
 	}
@@ -47,7 +47,7 @@ func TestFilesAreCopied(t *testing.T) {
 		}
 	}
 	says(t, 0, `: 0 copied to`, "files", "copy", "--data", dir, "--files-url", remote, "--to-folder", back)
-	says(t, 0, `: 1 copied to .*, 2 were there already`, "files", "copy", "--data", dir, "--files-url", remote, "--to-folder", back, "--deep")
+	says(t, 0, `: 1 copied to .*, 2 already there`, "files", "copy", "--data", dir, "--files-url", remote, "--to-folder", back, "--deep")
 	if got := filesIn(t, back); !maps.Equal(got, originals) {
 		t.Errorf("%q came back as %q", originals, got)
 	}

@@ -107,9 +107,9 @@ func (c *mirrorCommand) Run(p *program) (err error) {
 	if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("take the state away: %w", err)
 	}
-	fmt.Fprintf(p.stdout, "%d rows read: %d created, %d updated, %d unchanged, %d refused\n",
-		result.Saved.Total()+result.Problems, result.Saved.Created, result.Saved.Updated, result.Saved.Unchanged,
-		result.Problems)
+	fmt.Fprintf(p.stdout, "%s read: %d created, %d updated, %d unchanged, %d refused\n",
+		several(result.Saved.Total()+result.Problems, "row"), result.Saved.Created, result.Saved.Updated,
+		result.Saved.Unchanged, result.Problems)
 	if result.Problems > 0 {
 		return errReported
 	}

@@ -61,7 +61,7 @@ func (c *moveCommand) Run(p *program) error {
 		return err
 	}
 	fmt.Fprintf(p.stdout, "%s with %s moved; lyceum check verifies them in the PostgreSQL database\n",
-		several(moved.Schools, "school"), several(int(moved.Rows), "row"))
+		several(moved.Schools, "school"), several(moved.Rows, "row"))
 	key := filepath.Join(c.Data, secretKeyName)
 	if _, err := os.Stat(key); err == nil {
 		fmt.Fprintf(p.stdout, "start the server with --secret-key-file %s\n", key)

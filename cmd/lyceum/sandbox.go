@@ -233,7 +233,7 @@ func (c *sandboxCommand) print(p *program, k credentials, closing time.Time) err
 		end = ""
 	}
 	_, err := fmt.Fprintf(p.stdout, `
-A school is running at %[1]s with %[2]d transactions (seed %[3]d, %[4]s).
+A school is running at %[1]s with %[2]s (seed %[3]d, %[4]s).
 
   Console     %[1]s/admin
   API key     %[5]s
@@ -260,7 +260,7 @@ Let an app act for the learner (docs/oauth.md has the full walkthrough):
 		`&response_type=code&required_scopes=name:read
 
 Press Ctrl-C to stop%[16]s.
-`, k.BaseURL, c.Transactions, c.Seed, limitText(c.perMinute()), k.APIKey, k.Learner.ID,
+`, k.BaseURL, several(c.Transactions, "transaction"), c.Seed, limitText(c.perMinute()), k.APIKey, k.Learner.ID,
 		k.Owner.Email, k.Owner.Password, k.Learner.Email, k.Learner.Password,
 		k.OAuthApps.V1.ClientID, k.OAuthApps.V1.ClientSecret, k.OAuthApps.V2.ClientID, k.OAuthApps.V2.ClientSecret,
 		redirectURL, end, k.SchoolID,

@@ -112,8 +112,8 @@ func (c *sandboxCommand) keep(ctx context.Context, store lyceum.Store, id lyceum
 	}
 	kept := int(listing.Total)
 	if kept < c.Transactions {
-		return lyceum.Errorf(lyceum.Conflict, "the database has this seed's school, with %d transactions, which cannot "+
-			"grow; use --transactions %[1]d or less, or an empty database", kept)
+		return lyceum.Errorf(lyceum.Conflict, "the database has this seed's school, with %s, which cannot "+
+			"grow; use --transactions %d or less, or an empty database", several(kept, "transaction"), kept)
 	}
 	c.Transactions = kept
 	return nil

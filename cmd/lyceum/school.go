@@ -99,8 +99,8 @@ func (c *schoolSetCommand) Run(p *program) (err error) {
 	}
 	if policy != school.Policy {
 		fmt.Fprintf(p.stdout, "School %d: a full refund means %s, a lost chargeback %s, a cancellation %s, a lapse %s "+
-			"after %d days; orders are abandoned after %v.\n", school.ID, policy.OnRefund, policy.OnChargeback,
-			policy.OnCancellation, policy.OnLapse, policy.GraceDays, policy.AbandonAfter)
+			"after %s; orders are abandoned after %v.\n", school.ID, policy.OnRefund, policy.OnChargeback,
+			policy.OnCancellation, policy.OnLapse, several(policy.GraceDays, "day"), policy.AbandonAfter)
 	}
 	if ending {
 		if err := books.Lapse(p.ctx, school.ID); err != nil {

@@ -125,7 +125,7 @@ func printSteps(p *program, u *sqlstore.Upgraded, done bool) {
 		var changes []string
 		for _, change := range step.Changes {
 			if change.Rows > 0 {
-				changes = append(changes, fmt.Sprintf("%s in %s", several(int(change.Rows), "row"), change.Table))
+				changes = append(changes, fmt.Sprintf("%s in %s", several(change.Rows, "row"), change.Table))
 			}
 		}
 		if len(changes) == 0 {
@@ -140,10 +140,10 @@ func printSteps(p *program, u *sqlstore.Upgraded, done bool) {
 	for i := range u.Schools {
 		s := &u.Schools[i]
 		fmt.Fprintf(p.stdout, "School %d, %s: %s with open enrollments, %d before and %d after.\n",
-			s.ID, s.Name, several(int(s.Learners), "learner"), s.Before, s.After)
+			s.ID, s.Name, several(s.Learners, "learner"), s.Before, s.After)
 		fmt.Fprintf(p.stdout, "  Of these, %d come from sales, %d were imported, and %d were given by hand. "+
 			"%s and %s %s.\n", s.Sold, s.Imported, s.After-s.Sold-s.Imported,
-			several(int(s.Entitlements), "entitlement"), several(int(s.Blocks), "block"), made)
+			several(s.Entitlements, "entitlement"), several(s.Blocks, "block"), made)
 	}
 	printRefunded(p, u, done)
 }
@@ -156,7 +156,7 @@ func printRefunded(p *program, u *sqlstore.Upgraded, done bool) {
 	if done {
 		changes = "changed"
 	}
-	fmt.Fprintf(p.stdout, "The refunded amount of %s %s:\n", several(int(u.Refunds), "transaction"), changes)
+	fmt.Fprintf(p.stdout, "The refunded amount of %s %s:\n", several(u.Refunds, "transaction"), changes)
 	for _, r := range u.Refunded {
 		fmt.Fprintf(p.stdout, "  school %d: transaction %d, from %s to %s %s\n", r.School, r.Transaction,
 			r.Before.Decimal(r.Currency), r.After.Decimal(r.Currency), r.Currency)
@@ -170,7 +170,7 @@ func printDiffering(p *program, u *sqlstore.Upgraded) {
 	if u.Differ == 0 {
 		return
 	}
-	fmt.Fprintf(p.stdout, "%s would differ:\n", several(int(u.Differ), "enrollment"))
+	fmt.Fprintf(p.stdout, "%s would differ:\n", several(u.Differ, "enrollment"))
 	for _, d := range u.Differing {
 		fmt.Fprintf(p.stdout, "  school %d: user %d, %s, in course %d, %s\n", d.School, d.User, d.Email, d.Course, d.Name)
 	}
@@ -183,7 +183,7 @@ func printDiffering(p *program, u *sqlstore.Upgraded) {
 func (p *program) progress(what string) { fmt.Fprintln(p.stderr, what) }
 
 // several returns a number with its noun, in the plural if needed.
-func several(n int, noun string) string {
+func several[N int | int32 | int64](n N, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}

@@ -45,8 +45,8 @@ func (c *userEraseCommand) Run(p *program) error {
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(p.stdout, "User %d of school %d, %s, will be permanently erased and lose access to %d products.\n",
-				user.ID, by.School, user.Email, out.Changes.Total)
+			fmt.Fprintf(p.stdout, "User %d of school %d, %s, will be permanently erased and lose access to %s.\n",
+				user.ID, by.School, user.Email, several(out.Changes.Total, "product"))
 			if err := p.agreed(); err != nil {
 				return err
 			}
