@@ -109,7 +109,7 @@ func runBy(
 		args = []string{"--help"}
 	}
 	parsed, err := parser.Parse(withNegatives(args))
-	if unread, is := errors.AsType[*fs.PathError](err); is { // parsing reads only that one file
+	if unread, is := errors.AsType[*fs.PathError](err); is && unread.Op != "write" { // not of --help
 		return fail(stderr, &lyceum.Error{
 			Kind: lyceum.Invalid,
 			Detail: "the --config file cannot be read; it must be a JSON file with flag names as keys, such as {\"addr\": " +

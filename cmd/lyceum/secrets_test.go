@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"os"
 	"strings"
 	"syscall"
 	"testing"
@@ -52,5 +53,20 @@ func TestOutputThatCannotBeWritten(t *testing.T) {
 		if status != 1 || errs.String() != want {
 			t.Errorf("%q: %d %s, want %s", args, status, errs.String(), want)
 		}
+	}
+}
+
+// TestHelpThatCannotBeWritten checks that the settings file is not blamed for it.
+func TestHelpThatCannotBeWritten(t *testing.T) {
+	t.Parallel()
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Skip(err)
+	}
+	defer full.Close()
+	var errs bytes.Buffer
+	status := run(t.Context(), []string{"--help"}, nil, full, &errs)
+	if status != 1 || !strings.HasPrefix(errs.String(), "lyceum: write /dev/full: no space left on device") {
+		t.Errorf("%d %s", status, errs.String())
 	}
 }
