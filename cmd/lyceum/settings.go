@@ -127,7 +127,8 @@ type database struct {
 }
 
 // oneDatabase rejects a folder that was given as a flag if a variable or the settings file names a
-// PostgreSQL database, which the command would use instead.
+// PostgreSQL database, which the command would use instead. A server has a folder for uploaded files with
+// PostgreSQL, too.
 func oneDatabase(p *program) error {
 	folder, other := false, ""
 	for _, flag := range p.kong.Flags() {
@@ -141,7 +142,7 @@ func oneDatabase(p *program) error {
 			other = flag.Name + " in the settings file"
 		}
 	}
-	if !folder || other == "" {
+	if !folder || other == "" || p.kong.Selected().Name == "serve" {
 		return nil
 	}
 	return lyceum.Invalidf("--data is a folder, but %s names a PostgreSQL database; remove that, or if --data is only "+

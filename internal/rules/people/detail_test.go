@@ -77,7 +77,7 @@ func TestAnUpdateWithoutANameSaysNull(t *testing.T) {
 	})
 	service := people.New(store, func() time.Time { return storetest.Begin })
 	for _, name := range []lyceum.Opt[string]{lyceum.Some("Ann"), lyceum.None[string]()} {
-		if _, err := service.Update(t.Context(), lyceum.By{School: school}, people.Change{User: 1, Name: lyceum.Some(name)}); err != nil {
+		if _, err := service.Update(t.Context(), lyceum.By{School: school}, people.Change{User: 1, Name: lyceum.Some(name)}, people.Doors{Forget: func() {}}); err != nil {
 			t.Fatal(err)
 		}
 	}
