@@ -51,8 +51,8 @@ type knownToken struct {
 	learner Learner
 	grant   lyceum.GrantID
 	expires time.Time
-	until   time.Time // when the store is queried again
-	entry   int64     // of the school's journal, which the store had reached when it was queried
+	since   time.Time // when the store was queried
+	entry   int64     // of the school's journal, which the store had reached then
 }
 
 // maxKnownTokens bounds the cache of bearer tokens.
@@ -85,7 +85,7 @@ func (o *OAuth) BearerSince(ctx context.Context, token string, entry int64) (Lea
 	o.mu.RLock()
 	known, ok := o.known[hash]
 	o.mu.RUnlock()
-	if !ok || !now.Before(known.until) || known.entry < entry {
+	if !ok || !trusted(known.since, now) || known.entry < entry {
 		school, ok := schoolOf(accessPrefix, token)
 		if !ok {
 			return Learner{}, ErrBearer
@@ -127,7 +127,7 @@ func (o *OAuth) lookBearer(
 			School: school, User: standing.User.ID, App: standing.App.ID, Version: standing.App.Version,
 			Scopes: kept.Scopes, profile: standing.User,
 		},
-		grant: kept.Grant, expires: kept.ExpiresAt, until: now.Add(keyMemory), entry: entry,
+		grant: kept.Grant, expires: kept.ExpiresAt, since: now, entry: entry,
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()

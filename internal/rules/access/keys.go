@@ -30,8 +30,14 @@ type Keys struct {
 
 type knownKey struct {
 	by    lyceum.By
-	until time.Time
-	entry int64 // of the school's journal, which the store had reached when it was queried
+	since time.Time // when the store was queried
+	entry int64     // of the school's journal, which the store had reached then
+}
+
+// trusted reports whether what the store said at a time still counts. It does not if the clock was
+// set back since: otherwise it would count until the clock is there again.
+func trusted(since, now time.Time) bool {
+	return !now.Before(since) && now.Before(since.Add(keyMemory))
 }
 
 type keyName struct {
@@ -70,7 +76,7 @@ func (k *Keys) CheckSince(ctx context.Context, presented string, entry int64) (l
 	k.mu.RLock()
 	known, ok := k.known[hash]
 	k.mu.RUnlock()
-	if !ok || !now.Before(known.until) || known.entry < entry {
+	if !ok || !trusted(known.since, now) || known.entry < entry {
 		var err error
 		if known, err = k.look(ctx, school, hash, now, entry); err != nil {
 			return lyceum.By{}, err
@@ -108,7 +114,7 @@ func (k *Keys) look(
 			School: school, Actor: keyActor(key.ID), Key: key.ID, Permissions: key.Permissions, Staff: role,
 			Person: key.UserID.Value, V2: !settings.V2Disabled,
 		},
-		until: now.Add(keyMemory), entry: entry,
+		since: now, entry: entry,
 	}
 	k.mu.Lock()
 	if k.revokes == before { // otherwise this key may have been revoked meanwhile

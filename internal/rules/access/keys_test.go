@@ -89,6 +89,21 @@ func TestRevokedElsewhereIsRefusedSoon(t *testing.T) {
 	wantRefused(t, d.keys, text, badKey)
 }
 
+// TestRevokedElsewhereIsRefusedSoonWithAClockSetBack checks a key that was found valid before the
+// database's clock was set back.
+func TestRevokedElsewhereIsRefusedSoonWithAClockSetBack(t *testing.T) {
+	d := newDesk(t)
+	elsewhere := access.NewKeys(d.store, d.clock.Now)
+	key, text := d.issue(t, lyceum.Read)
+	wantAccepted(t, d.keys, text, byKey(d.school, key.ID, lyceum.Read))
+	d.clock.Pass(-time.Minute)
+	if err := elsewhere.Revoke(t.Context(), lyceum.By{School: d.school, Actor: "test"}, key.ID); err != nil {
+		t.Fatal(err)
+	}
+	d.clock.Pass(5 * time.Second)
+	wantRefused(t, d.keys, text, badKey)
+}
+
 // TestKeyIsBelievedForAWhile checks, with a store that no longer works, how long a valid key is
 // accepted without it.
 func TestKeyIsBelievedForAWhile(t *testing.T) {
