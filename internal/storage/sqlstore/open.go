@@ -351,9 +351,11 @@ func (s *Store) findOrigin(ctx context.Context) error {
 }
 
 // postgresPool opens up to n connections, each of which first runs the statements in begin. JIT
-// compilation is off, because compiling a query can take longer than running it.
+// compilation is off, because compiling a query can take longer than running it. A database may
+// have another default isolation, but whoever has waited for a lock must see what was committed
+// meanwhile.
 func postgresPool(config *pgx.ConnConfig, n int, begin ...string) *sql.DB {
-	begin = append(begin, "SET jit = off")
+	begin = append(begin, "SET jit = off", "SET default_transaction_isolation = 'read committed'")
 	db := stdlib.OpenDB(*config, stdlib.OptionAfterConnect(func(ctx context.Context, conn *pgx.Conn) error {
 		if err := keepsText(conn.PgConn()); err != nil {
 			return err

@@ -105,10 +105,8 @@ func (p *pool) snapshotPostgres(ctx context.Context, read func(*session) error) 
 	})
 }
 
-// changePostgres names the isolation, which a database may have another default for: after waiting
-// for the lock of its school, a change must see what was committed meanwhile.
 func (p *pool) changePostgres(ctx context.Context, do func(*session) (commit bool, err error)) error {
-	return p.onPostgres(ctx, "BEGIN ISOLATION LEVEL READ COMMITTED", func(q *pipeline) error {
+	return p.onPostgres(ctx, "BEGIN", func(q *pipeline) error {
 		commit, err := do(&session{ctx: ctx, pool: p, link: q})
 		if err != nil || !commit {
 			return err

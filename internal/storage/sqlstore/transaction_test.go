@@ -2,16 +2,19 @@ package sqlstore
 
 import (
 	"errors"
+	"math"
 	"net/url"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// TestChangesReadWhatIsCommitted checks that the isolation of changes does not depend on the
-// default of a database.
-func TestChangesReadWhatIsCommitted(t *testing.T) {
+// TestAnyDefaultIsolation checks that processes that start, change and count at the same time do not
+// hinder each other, whatever the default isolation of their database.
+func TestAnyDefaultIsolation(t *testing.T) {
 	t.Parallel()
 	address, err := url.Parse(storetest.Postgres(t))
 	if err != nil {
@@ -20,22 +23,48 @@ func TestChangesReadWhatIsCommitted(t *testing.T) {
 	parameters := address.Query()
 	parameters.Set("default_transaction_isolation", "serializable")
 	address.RawQuery = parameters.Encode()
-	store, err := OpenPostgres(t.Context(), address.String(), Options{})
-	if err != nil {
-		t.Fatal(err)
+	const processes, each = 2, 50
+	stores := make([]*Store, processes)
+	together := func(do func(i int) error) {
+		t.Helper()
+		var work sync.WaitGroup
+		for i := range processes {
+			work.Go(func() {
+				if err := do(i); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		if work.Wait(); t.Failed() {
+			t.FailNow()
+		}
 	}
-	defer store.Close()
-	var inherited, isolation string
-	err = store.write(t.Context(), 0, func(q *session) error {
-		_, err := q.one("SELECT current_setting('default_transaction_isolation'), current_setting('transaction_isolation')",
-			nil, scanText(&inherited), scanText(&isolation))
+	together(func(i int) (err error) {
+		if stores[i], err = OpenPostgres(t.Context(), address.String(), Options{}); err == nil {
+			t.Cleanup(func() { _ = stores[i].Close() })
+		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
+	one := lyceum.Tally{School: 1, Length: time.Minute, Begin: storetest.Begin, Add: 1}
+	together(func(i int) error {
+		for range each {
+			if _, err := stores[i].Tallies().Count(t.Context(), math.MaxInt64, []lyceum.Tally{one}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	found, err := stores[0].Tallies().Look(t.Context(), []lyceum.Tally{one})
+	if err != nil || found[0].Used != processes*each {
+		t.Errorf("%+v, %v; want %d", found, err, processes*each)
 	}
-	if inherited != "serializable" || isolation != "read committed" {
-		t.Errorf("the isolation is %q by default, and %q for changes", inherited, isolation)
+	var isolation string
+	err = stores[0].write(t.Context(), 0, func(q *session) error {
+		_, err := q.one("SELECT current_setting('transaction_isolation')", nil, scanText(&isolation))
+		return err
+	})
+	if err != nil || isolation != "read committed" {
+		t.Errorf("the isolation of changes is %q, %v", isolation, err)
 	}
 }
 
