@@ -143,12 +143,16 @@ func (c *Courier) deliver(ctx context.Context, e *email) {
 	}
 }
 
-// attempt renders an email and hands it to the mail server, unless its claim was not renewed in
-// time.
+// attempt renders an email and hands it to the mail server, unless this process cannot render it now
+// or its claim was not renewed in time.
 func (c *Courier) attempt(ctx context.Context, e *email, claimed *templates.Claimed) (o templates.Outcome, tried bool) {
 	m, canceled, err := c.Emails.Make(ctx, claimed)
 	if canceled != "" {
 		return templates.Outcome{Canceled: canceled}, true
+	}
+	if lyceum.KindOf(err) == lyceum.Unavailable { // another process may have the secret key that this one lacks
+		c.note(ctx, "make an email", err)
+		return templates.Outcome{}, false
 	}
 	if err != nil {
 		c.failed.Add(1)

@@ -178,6 +178,50 @@ func TestAPausedCourierDoesNotSend(t *testing.T) {
 	}
 }
 
+// TestACourierWithoutTheKeyLeavesLinks checks that a process that does not have the new key yet leaves
+// emails with links that are encrypted with it to a process that has it.
+func TestACourierWithoutTheKeyLeavesLinks(t *testing.T) {
+	o := newOffice(t)
+	school, queueing := o.ids[0], o.emails
+	by := lyceum.Stamp{School: school, At: o.clock.Now(), Actor: "test"}
+	err := o.store.Write(t.Context(), by, func(tx lyceum.Tx) error {
+		return queueing.Queue(tx, templates.Outgoing{
+			Name: templates.SetPassword, To: lyceum.Some("mira@example.com"), Values: templates.Values{"link": "https://a.example/1"},
+		})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	waiting := func() lyceum.QueuedEmail {
+		all, err := queueing.Queued(t.Context(), lyceum.By{School: school}, lyceum.EmailFilter{}, lyceum.Page{Number: 1, Size: 1})
+		if err != nil || len(all.Rows) != 1 {
+			t.Fatal(all, err)
+		}
+		return all.Rows[0]
+	}
+	o.emails = templates.New(o.store, o.clock.Now, templates.Options{
+		Ring: lyceum.NewKeyring(lyceum.SecretKey{2}), Log: slog.New(slog.DiscardHandler), Send: o.send,
+	})
+	c, stop := o.run(t)
+	if !storetest.Await(func() bool { return waiting().NextAttemptAt.Value.After(o.clock.Now()) }) {
+		t.Fatal("not: it is claimed")
+	}
+	stop()
+	if e := waiting(); e.Tries != 0 || e.Problem.Present || c.Failed() != 0 {
+		t.Errorf("%d attempts are kept, %d counted, and the problem is %q", e.Tries, c.Failed(), e.Problem.Value)
+	}
+	if log := o.log.String(); !strings.Contains(log, string(lyceum.SecretKey{1}.ID())) {
+		t.Error("the log does not name the missing key:", log)
+	}
+	o.clock.Pass(lyceum.ClaimLifetime)
+	o.emails = queueing
+	_, stop = o.run(t)
+	defer stop()
+	if !storetest.Await(func() bool { return len(o.sent) == 1 }) {
+		t.Error("not: the process with the key sends it")
+	}
+}
+
 // TestCourierTriesAgain checks that emails that the mail server did not accept are retried,
 // that those it will never accept are given up, and that the log contains no address.
 func TestCourierTriesAgain(t *testing.T) {
