@@ -18,12 +18,13 @@ const bulkRows = 100
 type bulkJobPage struct {
 	bulkJobRow
 
-	Counts  lyceum.BulkCounts // of the results, or of the expected results of a draft
-	Results []bulkResultLink
-	Form    *form
-	List    []bulkRowShown
-	Lines   bool // rows are named by the lines of a file
-	Turn    turn
+	Counts   lyceum.BulkCounts // of the results, or of the expected results of a draft
+	Happened bool              // Counts are of the results
+	Results  []bulkResultLink
+	Form     *form
+	List     []bulkRowShown
+	Lines    bool // rows are named by the lines of a file
+	Turn     turn
 }
 
 // bulkResultLink filters the rows by one result.
@@ -77,7 +78,7 @@ func (c *console) showBulk(w http.ResponseWriter, r *http.Request, v *visit) err
 	number := pageOf(f)
 	filter := bulk.RowFilter{Job: job.ID}
 	if result := lyceum.BulkResult(f.Values["result"]); slices.Contains(lyceum.BulkResults(), result) {
-		filter.Result = lyceum.Some(result)
+		filter.Result, filter.Processed = lyceum.Some(result), job.EndedAt.Present
 	}
 	rows, err := c.Bulk.Rows(r.Context(), v.by(), filter, lyceum.Page{Number: number, Size: bulkRows})
 	if err != nil {
@@ -87,7 +88,7 @@ func (c *console) showBulk(w http.ResponseWriter, r *http.Request, v *visit) err
 		Counts: job.Expected, Form: f, Turn: newTurn(f, []string{"result"}, bulkRows, int64(number), rows.Total),
 		Results: resultLinks(&job, filter.Result),
 	}
-	if job.StartedAt.Present {
+	if p.Happened = happened(&job); p.Happened {
 		p.Counts = job.Results
 	}
 	named, err := c.bulkJobs(r.Context(), v, []lyceum.BulkJob{job})
@@ -99,8 +100,11 @@ func (c *console) showBulk(w http.ResponseWriter, r *http.Request, v *visit) err
 		shown := bulkRowShown{
 			Row: row, State: resultLabels[row.Result != ""][row.Now()], Place: cmp.Or(row.Line, row.Number),
 		}
+		if row.Result == "" && job.EndedAt.Present {
+			shown.leave()
+		}
 		p.Lines = p.Lines || row.Line != 0
-		for _, id := range row.Ends {
+		for _, id := range shown.Ends {
 			shown.Sales = append(shown.Sales, bulkSale{fmt.Sprintf("sale %d", id), salePath(id)})
 		}
 		if row.User != 0 {
@@ -111,12 +115,24 @@ func (c *console) showBulk(w http.ResponseWriter, r *http.Request, v *visit) err
 	return c.show(w, r, statusFor(f), "bulk_job.gohtml", v, p.What, p)
 }
 
+// happened reports whether a change was started or discarded, so that its expected results no
+// longer matter.
+func happened(job *lyceum.BulkJob) bool { return job.StartedAt.Present || job.EndedAt.Present }
+
+// leave says that a row of a change that has ended was not processed.
+func (r *bulkRowShown) leave() {
+	r.State = mark{"badge-off", "Not done"}
+	if r.Ends = nil; r.Expected == lyceum.BulkDone {
+		r.Message = "" // it says what would have been done
+	}
+}
+
 func resultLinks(job *lyceum.BulkJob, chosen lyceum.Opt[lyceum.BulkResult]) []bulkResultLink {
 	path := bulkPath(job.ID)
 	links := []bulkResultLink{{"All", path, !chosen.Present}}
 	for _, result := range lyceum.BulkResults() {
 		links = append(links, bulkResultLink{
-			resultLabels[job.StartedAt.Present][result].Text, path + "?" + url.Values{"result": {string(result)}}.Encode(),
+			resultLabels[happened(job)][result].Text, path + "?" + url.Values{"result": {string(result)}}.Encode(),
 			chosen == lyceum.Some(result),
 		})
 	}

@@ -85,6 +85,8 @@ func TestBulkChange(t *testing.T) {
 	want(t, p.send(p.owner, "GET", bulkPath+"/3", nil), 200, "End access: Pottery", "2 people")
 	leads(t, p.send(p.owner, "POST", bulkPath+"/3/cancel", url.Values{}), bulkPath+"/3?done=discarded")
 	want(t, p.send(p.owner, "GET", bulkPath+"/3?result=unchanged", nil), 200, "Cancelled", "Nobody here")
+	wantNothingAhead(t, p.send(p.owner, "GET", bulkPath+"/3", nil), "What happened", "0 of 2", "Not done")
+	want(t, p.send(p.owner, "GET", bulkPath+"/3?result=done", nil), 200, "Nobody here")
 	if n := p.actors()["user:1"]; n == 0 {
 		t.Error("the journal does not say who did it")
 	}
@@ -117,6 +119,34 @@ func TestBulkChangeThatEndsSalesOrFails(t *testing.T) {
 	}
 	want(t, p.send(p.owner, "GET", bulkPath+"/2", nil), 200, "Failed", "It stopped early: ada@example.com: no entitlement_id is left")
 	leads(t, p.send(p.owner, "POST", bulkPath+"/2/cancel", url.Values{}), bulkPath+"/2")
+}
+
+// TestBulkChangeStopped checks that the page of a change that was stopped does not announce what
+// will no longer be done.
+func TestBulkChangeStopped(t *testing.T) {
+	p := open(t, site)
+	p.bundled()
+	sale, _ := p.sell(2, 12)
+	leads(t, p.send(p.owner, "POST", bulkPath, url.Values{"action": {"unenroll"}, "product_type": {"course"}, "product": {"1"}, "who": {"list"}, "list": {"12"}}), bulkPath+"/1")
+	leads(t, p.send(p.owner, "POST", bulkPath+"/1/start", url.Values{}), bulkPath+"/1")
+	leads(t, p.send(p.owner, "POST", bulkPath+"/1/cancel", url.Values{}), bulkPath+"/1?done=discarded")
+	w := p.send(p.owner, "GET", bulkPath+"/1", nil)
+	wantNothingAhead(t, w, "What happened", "0 of 1", "Not done")
+	if strings.Contains(w.Body.String(), salePath(sale)) {
+		t.Errorf("the page links to a sale that did not end: %s", plain(w.Body.String()))
+	}
+}
+
+// wantNothingAhead checks the page of a change that has ended.
+func wantNothingAhead(t *testing.T, w *httptest.ResponseRecorder, says ...string) {
+	t.Helper()
+	want(t, w, 200, says...)
+	text := plain(w.Body.String())
+	for _, no := range []string{"Will ", "will end", "ends sale", "ends access"} {
+		if strings.Contains(text, no) {
+			t.Errorf("the page says %q: %s", no, text)
+		}
+	}
 }
 
 func TestBulkChangeRefused(t *testing.T) {

@@ -98,6 +98,8 @@ func (s *Service) Show(ctx context.Context, by lyceum.By, id lyceum.BulkJobID) (
 type RowFilter struct {
 	Job    lyceum.BulkJobID
 	Result lyceum.Opt[lyceum.BulkResult] // of unprocessed rows: the expected result
+
+	Processed bool // leave out unprocessed rows
 }
 
 // Row is a row with its position in the list, from 1.
@@ -121,7 +123,7 @@ func (s *Service) Rows(
 		return v.BulkParts.Each(v, lyceum.BulkPartFilter{Job: f.Job}, func(part *lyceum.BulkPart) error {
 			for i := range part.Rows {
 				row := &part.Rows[i]
-				if f.Result.Present && row.Now() != f.Result.Value {
+				if f.Result.Present && row.Now() != f.Result.Value || f.Processed && row.Result == "" {
 					continue
 				}
 				if listing.Total++; listing.Total > skip && len(listing.Rows) < int(p.Size) {
