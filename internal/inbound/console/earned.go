@@ -1,7 +1,6 @@
 package console
 
 import (
-	"slices"
 	"time"
 
 	"github.com/lyceum-school/lyceum"
@@ -57,11 +56,11 @@ func newEarned(o *reports.Overview, currency lyceum.Currency) *earned {
 		Month:            reportAddress(o.Month.Now.Span, reports.ByCourse),
 		ByAffiliate:      reportAddress(o.LastMonth, reports.ByAffiliate),
 	}
-	figures := o.Recent.Now.Figures
+	figures := o.Recent.Now.Figures.ByUse()
 	if len(figures) == 0 {
 		return e
 	}
-	chosen := slices.MaxFunc(figures, func(a, b lyceum.SalesSum) int { return int(a.Sales - b.Sales) }).Currency
+	chosen := figures[0].Currency
 	for i := range figures {
 		if figures[i].Currency == currency {
 			chosen = currency

@@ -42,10 +42,10 @@ func TestEarned(t *testing.T) {
 	want(t, p.send(p.owner, "GET", "/admin", nil), 200, "Four steps to get started", "Bring in your sales", "Connect a program", "Set up something to sell", "Invite your staff")
 	p.earnings()
 	w := p.send(p.owner, "GET", "/admin", nil)
-	want(t, w, 200, "Last 30 days in EUR", `href="/admin?currency=USD"`, byCourse, "Best courses", "Pottery", "Best affiliates", "Affiliate 7", "Newest sales", "Ada Lovelace", "Show the figures", "refunded</title>",
+	want(t, w, 200, "Last 30 days in USD", `href="/admin?currency=EUR"`, byCourse, "Best courses", "Pottery", "Best affiliates", "Affiliate 7", "Newest sales", "Ada Lovelace", "Show the figures", "refunded</title>",
 		`href="/admin/transactions?course_id=1&amp;from=`, `href="/admin/transactions?affiliate_id=7&amp;from=`, "All transactions", "100% less than yesterday ($4.36).", " from 1 sale, ", " from 2 sales, ")
-	want(t, p.send(p.owner, "GET", "/admin?currency=USD", nil), 200, "Last 30 days in USD")
-	want(t, p.send(p.owner, "GET", "/admin?currency=XXX", nil), 200, "Last 30 days in EUR")
+	want(t, p.send(p.owner, "GET", "/admin?currency=EUR", nil), 200, "Last 30 days in EUR")
+	want(t, p.send(p.owner, "GET", "/admin?currency=XXX", nil), 200, "Last 30 days in USD")
 
 	w = p.send(p.owner, "GET", strings.ReplaceAll(byCourse, "&amp;", "&"), nil)
 	want(t, w, 200, "By Course", "Pottery", "Export CSV", "1\u00a0Feb\u00a02026 to 28\u00a0Feb\u00a02026", `/admin/reports/sales.csv?by=course&amp;from=2026-03-01&amp;until=2026-03-31`)
@@ -70,6 +70,19 @@ func TestEarned(t *testing.T) {
 	p.clock.Pass(40 * 24 * time.Hour)
 	p.session()
 	want(t, p.send(p.owner, "GET", "/admin", nil), 200, "The newest sale is from April 2026", `href="/admin/reports/sales?by=course&amp;from=2026-04-01&amp;until=2026-04-30"`)
+}
+
+// TestEarnedCurrency checks that a chart, the cards and the totals of a list begin with the
+// currency in which the school earns, even if it gives away more than it sells.
+func TestEarnedCurrency(t *testing.T) {
+	p := open(t, site)
+	p.market()
+	for range 3 {
+		p.sell(5, 11) // free, in USD
+	}
+	p.sell(4, 12)
+	want(t, p.send(p.owner, "GET", "/admin", nil), 200, "Last 30 days in BHD", `href="/admin?currency=USD"`, "BHD 1.500 gross. $0.00 gross.")
+	want(t, p.send(p.owner, "GET", transactions, nil), 200, "(1 paid) $0.00 gross")
 }
 
 func TestEarnedInABrowser(t *testing.T) {

@@ -101,10 +101,11 @@ type Group struct {
 // Figures are sums, one for each currency.
 type Figures []lyceum.SalesSum
 
-// ByUse returns the figures with the currency of the most sales first.
+// ByUse returns the figures with the currency in which the most was charged first: free sales
+// have a currency, too.
 func (f Figures) ByUse() Figures {
 	return slices.SortedStableFunc(slices.Values(f), func(a, b lyceum.SalesSum) int {
-		return cmp.Compare(b.Sales, a.Sales)
+		return cmp.Or(cmp.Compare(b.Charge, a.Charge), cmp.Compare(b.Sales, a.Sales))
 	})
 }
 
