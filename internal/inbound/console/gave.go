@@ -17,19 +17,18 @@ type gave struct {
 	At            lyceum.Opt[time.Time]
 }
 
-// gaveBy returns what a sale gave access to, newest first.
-func (c *console) gaveBy(v lyceum.View, sale lyceum.SaleID) ([]gave, error) {
+// gaveBy returns what a sale gave access to, newest first, and how much more there is.
+func (c *console) gaveBy(v lyceum.View, sale lyceum.SaleID) (list []gave, more int64, err error) {
 	listing, err := v.Entitlements.List(v, lyceum.EntitlementFilter{Sale: lyceum.Some(sale)},
 		lyceum.Page{Number: 1, Size: gaveRows})
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	products := make([]lyceum.Product, len(listing.Rows))
 	for i := range listing.Rows {
 		products[i] = listing.Rows[i].Product
 	}
 	found, err := lyceum.FindProducts(v.Tables, v, products...)
-	var list []gave
 	for i := range listing.Rows {
 		e := &listing.Rows[i]
 		info := found[e.Product]
@@ -51,5 +50,5 @@ func (c *console) gaveBy(v lyceum.View, sale lyceum.SaleID) ([]gave, error) {
 		}
 		list = append(list, g)
 	}
-	return list, err
+	return list, listing.Total - int64(len(list)), err
 }

@@ -21,6 +21,7 @@ type salePage struct {
 	Coupon    string
 	Person    string // the path of the buyer's page
 	Gave      []gave
+	GaveMore  int64 // products that are not in Gave
 	State     mark
 	Billing   *billing // nil for a single payment
 	Payments  []payment
@@ -156,7 +157,7 @@ func (c *console) nameParts(ctx context.Context, school lyceum.SchoolID, sale *l
 	if sale.UserID.Present {
 		p.Person = fmt.Sprintf("%s/%d", peoplePath, sale.UserID.Value)
 	}
-	p.Gave, err = c.gaveBy(v, sale.ID)
+	p.Gave, p.GaveMore, err = c.gaveBy(v, sale.ID)
 	return err
 }
 

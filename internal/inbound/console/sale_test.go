@@ -12,6 +12,22 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/sales"
 )
 
+// TestSaleThatGaveMuch checks that the page of a sale says that it does not show everything.
+func TestSaleThatGaveMuch(t *testing.T) {
+	p := open(t, site)
+	p.market()
+	sale, _ := p.sell(1, 11)
+	p.write(func(tx lyceum.Tx) error {
+		for id := range lyceum.CourseID(60) {
+			if _, err := tx.Entitlements.Save(tx, lyceum.Entitlement{ID: lyceum.EntitlementID(100 + id), User: 11, Product: (1000 + id).Product(), Sale: lyceum.Some(sale), StartsAt: p.clock.Now()}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	want(t, p.send(p.owner, "GET", salePath(sale), nil), 200, "And 11 more.", `href="/admin/people/11/access"`)
+}
+
 func TestSale(t *testing.T) {
 	p := open(t, site)
 	p.market()
