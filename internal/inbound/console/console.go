@@ -111,6 +111,7 @@ type visit struct {
 	School  lyceum.School
 	User    lyceum.User
 	Role    lyceum.StaffRole // empty if they do not work for the school
+	Author  bool             // their own courses have a place in the navigation
 	session lyceum.KeyHash
 	zone    *time.Location // of the school
 }
@@ -416,7 +417,12 @@ func (c *console) visitor(r *http.Request) (*visit, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the time zone of school %d: %w", id, err)
 	}
-	return &visit{School: school, User: user, Role: role, session: access.HashSecret(text), zone: zone}, nil
+	v := &visit{School: school, User: user, Role: role, session: access.HashSecret(text), zone: zone}
+	if v.Author = role == lyceum.AuthorRole; !v.Author && access.Holds(role, access.SeeOwn) {
+		view := c.Names.In(r.Context(), id)
+		_, v.Author, err = view.Authors.First(view, lyceum.PartnerFilter{UserID: lyceum.Some(user.ID)})
+	}
+	return v, err
 }
 
 // parseID parses an id exactly as the console writes it, so that each object has only one URL.

@@ -365,4 +365,14 @@ func TestOwnCourses(t *testing.T) {
 	want(t, p.send(session, "GET", "/admin/own?month=2023-10", nil), 200, "Statement of October 2023", "/admin/own?month=2023-09", "/admin/own?month=2023-11")
 	want(t, p.send(session, "GET", "/admin/own?month=x", nil), 422, "a month such as 2026-03")
 	want(t, p.send(session, "GET", "/admin/transactions", nil), 403, "Your role here is author")
+
+	manager, id := p.hire("manager@example.com", lyceum.ManagerRole)
+	if w := p.send(manager, "GET", people, nil); strings.Contains(w.Body.String(), "/admin/own") {
+		t.Error("a manager who is no author has a link to their courses")
+	}
+	p.write(func(tx lyceum.Tx) error {
+		_, err := tx.Authors.Save(tx, lyceum.AuthorProfile{ID: 78, Name: lyceum.Some("Max"), UserID: lyceum.Some(id)})
+		return err
+	})
+	want(t, p.send(manager, "GET", people, nil), 200, `href="/admin/own"`, "My courses")
 }
