@@ -40,8 +40,8 @@ func (p *pages) certificates(r *http.Request, v *visit) ([]certificate, error) {
 
 func shownCertificate(c *learning.HeldCertificate, v *visit) certificate {
 	return certificate{
-		Course: web.Plain(c.Course.Name), Page: fmt.Sprintf("/account/certificates/%d", c.Course.ID),
-		Learner: web.Plain(v.User.Name.Value), Serial: web.Plain(c.SerialNumber),
+		Course: web.Whole(c.Course.Name), Page: fmt.Sprintf("/account/certificates/%d", c.Course.ID),
+		Learner: web.Whole(v.User.Name.Value), Serial: web.Whole(c.SerialNumber),
 	}
 }
 

@@ -30,7 +30,7 @@ type receiptLink struct{ Number, Page string }
 func receiptPage(id lyceum.ReceiptID) string { return fmt.Sprintf("%s/%d", receiptsPath, id) }
 
 func shownReceipt(v *visit, d *sales.ReceiptDetail) receiptRow {
-	link := func(n sales.NumberedReceipt) receiptLink { return receiptLink{web.Plain(n.Number), receiptPage(n.ID)} }
+	link := func(n sales.NumberedReceipt) receiptLink { return receiptLink{web.Whole(n.Number), receiptPage(n.ID)} }
 	amount := func(m lyceum.Minor) string { // negative for a credit note
 		text := m.Text(d.Currency)
 		if d.Refund.Present && m > 0 {
@@ -39,14 +39,14 @@ func shownReceipt(v *visit, d *sales.ReceiptDetail) receiptRow {
 		return text
 	}
 	row := receiptRow{
-		Number: web.Plain(d.Number), Page: receiptPage(d.ID), Item: web.Plain(d.Item), Note: d.Refund.Present,
+		Number: web.Whole(d.Number), Page: receiptPage(d.ID), Item: web.Whole(d.Item), Note: d.Refund.Present,
 		Paid: v.day(d.PaidAt), Issued: v.day(d.IssuedAt), Price: amount(d.Price), Tax: amount(d.Tax),
-		Total: amount(d.Total()), Seller: d.SoldBy, Of: link(d.Of), Name: web.Plain(v.User.Name.Value),
+		Total: amount(d.Total()), Seller: d.SoldBy, Of: link(d.Of), Name: web.Whole(v.User.Name.Value),
 		Email: v.User.Email,
 	}
-	row.Seller.Name, row.Seller.TaxNumber = web.Plain(d.SoldBy.Name), web.Plain(d.SoldBy.TaxNumber)
+	row.Seller.Name, row.Seller.TaxNumber = web.Whole(d.SoldBy.Name), web.Whole(d.SoldBy.TaxNumber)
 	for line := range strings.Lines(d.SoldBy.Address) {
-		row.Address = append(row.Address, web.Plain(strings.TrimSpace(line)))
+		row.Address = append(row.Address, web.Whole(strings.TrimSpace(line)))
 	}
 	for _, note := range d.Notes {
 		if note.ID != d.ID {
