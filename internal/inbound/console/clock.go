@@ -14,7 +14,8 @@ import (
 const clockPath = "/admin/clock"
 
 // moveClock moves the clock of a sandbox by the distance on the button. If it takes longer than
-// c.Patience, it continues in the background, and pages show its progress.
+// c.Patience, it continues in the background, and pages show its progress. The visitor stays
+// signed in.
 func (c *console) moveClock(w http.ResponseWriter, r *http.Request, v *visit) error {
 	d := clock.Distance{}
 	switch by := r.PostFormValue("by"); by {
@@ -32,9 +33,16 @@ func (c *console) moveClock(w http.ResponseWriter, r *http.Request, v *visit) er
 	default:
 		return errNoPage
 	}
+	to, err := d.Target(c.Clock(), v.zone)
+	if err == nil {
+		err = c.Accounts.Outlast(r.Context(), v.by(), c.Site.Session(r), to)
+	}
+	if err != nil {
+		return err
+	}
 	ctx, cancel := context.WithTimeout(r.Context(), c.Patience)
 	defer cancel()
-	_, err := c.Moves.Move(ctx, v.by(), d)
+	_, err = c.Moves.Move(ctx, v.by(), d)
 	if errors.Is(err, context.DeadlineExceeded) {
 		return done(w, r, homePath, "clock-moving")
 	}

@@ -15,12 +15,13 @@ import (
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/inbound/console"
 	"github.com/lyceum-school/lyceum/internal/inbound/web/webtest"
+	"github.com/lyceum-school/lyceum/internal/rules/access"
 	"github.com/lyceum-school/lyceum/internal/rules/clock"
 	"github.com/lyceum-school/lyceum/internal/rules/sales"
 )
 
 // TestClockOfASandbox checks that the pages of a sandbox show its clock, and that buttons move
-// it.
+// it, without signing out the person who presses them.
 func TestClockOfASandbox(t *testing.T) {
 	t.Parallel()
 	p := open(t, site, sandboxClock(t, time.Minute, func() {}))
@@ -51,6 +52,7 @@ func sandboxClock(t *testing.T, patience time.Duration, settle func()) func(*con
 		store := o.Names.(lyceum.Store)
 		moved := clock.Standing(time.Now, time.Date(2026, 3, 14, 9, 26, 53, 0, time.UTC))
 		o.Clock, o.Patience = moved.Now, patience
+		o.Accounts = access.NewAccounts(store, moved.Now, access.NewOAuth(store, moved.Now), nil)
 		o.Moves = clock.New(moved, clock.Options{
 			Store: store, Log: slog.New(slog.DiscardHandler), Rest: func() func() { return func() {} },
 			Works: map[lyceum.Waiting]clock.Work{
