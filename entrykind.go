@@ -48,7 +48,7 @@ func (k EntryKind) Types() []EntryType {
 		return []EntryType{
 			UserCreated, UserUpdated, UserTagged, UserDisabled, UserEnabled, EnrollmentCreated, EnrollmentUpdated,
 			AdmissionCreated, AdmissionUpdated, EntitlementCreated, EntitlementUpdated, EntitlementDeleted, BlockCreated,
-			BlockDeleted,
+			BlockDeleted, UserErased, ErasurePlanned, ErasureUndone, ErasureRefused, DataHandedOver,
 		}
 	}
 	return nil

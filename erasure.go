@@ -23,8 +23,9 @@ type PlannedErasure struct {
 	Actor string // who requested it
 }
 
-// The journal entries of planned erasures. Their object is the user.
+// The journal entries of erasures. Their object is the user.
 const (
+	UserErased     EntryType = "user.erased"
 	ErasurePlanned EntryType = "user.erasure_planned"
 	ErasureUndone  EntryType = "user.erasure_undone"
 	ErasureRefused EntryType = "user.erasure_refused" // the person could not be erased when it was due

@@ -124,7 +124,7 @@ func EntryTypes() []EntryType {
 		EmailTemplateUpdated, EmailTemplateDeleted, TemplateSecretCreated, TemplateSecretUpdated, TemplateSecretDeleted,
 		StaffMemberCreated, StaffMemberUpdated, StaffMemberDeleted,
 		EmailFailedEntry,
-		ErasurePlanned, ErasureUndone, ErasureRefused, DataHandedOver,
+		UserErased, ErasurePlanned, ErasureUndone, ErasureRefused, DataHandedOver,
 		SecondFactorSet, SecondFactorRemoved, RecoveryCodeUsed, RecoveryCodesMade, PasskeyAdded, PasskeyRemoved,
 	}, productEntries...)
 }

@@ -44,7 +44,7 @@ func TestAuditLog(t *testing.T) {
 	p := open(t, site)
 	owner := lyceum.By{School: 1, Actor: "user:1", Staff: lyceum.OwnerRole, Person: 1}
 	p.newKey(owner, "=Books()")
-	p.note("api_key:1", lyceum.SaleCreated)
+	p.note("api_key:1", lyceum.SaleCreated, lyceum.UserErased)
 	p.note("command", lyceum.SchoolUpdated)
 	p.clock.Set(p.clock.Now().Add(48 * time.Hour))
 	p.session()
@@ -63,7 +63,7 @@ func TestAuditLog(t *testing.T) {
 		{"kind=keys", []string{"API key created"}, []string{"Signed in with", "Sale created"}},
 		{"kind=staff", []string{"Added to the staff as bookkeeper"}, []string{"Sale created"}},
 		{"kind=money", []string{"Sale created"}, []string{"Enrollment changed"}},
-		{"kind=people", []string{"Enrollment changed"}, []string{"Sale created"}},
+		{"kind=people", []string{"Person erased", "Enrollment changed"}, []string{"Sale created"}},
 		{"actor=api_key:1", []string{"Sale created", "By: API key =Books()"}, []string{"Settings changed The school"}},
 		{"actor=user:2", []string{"By: learner@example.com", "Signed in"}, []string{"Sale created"}},
 		{"actor=user:1&kind=keys", []string{"API key created"}, []string{"Signed in with"}},

@@ -83,6 +83,7 @@ func (s *Service) EraseFrom(tx lyceum.Tx, now time.Time, id lyceum.UserID, d Doo
 	if err := errors.Join(lyceum.DropSecondFactor(tx, id), dropPlan(tx, id, "")); err != nil {
 		return before, err
 	}
+	tx.Note(lyceum.UserErased, int32(id))
 	return before, tx.Erasures.Insert(tx, lyceum.Erasure{User: id, RequestedAt: lyceum.Second(now), Called: called})
 }
 

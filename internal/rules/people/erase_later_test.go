@@ -114,7 +114,7 @@ func TestErasingCanBeUndone(t *testing.T) {
 					told[e.Type] = e.ObjectID
 				}
 			}
-			if told[lyceum.ErasurePlanned] != 3 || told[lyceum.ErasureUndone] != 2 || told[lyceum.ErasureRefused] != 3 || told[lyceum.UserUpdated] != 1 {
+			if told[lyceum.ErasurePlanned] != 3 || told[lyceum.ErasureUndone] != 2 || told[lyceum.ErasureRefused] != 3 || told[lyceum.UserErased] != 1 {
 				t.Errorf("the journal has %v", told)
 			}
 		})
