@@ -2,8 +2,10 @@ package sqlstore
 
 import (
 	"fmt"
+	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
@@ -120,5 +122,37 @@ func TestErasedTablesAreVacuumed(t *testing.T) {
 				"WHERE relid = CAST($1 AS regclass)", []any{name}, scanInt(&n))
 			return err == nil && n > 0
 		})
+	}
+}
+
+// TestCleanErasedMayTakeLong checks that the vacuum of a large table may take longer than the
+// statement of a change. Here it pauses after every page.
+func TestCleanErasedMayTakeLong(t *testing.T) {
+	t.Parallel()
+	address, err := url.Parse(storetest.Postgres(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	parameters := address.Query()
+	parameters.Set("vacuum_cost_delay", "100")
+	parameters.Set("vacuum_cost_limit", "1")
+	address.RawQuery = parameters.Encode()
+	store, err := OpenPostgres(t.Context(), address.String(), Options{Patience: time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	storetest.Write(t, store, storetest.MakeSchool(t, store), func(tx lyceum.Tx) error {
+		var users []lyceum.User
+		for i := range 1000 {
+			users = append(users, lyceum.User{
+				ID: lyceum.UserID(1 + i), Email: fmt.Sprintf("user%d@example.com", i), Role: lyceum.Student,
+				CreatedAt: storetest.Begin,
+			})
+		}
+		return tx.Users.Insert(tx, users...)
+	})
+	if clean, err := store.CleanErased(t.Context()); !clean || err != nil {
+		t.Error(clean, err)
 	}
 }

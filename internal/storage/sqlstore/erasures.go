@@ -114,7 +114,7 @@ func (s *Store) CleanErased(ctx context.Context) (bool, error) {
 		return clean, s.public(err)
 	}
 	for _, name := range erasedTables() {
-		if _, err := s.writes.db.ExecContext(ctx, "VACUUM "+name); err != nil {
+		if _, err := s.schemaDB().ExecContext(ctx, "VACUUM "+name); err != nil {
 			return false, s.public(fmt.Errorf("vacuum %s: %w", name, err))
 		}
 	}
