@@ -1,6 +1,7 @@
 package oauth_test
 
 import (
+	"context"
 	"errors"
 	"html"
 	"net/http"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/inbound/oauth"
+	"github.com/lyceum-school/lyceum/internal/rules/access"
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
@@ -46,6 +48,51 @@ func TestWrongProfile(t *testing.T) {
 	w = c.send("POST", "/account/profile/email", url.Values{"email": {"nobody"}})
 	c.want(w, 422, "The email address must be an email address such as learner@example.com.")
 	c.want(w, 422, `value="nobody" autocomplete="email" required autofocus aria-invalid="true" aria-describedby="problem"`)
+}
+
+// Someone who comes to the second step without a first one still gets to the page they wanted.
+func TestSecondStepKeepsThePage(t *testing.T) {
+	t.Parallel()
+	c := learner(t)
+	const signIn = "/secure/1/identity/sign_in?next=%2Faccount%2Freceipts"
+	c.want(c.send("GET", "/secure/1/identity/second_step?next=/account/receipts", nil), 303, signIn)
+	c.want(c.send("GET", signIn, nil), 303, "/account/receipts")
+}
+
+// A browser that was signed in to a school that is not here, such as on another server at this
+// address, is led to one that is.
+func TestSessionOfAnotherServer(t *testing.T) {
+	t.Parallel()
+	c := learner(t, func(o *oauth.Options) {
+		here := o.School
+		o.School = func(ctx context.Context, id lyceum.SchoolID) (lyceum.School, error) {
+			if id != 1 {
+				return lyceum.School{}, lyceum.Errorf(lyceum.NotFound, "there is no school %d", id)
+			}
+			return here(ctx, id)
+		}
+	})
+	other, err := c.store.CreateSchool(t.Context(), lyceum.School{Name: "Elsewhere", CreatedAt: time.Now()}, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	storetest.Write(t, c.store, other.ID, func(tx lyceum.Tx) error {
+		_, err := tx.Users.Save(tx, lyceum.User{
+			ID: 1, Email: email, Role: lyceum.Student, CreatedAt: time.Now(), PasswordHash: lyceum.Some(access.HashPassword(password, [16]byte{1})),
+		})
+		return err
+	})
+	in, err := c.people.SignIn(t.Context(), access.Attempt{School: other.ID, Email: email, Password: password})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, cookie := range c.cookies {
+		if _, ok := access.SchoolOfSession(cookie.Value); ok {
+			cookie.Value = in.Session
+		}
+	}
+	c.want(c.send("GET", "/account/receipts", nil), 303, "/secure/sign_in?next=%2Faccount%2Freceipts")
+	c.want(c.send("GET", "/secure/sign_in?next=/account/receipts", nil), 303, "/secure/1/identity/sign_in?next=%2Faccount%2Freceipts")
 }
 
 // An address that gets no link for now stays in the form.

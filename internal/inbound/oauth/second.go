@@ -29,11 +29,12 @@ const stepLifetime = 15 * time.Minute
 
 // showStep serves GET /secure/{school}/identity/second_step.
 func (p *pages) showStep(w http.ResponseWriter, r *http.Request, v *visit) error {
+	next := local(r.URL.Query().Get("next"))
 	if p.Site.Step(r) == "" {
-		see(w, r, v.path("sign_in"))
+		see(w, r, v.path("sign_in")+"?next="+url.QueryEscape(next))
 		return nil
 	}
-	return p.stepPage(w, r, v, http.StatusOK, "", local(r.URL.Query().Get("next")))
+	return p.stepPage(w, r, v, http.StatusOK, "", next)
 }
 
 func (p *pages) stepPage(

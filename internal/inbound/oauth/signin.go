@@ -159,6 +159,15 @@ func (p *pages) whichSchool(w http.ResponseWriter, r *http.Request) error {
 	query := r.URL.Query()
 	next := local(query.Get("next"))
 	school, known := access.SchoolOfSession(p.Site.Session(r))
+	if known {
+		switch _, err := p.School(r.Context(), school); {
+		case err == nil:
+		case lyceum.KindOf(err) == lyceum.NotFound: // the session is of another server at this address
+			known = false
+		default:
+			return err
+		}
+	}
 	if !known {
 		school, known = p.OnlySchool(r.Context())
 	}
