@@ -3,6 +3,7 @@ package console_test
 import (
 	"context"
 	"errors"
+	"html"
 	"log/slog"
 	"net/http/httptest"
 	"net/url"
@@ -25,6 +26,14 @@ func (p *place) emails(send templates.Send) *templates.Service {
 	})
 }
 
+// textOf returns the text of the field body on a page.
+func textOf(w *httptest.ResponseRecorder) string {
+	_, rest, _ := strings.Cut(w.Body.String(), `<textarea id="body"`)
+	_, rest, _ = strings.Cut(rest, ">\n")
+	text, _, _ := strings.Cut(rest, "</textarea>")
+	return html.UnescapeString(text)
+}
+
 // An owner writes an email, previews it, sends it to themselves and goes back to the standard
 // email.
 func TestEmails(t *testing.T) {
@@ -44,6 +53,10 @@ func TestEmails(t *testing.T) {
 	want(t, p.send(p.owner, "GET", emailsPath, nil), 200, "Account changed by the school", "Standard")
 	want(t, p.send(p.owner, "GET", path, nil), 200, "Your account at {{ school.name }}", "{{ changed }}", "Send to the owner")
 	want(t, p.send(p.owner, "GET", emailsPath+"/welcome", nil), 404)
+	leads(t, post("save", "Your account at {{ school.name }}", textOf(p.send(p.owner, "GET", path, nil))), path+"?done=changed")
+	if w := p.send(p.owner, "GET", emailsPath, nil); strings.Contains(w.Body.String(), "Your own") {
+		t.Error("the standard text is the school's own after it was saved without a change")
+	}
 
 	want(t, post("preview", "About {{ school.name }}", "1 <b>\r\n{{ changed }}"), 200, "<h2 id=\"preview\">Preview</h2>", "About My school", "1 &lt;b&gt;\npassword</pre>")
 	want(t, post("preview", "{{ nothing }}", "{% if %}"), 422, "2 fields need correction", "Subject is not a valid template: line 1: undefined variable", "Text is not a valid template", "{% if %}</textarea>")

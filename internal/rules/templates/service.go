@@ -152,7 +152,7 @@ func (s *Service) Change(ctx context.Context, by lyceum.By, d Draft) (email Emai
 		})
 	}
 	email = k.email(tried.own, tried.on)
-	shown := email.Shown()
+	before, shown := email, email.Shown()
 	if _, err := d.applied(ctx, k, &email, secrets); err != nil {
 		return Email{}, err
 	}
@@ -161,7 +161,6 @@ func (s *Service) Change(ctx context.Context, by lyceum.By, d Draft) (email Emai
 	}
 	now := s.clock()
 	row := lyceum.EmailTemplate{Kind: k.stored, Subject: email.Subject, Body: email.Body, UpdatedAt: now}
-	before := tried.own[k.stored]
 	rewritten := (d.Subject.Present || d.Body.Present) && (before.Subject != row.Subject || before.Body != row.Body)
 	switched := d.Enabled.Present && d.Enabled.Value != email.Enabled
 	if !rewritten && !switched {
