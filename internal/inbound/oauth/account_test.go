@@ -60,7 +60,7 @@ func TestSecondStepKeepsThePage(t *testing.T) {
 }
 
 // A browser that was signed in to a school that is not here, such as on another server at this
-// address, is led to one that is.
+// address, is redirected to one that is.
 func TestSessionOfAnotherServer(t *testing.T) {
 	t.Parallel()
 	c := learner(t, func(o *oauth.Options) {
