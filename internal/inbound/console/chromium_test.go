@@ -271,14 +271,14 @@ func TestKeyboardInABrowser(t *testing.T) {
 	w, p := show(t)
 	w.open("/admin")
 	var seen []string
-	for range 19 {
+	for range 20 {
 		w.do(chromedp.KeyEvent(kb.Tab))
 		seen = append(seen, w.text("document.activeElement.textContent.trim().split('\\n')[0].slice(0, 17)"))
 		if !webtest.Eval[bool](t, w.tab, "[null, '::after'].some(part => getComputedStyle(document.activeElement, part).outlineStyle === 'solid')") {
 			t.Errorf("no ring around %s", seen[len(seen)-1])
 		}
 	}
-	want := "Skip to content|Northwind Academy|Overview|Transactions|Reports|People|Needs a look|Bulk changes|Comments|OAuth apps|API keys|Webhooks|Emails|Receipts|Staff|Audit log|Failed requests|Sign out|create an API key"
+	want := "Skip to content|Northwind Academy|Overview|Transactions|Reports|People|Needs a look|Bulk changes|Comments|School|OAuth apps|API keys|Webhooks|Emails|Receipts|Staff|Audit log|Failed requests|Sign out|create an API key"
 	if got := strings.Join(seen, "|"); got != want {
 		t.Errorf("Tab leads to %s, want %s", got, want)
 	}

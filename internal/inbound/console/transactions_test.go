@@ -199,8 +199,8 @@ func TestNamesAreQueriedAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	want(t, p.send(p.owner, "GET", transactions, nil), 200, "20 transactions")
-	if names.views != 1 {
-		t.Errorf("names were asked for %d times, want once", names.views)
+	if names.views != 2 {
+		t.Errorf("%d queries, want one for the names and one whether the owner is an author", names.views)
 	}
 }
 
