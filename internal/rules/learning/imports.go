@@ -80,18 +80,12 @@ func (s saidStays) forget() { s.ids.Clear() }
 
 // movedStays returns a problem for each row whose id is that of an enrollment of another user or
 // in another course: their access does not depend on this row.
-func movedStays(tx lyceum.Tx, rows []lyceum.Enrollment) (problems []lyceum.RowProblem, err error) {
-	kept, err := tx.Enrollments.Find(tx, idsOf(rows, func(e *lyceum.Enrollment) lyceum.EnrollmentID { return e.ID })...)
-	for i := range rows {
-		old, there := kept[rows[i].ID]
-		if there && (old.User != rows[i].User || old.Course != rows[i].Course) {
-			problems = append(problems, problem(
-				i, "id", "%d is the enrollment of user %d in course %d; use another id, or leave the column out",
-				old.ID, old.User, old.Course,
-			))
-		}
-	}
-	return problems, err
+func movedStays(tx lyceum.Tx, rows []lyceum.Enrollment) ([]lyceum.RowProblem, error) {
+	return movedRows(tx, rows, func(e *lyceum.Enrollment) lyceum.EnrollmentID { return e.ID }, tx.Enrollments.Find,
+		func(a, b *lyceum.Enrollment) bool { return a.User == b.User && a.Course == b.Course },
+		func(e *lyceum.Enrollment) string {
+			return fmt.Sprintf("the enrollment of user %d in course %d", e.User, e.Course)
+		})
 }
 
 // secondStays returns a problem for each row that would be a second open enrollment of a user in
@@ -311,20 +305,12 @@ func (s *Service) ImportQuizResponses(by lyceum.By) *Rows[lyceum.QuizResponse] {
 
 // movedResponses returns a problem for each row whose id is that of a response of another user or
 // to another quiz.
-func movedResponses(tx lyceum.Tx, rows []lyceum.QuizResponse) (problems []lyceum.RowProblem, err error) {
-	kept, err := tx.QuizResponses.Find(
-		tx, idsOf(rows, func(r *lyceum.QuizResponse) lyceum.QuizResponseID { return r.ID })...,
-	)
-	for i := range rows {
-		old, there := kept[rows[i].ID]
-		if there && (old.User != rows[i].User || old.Quiz != rows[i].Quiz) {
-			problems = append(problems, problem(
-				i, "id", "%d is a response of user %d to quiz %d; use another id, or leave the column out",
-				old.ID, old.User, old.Quiz,
-			))
-		}
-	}
-	return problems, err
+func movedResponses(tx lyceum.Tx, rows []lyceum.QuizResponse) ([]lyceum.RowProblem, error) {
+	return movedRows(tx, rows, func(r *lyceum.QuizResponse) lyceum.QuizResponseID { return r.ID }, tx.QuizResponses.Find,
+		func(a, b *lyceum.QuizResponse) bool { return a.User == b.User && a.Quiz == b.Quiz },
+		func(r *lyceum.QuizResponse) string {
+			return fmt.Sprintf("a response of user %d to quiz %d", r.User, r.Quiz)
+		})
 }
 
 // keepResponse fills in what a file leaves out of a response. Counts are kept only if the

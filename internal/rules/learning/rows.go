@@ -234,19 +234,30 @@ func (k *record[ID, T, K]) identify(tx lyceum.Tx, rows []T) (problems []lyceum.R
 func (k *record[ID, T, K]) identifyInPlace(
 	tx lyceum.Tx, rows []T, find func(lyceum.Source, ...ID) (map[ID]T, error), describe func(*T) string,
 ) (problems []lyceum.RowProblem, err error) {
-	kept, err := find(tx, idsOf(rows, func(row *T) ID { return *k.id(row) })...)
+	id := func(row *T) ID { return *k.id(row) }
+	same := func(a, b *T) bool { return k.key(a) == k.key(b) }
+	problems, err = movedRows(tx, rows, id, find, same, describe)
 	if err != nil {
 		return nil, err
 	}
+	return others(rows, problems, func(good []T) ([]lyceum.RowProblem, error) { return k.identify(tx, good) })
+}
+
+// movedRows returns a problem for each row with the id of a stored row that is not about the same. The
+// problem names that row, as describe does.
+func movedRows[ID ~int32, T any](
+	tx lyceum.Tx, rows []T, id func(*T) ID, find func(lyceum.Source, ...ID) (map[ID]T, error),
+	same func(a, b *T) bool, describe func(*T) string,
+) (problems []lyceum.RowProblem, err error) {
+	kept, err := find(tx, idsOf(rows, id)...)
 	for i := range rows {
-		id := *k.id(&rows[i])
-		if old, there := kept[id]; there && k.key(&old) != k.key(&rows[i]) {
+		if old, there := kept[id(&rows[i])]; there && !same(&old, &rows[i]) {
 			problems = append(problems, problem(
-				i, "id", "%d is %s; use another id, or leave the column out", id, describe(&old),
+				i, "id", "%d is %s; use another id, or leave the column out", id(&old), describe(&old),
 			))
 		}
 	}
-	return others(rows, problems, func(good []T) ([]lyceum.RowProblem, error) { return k.identify(tx, good) })
+	return problems, err
 }
 
 // ofUsers returns what find returns for all users, calling it with lyceum.MaxUsers of them at a
