@@ -2,16 +2,18 @@ package main
 
 import (
 	"bytes"
-	"os"
+	"io/fs"
 	"strings"
 	"syscall"
 	"testing"
 )
 
-// fullDisk is a writer to which nothing can be written.
+// fullDisk is a standard output to which nothing can be written.
 type fullDisk struct{}
 
-func (fullDisk) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
+func (fullDisk) Write([]byte) (int, error) {
+	return 0, &fs.PathError{Op: "write", Path: "/dev/stdout", Err: syscall.ENOSPC} // like an os.File
+}
 
 // TestSecretThatCannotBeWritten checks that a command fails if nobody could see the secret,
 // with a sentence that says what exists now and how to get another one.
@@ -49,7 +51,7 @@ func TestOutputThatCannotBeWritten(t *testing.T) {
 	} {
 		var errs bytes.Buffer
 		status := run(t.Context(), append(args, "--data", data), nil, fullDisk{}, &errs)
-		want := "lyceum: standard output cannot be written, so part of the output is lost\n  because: no space left on device\n"
+		want := "lyceum: standard output cannot be written, so part of the output is lost\n  because: write /dev/stdout: no space left on device\n"
 		if status != 1 || errs.String() != want {
 			t.Errorf("%q: %d %s, want %s", args, status, errs.String(), want)
 		}
@@ -59,14 +61,9 @@ func TestOutputThatCannotBeWritten(t *testing.T) {
 // TestHelpThatCannotBeWritten checks that the settings file is not blamed for it.
 func TestHelpThatCannotBeWritten(t *testing.T) {
 	t.Parallel()
-	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
-	if err != nil {
-		t.Skip(err)
-	}
-	defer full.Close()
 	var errs bytes.Buffer
-	status := run(t.Context(), []string{"--help"}, nil, full, &errs)
-	if status != 1 || !strings.HasPrefix(errs.String(), "lyceum: write /dev/full: no space left on device") {
+	status := run(t.Context(), []string{"--help"}, nil, fullDisk{}, &errs)
+	if status != 1 || !strings.HasPrefix(errs.String(), "lyceum: write /dev/stdout: no space left on device") {
 		t.Errorf("%d %s", status, errs.String())
 	}
 }

@@ -107,15 +107,6 @@ var words = map[string]map[string]string{
 	"on_cancellation": offered("on_cancellation"), "on_lapse": offered("on_lapse"),
 }
 
-// offered returns the labels of a field's values.
-func offered(name string) map[string]string {
-	labels := map[string]string{}
-	for _, c := range consequences[name] {
-		labels[c.Value] = c.Label
-	}
-	return labels
-}
-
 // Field returns a text field of the form for its template.
 func (f *form) Field(name, kind, hint string) field {
 	return field{Name: name, Label: labels[name], Hint: hint, Type: kind, Value: f.Values[name], Error: f.Wrong[name]}

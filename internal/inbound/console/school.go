@@ -3,6 +3,7 @@ package console
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strconv"
 
 	"github.com/lyceum-school/lyceum"
@@ -42,16 +43,16 @@ var schoolFields = []string{
 	"name", "time_zone", "on_refund", "on_chargeback", "on_cancellation", "on_lapse", "grace_days",
 }
 
+// endsOrStays is offered for money that came back.
+var endsOrStays = []choice{
+	{Value: string(lyceum.Unenroll), Label: "Access ends"},
+	{Value: string(lyceum.Keep), Label: "Access stays"},
+}
+
 // consequences are what the fields of the policy offer.
 var consequences = map[string][]choice{
-	"on_refund": {
-		{Value: string(lyceum.Unenroll), Label: "Access ends"},
-		{Value: string(lyceum.Keep), Label: "Access stays"},
-	},
-	"on_chargeback": {
-		{Value: string(lyceum.Unenroll), Label: "Access ends"},
-		{Value: string(lyceum.Keep), Label: "Access stays"},
-	},
+	"on_refund":     endsOrStays,
+	"on_chargeback": endsOrStays,
 	"on_cancellation": {
 		{Value: string(lyceum.AtPeriodEnd), Label: "Access ends with the paid period"},
 		{Value: string(lyceum.Unenroll), Label: "Access ends at once"},
@@ -65,15 +66,24 @@ var consequences = map[string][]choice{
 
 // Select returns a field of the form with the values that it offers, for its template.
 func (f *form) Select(name, hint string) any {
-	offered := make([]choice, len(consequences[name]))
-	for i, c := range consequences[name] {
-		offered[i] = choice{c.Value, c.Label, c.Value == f.Values[name]}
+	choices := slices.Clone(consequences[name])
+	for i := range choices {
+		choices[i].Chosen = choices[i].Value == f.Values[name]
 	}
 	return struct {
 		field
 
 		Choices []choice
-	}{f.Field(name, "", hint), offered}
+	}{f.Field(name, "", hint), choices}
+}
+
+// offered returns the labels of the values that a field offers.
+func offered(name string) map[string]string {
+	labels := map[string]string{}
+	for _, c := range consequences[name] {
+		labels[c.Value] = c.Label
+	}
+	return labels
 }
 
 // schoolForm returns the form of the settings with their current values.

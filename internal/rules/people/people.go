@@ -318,14 +318,14 @@ func (i *Import) ownerless(
 		return nil, nil
 	}
 	err = users.Each(from, lyceum.UserFilter{Owners: true, Enabled: true}, func(user *lyceum.User) error {
-		owners[user.ID] = true
+		if is, checked := i.leading[user.ID]; is || !checked {
+			owners[user.ID] = true
+		}
 		return nil
 	})
 	for id, is := range i.leading {
 		if is {
 			owners[id] = true
-		} else {
-			delete(owners, id)
 		}
 	}
 	for _, n := range leaving {
