@@ -18,9 +18,9 @@ type gave struct {
 }
 
 // gaveBy returns what a sale gave access to, newest first, and how much more there is.
-func (c *console) gaveBy(v lyceum.View, sale lyceum.SaleID) (list []gave, more int64, err error) {
-	listing, err := v.Entitlements.List(v, lyceum.EntitlementFilter{Sale: lyceum.Some(sale)},
-		lyceum.Page{Number: 1, Size: gaveRows})
+func (c *console) gaveBy(v lyceum.View, sale *lyceum.Sale) (list []gave, more int64, err error) {
+	of := lyceum.EntitlementFilter{User: sale.UserID, Sale: lyceum.Some(sale.ID)} // found by an index of the user
+	listing, err := v.Entitlements.List(v, of, lyceum.Page{Number: 1, Size: gaveRows})
 	if err != nil {
 		return nil, 0, err
 	}

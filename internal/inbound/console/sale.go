@@ -157,7 +157,7 @@ func (c *console) nameParts(ctx context.Context, school lyceum.SchoolID, sale *l
 	if sale.UserID.Present {
 		p.Person = fmt.Sprintf("%s/%d", peoplePath, sale.UserID.Value)
 	}
-	p.Gave, p.GaveMore, err = c.gaveBy(v, sale.ID)
+	p.Gave, p.GaveMore, err = c.gaveBy(v, sale)
 	return err
 }
 

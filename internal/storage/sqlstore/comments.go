@@ -37,8 +37,8 @@ var comments = define(&tables.Comments, noun[lyceum.CommentID, lyceum.Comment, l
 				seen = ` AND l.is_published = 1 AND EXISTS (SELECT 1 FROM lecture_sections s WHERE s.school_id = l.school_id
 					AND s.lecture_section_id = l.lecture_section_id AND s.is_published = 1)`
 			}
-			w.and(`EXISTS (SELECT 1 FROM lectures l WHERE l.school_id = comments.school_id AND l.lecture_id = comments.lecture_id
-				AND l.archived_at IS NULL AND COALESCE(l.student_comments, 1) = 1` + seen + ")")
+			w.and(`lecture_id IN (SELECT l.lecture_id FROM lectures l WHERE l.school_id = $1 AND l.course_id = ?
+				AND l.archived_at IS NULL AND COALESCE(l.student_comments, 1) = 1`+seen+")", int64(f.Course.Value))
 		}
 		is(w, "user_id", f.User)
 		if f.Status.Present {

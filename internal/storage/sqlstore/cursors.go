@@ -31,16 +31,19 @@ func (t *tx) MoveCursor(name string, from, to int64) (bool, error) {
 // many FindUndispatched looks at in a school that has no events.
 const undispatchedEntries = 100
 
+// findUndispatched reads the first entries after the cursor in their order: asked for any entry
+// after it, PostgreSQL would search the whole journal from its beginning.
+const findUndispatched = `SELECT s.school_id FROM schools s
+	JOIN counters n ON n.school_id = s.school_id AND n.name = '` + journalCounter + `'
+	LEFT JOIN cursors c ON c.school_id = s.school_id AND c.name = $1
+	WHERE n.value > COALESCE(c.number, 0) AND (n.value > COALESCE(c.number, 0) + $2
+	OR EXISTS (SELECT 1 FROM (SELECT j.event FROM journal j WHERE j.school_id = s.school_id
+	AND j.number > COALESCE(c.number, 0) ORDER BY j.number LIMIT $2) w WHERE w.event IS NOT NULL)) ORDER BY s.school_id`
+
 func (s *Store) FindUndispatched(ctx context.Context, cursor string) ([]lyceum.SchoolID, error) {
 	var found []lyceum.SchoolID
 	var id lyceum.SchoolID
-	err := s.reads.single(ctx).each(`SELECT s.school_id FROM schools s
-		JOIN counters n ON n.school_id = s.school_id AND n.name = '`+journalCounter+`'
-		LEFT JOIN cursors c ON c.school_id = s.school_id AND c.name = $1
-		WHERE n.value > COALESCE(c.number, 0) AND (n.value > COALESCE(c.number, 0) + $2
-		OR EXISTS (SELECT 1 FROM journal j WHERE j.school_id = s.school_id AND j.number > COALESCE(c.number, 0)
-		AND j.event IS NOT NULL)) ORDER BY s.school_id`,
-		[]any{cursor, int64(undispatchedEntries)}, []any{scanInt(&id)},
+	err := s.reads.single(ctx).each(findUndispatched, []any{cursor, int64(undispatchedEntries)}, []any{scanInt(&id)},
 		func() error { found = append(found, id); return nil })
 	return found, s.public(err)
 }
@@ -48,24 +51,26 @@ func (s *Store) FindUndispatched(ctx context.Context, cursor string) ([]lyceum.S
 // dayMicros is a day in microseconds.
 const dayMicros = "86400000000"
 
+// findOverdue compares the first time of each index: asked whether any time has come, PostgreSQL
+// would search all rows of a table.
+const findOverdue = `SELECT s.school_id FROM schools s
+	LEFT JOIN cursors c ON c.school_id = s.school_id AND c.name = '` + lyceum.ExpiredCursor + `' WHERE c.number IS NULL
+	OR (SELECT min(e.ends_at) FROM entitlements e WHERE e.school_id = s.school_id AND e.ended_at IS NULL
+	AND e.ends_at IS NOT NULL AND e.ends_at > c.number) <= $1
+	OR EXISTS (SELECT 1 FROM collection_products p WHERE p.school_id = s.school_id AND p.settled IS NOT NULL)
+	OR EXISTS (SELECT 1 FROM tier_products p WHERE p.school_id = s.school_id AND p.settled IS NOT NULL)
+	OR EXISTS (SELECT 1 FROM relinkings r WHERE r.school_id = s.school_id)
+	OR EXISTS (SELECT 1 FROM recountings n WHERE n.school_id = s.school_id)
+	OR (SELECT min(d.due_at) FROM sales d WHERE d.school_id = s.school_id AND d.due_at IS NOT NULL) <= $1
+	OR (SELECT min(o.abandons_at) FROM orders o WHERE o.school_id = s.school_id AND o.state = 'open') <= $1
+	OR EXISTS (SELECT 1 FROM planned_erasures f WHERE f.school_id = s.school_id AND f.due_at <= $1)
+	OR s.on_lapse = 'end' AND (SELECT min(l.grace_from) FROM sales l WHERE l.school_id = s.school_id
+	AND l.grace_from IS NOT NULL) <= $1 - s.grace_days * ` + dayMicros + ` ORDER BY s.school_id`
+
 func (s *Store) FindOverdue(ctx context.Context, now time.Time) ([]lyceum.SchoolID, error) {
 	var found []lyceum.SchoolID
 	var id lyceum.SchoolID
-	err := s.reads.single(ctx).each(`SELECT s.school_id FROM schools s
-		LEFT JOIN cursors c ON c.school_id = s.school_id AND c.name = '`+lyceum.ExpiredCursor+`' WHERE c.number IS NULL
-		OR EXISTS (SELECT 1 FROM entitlements e WHERE e.school_id = s.school_id AND e.ended_at IS NULL
-		AND e.ends_at IS NOT NULL AND e.ends_at > c.number AND e.ends_at <= $1)
-		OR EXISTS (SELECT 1 FROM collection_products p WHERE p.school_id = s.school_id AND p.settled IS NOT NULL)
-		OR EXISTS (SELECT 1 FROM tier_products p WHERE p.school_id = s.school_id AND p.settled IS NOT NULL)
-		OR EXISTS (SELECT 1 FROM relinkings r WHERE r.school_id = s.school_id)
-		OR EXISTS (SELECT 1 FROM recountings n WHERE n.school_id = s.school_id)
-		OR EXISTS (SELECT 1 FROM sales d WHERE d.school_id = s.school_id AND d.due_at <= $2)
-		OR EXISTS (SELECT 1 FROM orders o WHERE o.school_id = s.school_id AND o.state = 'open'
-		AND o.abandons_at <= $3)
-		OR EXISTS (SELECT 1 FROM planned_erasures f WHERE f.school_id = s.school_id AND f.due_at <= $5)
-		OR s.on_lapse = 'end' AND EXISTS (SELECT 1 FROM sales l WHERE l.school_id = s.school_id
-		AND l.grace_from <= $4 - s.grace_days * `+dayMicros+`) ORDER BY s.school_id`,
-		[]any{micros(now), micros(now), micros(now), micros(now), micros(now)}, []any{scanInt(&id)},
+	err := s.reads.single(ctx).each(findOverdue, []any{micros(now)}, []any{scanInt(&id)},
 		func() error { found = append(found, id); return nil })
 	return found, s.public(err)
 }

@@ -246,6 +246,40 @@ func TestPostgresFindsOneOfManyEnrollments(t *testing.T) {
 	}
 }
 
+// TestPostgresFindsWorkByIndexes checks that looking for work does not read whole tables, although
+// PostgreSQL believes that a third of their rows are after any time or number.
+func TestPostgresFindsWorkByIndexes(t *testing.T) {
+	t.Parallel()
+	s, err := OpenPostgres(t.Context(), storetest.Postgres(t), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	runIn(t, s, fmt.Sprintf(`INSERT INTO users (school_id, user_id, email, email_key, role, created_at)
+		SELECT %[1]d, n, n || '@example.com', n || '@example.com', 'student', 0 FROM generate_series(1, 2000) n;
+		INSERT INTO sales (school_id, sale_id, created_at, user_id) SELECT %[1]d, n, 0, n FROM generate_series(1, 2000) n;
+		INSERT INTO entitlements (school_id, entitlement_id, user_id, product_type, product_id, imported, starts_at)
+		SELECT %[1]d, n, n, 'course', 1, 0, 0 FROM generate_series(1, 2000) n;
+		INSERT INTO journal (school_id, number, at, actor, type, object_id, event)
+		SELECT %[1]d, 1000 + n, 0, 'system', 'user.created', n, 'User.created' FROM generate_series(1, 2000) n;
+		INSERT INTO counters (school_id, name, value) VALUES (%[1]d, 'journal', 3000)
+		ON CONFLICT (school_id, name) DO UPDATE SET value = 3000; ANALYZE`, schoolOfDeeds(t, s)))
+	for name, text := range map[string]string{
+		"overdue":      findOverdue,
+		"undispatched": strings.Replace(findUndispatched, "$1", "'dispatched'", 1),
+	} {
+		var plan []string
+		for _, step := range lines(t, s, "EXPLAIN "+placeholder.ReplaceAllString(text, "1"), 1) {
+			plan = append(plan, step[0])
+		}
+		for _, table := range []string{"sales", "entitlements", "journal"} {
+			if got := strings.Join(plan, "\n"); strings.Contains(got, "Seq Scan on "+table) {
+				t.Errorf("%s schools are found by reading all %s:\n%s", name, table, got)
+			}
+		}
+	}
+}
+
 func newest(by lyceum.CourseKey) lyceum.CourseOrder {
 	return lyceum.CourseOrder{By: by, Descending: true}
 }
