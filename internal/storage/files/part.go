@@ -273,7 +273,7 @@ func (p *folderPart) write(text []byte) error {
 
 // Restart implements lyceum.FilePart.
 func (p *folderPart) Restart(context.Context) error {
-	if p.size == 0 && p.file == nil {
+	if p.size == 0 && p.file == nil && !p.whole {
 		return nil
 	}
 	if err := errors.Join(p.saveEnds(), p.closeFile()); err != nil {
