@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
 )
 
 // A connection whose request was ended by a reset continues with the state after it.
@@ -148,5 +149,41 @@ func TestSandboxKilledBeforeItsStartIsKept(t *testing.T) {
 		if err := os.Remove(filepath.Join(dir, statesFolder, startState+stateSuffix)); i < 3 && err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// TestResetWhileAnotherProgramReads checks that nothing of before a reset is left after it, although
+// another program has the database open, so that SQLite keeps its log.
+func TestResetWhileAnotherProgramReads(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	said := sandbox(t, "--transactions", "30", "--data", dir)
+	send := func(method, path, body string) string {
+		t.Helper()
+		r, err := http.NewRequestWithContext(t.Context(), method, said.BaseURL+path, strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("apiKey", said.APIKey)
+		r.Header.Set("Content-Type", "application/json")
+		response, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer response.Body.Close()
+		text, err := io.ReadAll(response.Body)
+		if err != nil || response.StatusCode >= 400 {
+			t.Fatalf("%s %s: %d %s, %v", method, path, response.StatusCode, text, err)
+		}
+		return string(text)
+	}
+	send("POST", "/v1/users", `{"email":"ann@example.com"}`)
+	other := openDB(t, "sqlite", "file:"+filepath.Join(dir, sqlstore.FileName))
+	if users := readRows(t, other, "users WHERE email = 'ann@example.com'", "email"); len(users) != 1 {
+		t.Fatal("the other program reads", users)
+	}
+	send("POST", "/lyceum/v1/sandbox/reset", "")
+	if users := send("GET", "/v1/users?email=ann@example.com", ""); !strings.Contains(users, `"users":[]`) {
+		t.Error("after the reset:", users)
 	}
 }
