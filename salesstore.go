@@ -29,9 +29,10 @@ type SalesReader interface {
 	// LastEntries returns the last entry of each school that has one.
 	LastEntries(ctx context.Context, schools []SchoolID) (JournalEnds, error)
 	// FindOverdue returns the schools in which, as of now, an entitlement has expired since
-	// ExpiredCursor, which may not exist yet; the holders of a product that was added or
-	// removed are not settled; the buyers of a pricing plan are not linked again; a sale stops,
-	// lapses or changes its plan; an order must be abandoned; or somebody must be erased.
+	// ExpiredCursor, or that cursor does not exist yet or is in the future; the holders of a
+	// product that was added or removed are not settled; the buyers of a pricing plan are not
+	// linked again; a sale stops, lapses or changes its plan; an order must be abandoned; or
+	// somebody must be erased.
 	FindOverdue(ctx context.Context, now time.Time) ([]SchoolID, error)
 	// FindNext returns what is due next in a school.
 	FindNext(ctx context.Context, school SchoolID, q NextQuery) (NextDue, error)

@@ -329,11 +329,11 @@ func (s *Service) Expire(ctx context.Context, school lyceum.SchoolID) error {
 // expire processes the next expired entitlements, and reports whether there are more.
 func expire(tx lyceum.Tx, now time.Time) (more bool, err error) {
 	from, err := tx.GetCursor(lyceum.ExpiredCursor)
-	if err != nil || from >= now.UnixMicro() {
+	if err != nil || from == now.UnixMicro() {
 		return false, err
 	}
-	if from == 0 {
-		_, err := tx.MoveCursor(lyceum.ExpiredCursor, 0, now.UnixMicro())
+	if from == 0 || from > now.UnixMicro() { // then the clock was ahead
+		_, err := tx.MoveCursor(lyceum.ExpiredCursor, from, now.UnixMicro())
 		return false, err
 	}
 	within, err := tx.GetCursor(lyceum.ExpiredWithin)

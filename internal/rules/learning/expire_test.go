@@ -2,6 +2,7 @@ package learning_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -81,5 +82,50 @@ func manyExpire(t *testing.T, store lyceum.Store) {
 		if told[id+1] != 1 {
 			t.Fatalf("enrollment %d is told of %d times", id+1, told[id+1])
 		}
+	}
+}
+
+// TestExpiryAfterAClockThatWasAhead checks that an enrollment ends although the server's clock was
+// years ahead before it was made.
+func TestExpiryAfterAClockThatWasAhead(t *testing.T) {
+	t.Parallel()
+	store, err := sqlstore.Open(t.Context(), t.TempDir(), sqlstore.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	school := storetest.MakeSchool(t, store)
+	now := storetest.Begin.AddDate(9, 0, 0)
+	service := learning.New(store, func() time.Time { return now })
+	run := func() {
+		t.Helper()
+		overdue, err := store.FindOverdue(t.Context(), now)
+		if err == nil && slices.Contains(overdue, school) {
+			err = service.Expire(t.Context(), school)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	run()
+	now = storetest.Begin
+	run()
+	storetest.Write(t, store, school, func(tx lyceum.Tx) error {
+		if _, err := tx.Courses.Save(tx, lyceum.Course{ID: 1, Name: "Pottery", CreatedAt: now, UpdatedAt: now}); err != nil {
+			return err
+		}
+		if _, err := tx.Users.Save(tx, lyceum.User{ID: 1, Email: "mira@example.com", CreatedAt: now}); err != nil {
+			return err
+		}
+		return storetest.Enroll(tx, lyceum.Enrollment{
+			ID: 1, User: 1, Course: 1, EnrolledAt: now, ExpiresAt: lyceum.Some(now.AddDate(0, 1, 0)),
+		})
+	})
+	now = now.AddDate(0, 2, 0)
+	run()
+	v := store.In(t.Context(), school)
+	e, err := v.Enrollments.Get(v, 1)
+	if want := storetest.Begin.AddDate(0, 1, 0); err != nil || !e.EndedAt.Value.Equal(want) {
+		t.Errorf("it ended at %v, not %v: %v", e.EndedAt, want, err)
 	}
 }

@@ -55,7 +55,7 @@ const dayMicros = "86400000000"
 // would search all rows of a table.
 const findOverdue = `SELECT s.school_id FROM schools s
 	LEFT JOIN cursors c ON c.school_id = s.school_id AND c.name = '` + lyceum.ExpiredCursor + `' WHERE c.number IS NULL
-	OR (SELECT min(e.ends_at) FROM entitlements e WHERE e.school_id = s.school_id AND e.ended_at IS NULL
+	OR c.number > $1 OR (SELECT min(e.ends_at) FROM entitlements e WHERE e.school_id = s.school_id AND e.ended_at IS NULL
 	AND e.ends_at IS NOT NULL AND e.ends_at > c.number) <= $1
 	OR EXISTS (SELECT 1 FROM collection_products p WHERE p.school_id = s.school_id AND p.settled IS NOT NULL)
 	OR EXISTS (SELECT 1 FROM tier_products p WHERE p.school_id = s.school_id AND p.settled IS NOT NULL)
