@@ -1,7 +1,10 @@
 package access_test
 
 import (
+	"database/sql"
 	"errors"
+	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -9,6 +12,8 @@ import (
 
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/rules/access"
+	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
+	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
 var everyFailure = lyceum.Page{Number: 1, Size: 5000}
@@ -92,6 +97,41 @@ func TestFailureTexts(t *testing.T) {
 	for _, id := range []string{"", "a b", strings.Repeat("a", 65), "é", "a%"} {
 		if _, err := access.ParseRequestID(id); lyceum.KindOf(err) != lyceum.Invalid {
 			t.Errorf("the id %q: %v", id, err)
+		}
+	}
+}
+
+// TestSweepOfASchoolThatFails checks that what cannot be deleted in one school does not keep the
+// expired rows of the others.
+func TestSweepOfASchoolThatFails(t *testing.T) {
+	dir := t.TempDir()
+	o := newOffice(t, openStore(t, dir))
+	other := storetest.MakeSchool(t, o.store)
+	f := access.NewFailures(o.store, o.clock.Now)
+	for _, school := range []lyceum.SchoolID{o.school, other} {
+		f.Add(school, lyceum.FailedRequest{RequestID: "a", Method: "GET", Path: "/v1/users/1", Status: 404}, lyceum.Errorf(lyceum.NotFound, "no"))
+	}
+	if err := f.Keep(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(dir, sqlstore.FileName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	_, err = db.ExecContext(t.Context(), fmt.Sprintf("CREATE TRIGGER stuck BEFORE DELETE ON failed_requests "+
+		"WHEN OLD.school_id = %d BEGIN SELECT RAISE(ABORT, 'stuck'); END", o.school))
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.clock.Pass(lyceum.FailedRequestsKept + time.Second)
+	if err := access.Sweep(t.Context(), o.store, o.clock.Now()); err == nil {
+		t.Error("the sweep reports no error")
+	}
+	for school, want := range map[lyceum.SchoolID]int{o.school: 1, other: 0} {
+		found, err := f.List(t.Context(), lyceum.By{School: school}, lyceum.FailedRequestFilter{}, everyFailure)
+		if err != nil || len(found.Rows) != want {
+			t.Errorf("school %d keeps %d, want %d, %v", school, len(found.Rows), want, err)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package access
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/lyceum-school/lyceum"
@@ -15,11 +16,9 @@ func Sweep(ctx context.Context, store lyceum.Store, now time.Time) error {
 		return err
 	}
 	for i := range schools {
-		if err := store.Sweep(ctx, schools[i].ID, Expired(schools[i].Retention, now)); err != nil {
-			return err
-		}
+		err = errors.Join(err, store.Sweep(ctx, schools[i].ID, Expired(schools[i].Retention, now)))
 	}
-	return store.Compact(ctx)
+	return errors.Join(err, store.Compact(ctx))
 }
 
 // Expired returns what a school no longer keeps at a given time.
