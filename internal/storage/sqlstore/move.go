@@ -65,6 +65,9 @@ func MoveToPostgres(
 		return moved, unreachable(config, err)
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+	if _, err := conn.Exec(ctx, strings.Join(unhurried, "; ")); err != nil {
+		return moved, postgresDialect().public(err)
+	}
 	err = pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
 		moved, err = moveTables(ctx, read, tx, progress)
 		return err

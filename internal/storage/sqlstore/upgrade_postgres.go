@@ -17,6 +17,10 @@ import (
 	"github.com/pressly/goose/v3"
 )
 
+// unhurried are statements after which a connection may take as long as it needs, whatever the
+// database or the role limits.
+var unhurried = []string{"SET statement_timeout = 0", "SET idle_in_transaction_session_timeout = 0"}
+
 // UpgradePostgres upgrades a PostgreSQL database to this program's schema, completely or not at
 // all, after pg_dump has made a backup. It returns an error if the database is in use. A dry run
 // is rolled back.
@@ -29,7 +33,7 @@ func UpgradePostgres(ctx context.Context, address string, o UpgradeOptions) (Upg
 		return Upgraded{}, err
 	}
 	d := postgresDialect()
-	db := postgresPool(config, 1, "SET statement_timeout = 0", "SET idle_in_transaction_session_timeout = 0")
+	db := postgresPool(config, 1, unhurried...)
 	defer db.Close()
 	if err := db.PingContext(ctx); err != nil {
 		return Upgraded{}, unopened(config, d.public(err))
