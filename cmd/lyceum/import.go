@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"strings"
 	"syscall"
@@ -184,7 +185,7 @@ func (c *importCommand) path(p *program) (path string, discard func(), err error
 func keepInput(p *program, open func() (io.ReadCloser, error)) (path string, discard func(), err error) {
 	file, err := os.CreateTemp("", "lyceum-import-")
 	if err != nil {
-		return "", nil, fmt.Errorf("keep the input: %w", err)
+		return "", nil, inputNotKept(err)
 	}
 	discard = func() { _ = os.Remove(file.Name()) }
 	copied := make(chan error, 1)
@@ -203,9 +204,17 @@ func keepInput(p *program, open func() (io.ReadCloser, error)) (path string, dis
 	}
 	if err != nil {
 		discard()
+		if failed, is := errors.AsType[*fs.PathError](err); is && failed.Path == file.Name() {
+			return "", nil, inputNotKept(err)
+		}
 		return "", nil, fmt.Errorf("keep the input: %w", err)
 	}
 	return file.Name(), discard, nil
+}
+
+func inputNotKept(err error) error {
+	return &lyceum.Error{Kind: lyceum.Unavailable, Err: err, Detail: "the input cannot be kept in " + os.TempDir() +
+		"; free some space there, or set TMPDIR to another folder"}
 }
 
 func problemLine(problem intake.Problem) string {

@@ -64,6 +64,26 @@ func TestImportIsInterrupted(t *testing.T) {
 	}
 }
 
+// TestImportWithoutTemporarySpace checks that an import from standard input says what to do if the
+// folder for temporary files is missing or full, and leaves nothing in it.
+func TestImportWithoutTemporarySpace(t *testing.T) {
+	t.Parallel()
+	dir, kept := newSchool(t), t.TempDir()
+	for _, temporary := range []string{filepath.Join(kept, "missing"), kept} {
+		cmd := exec.Command("prlimit", "--fsize=100000:unlimited", "lyceum", "import", "--data", dir, "users", "-")
+		cmd.Env = append(os.Environ(), "TMPDIR="+temporary)
+		cmd.Stdin = strings.NewReader("id,email\n" + strings.Repeat("7,ada@example.com\n", 10_000))
+		out, err := cmd.CombinedOutput()
+		if want := "lyceum: the input cannot be kept in " + temporary + "; free some space there, or set TMPDIR to another " +
+			"folder\n"; err == nil || !strings.HasPrefix(string(out), want) {
+			t.Errorf("%v %s, want %s", err, out, want)
+		}
+	}
+	if holds := names(t, kept); holds != "" {
+		t.Errorf("the folder holds %s", holds)
+	}
+}
+
 // TestQuestionIsInterrupted interrupts a command that waits for the answer to its question.
 func TestQuestionIsInterrupted(t *testing.T) {
 	t.Parallel()
