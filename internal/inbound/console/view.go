@@ -124,7 +124,10 @@ func breakable(text string) []string {
 	return pieces
 }
 
-// looks are the parsed pages for each time zone that a school has.
+// mostZones is how many time zones have parsed pages at a time: those of one take 9 MB.
+const mostZones = 16
+
+// looks are the parsed pages for the time zones that schools have.
 type looks struct {
 	mu     sync.Mutex
 	byZone map[lyceum.TimeZone]map[string]*template.Template
@@ -142,6 +145,9 @@ func (l *looks) of(zone lyceum.TimeZone, page string) (*template.Template, error
 		}
 		if pages, err = parse(at); err != nil {
 			return nil, err
+		}
+		if len(l.byZone) >= mostZones {
+			clear(l.byZone)
 		}
 		l.byZone[zone] = pages
 	}
