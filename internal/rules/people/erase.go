@@ -21,35 +21,37 @@ type Erased struct {
 // and with Invalid for an owner or a member of the staff, and for a user with an active
 // subscription.
 func (s *Service) Erase(ctx context.Context, by lyceum.By, id lyceum.UserID, d Doors) (Erased, error) {
-	return s.eraseIf(ctx, by, id, d, func(lyceum.Tx) error { return nil })
+	e, err := s.eraseIf(ctx, by, id, d, func(lyceum.Tx) error { return nil })
+	if err != nil {
+		return Erased{}, err
+	}
+	s.eraseNow(ctx, by.Stamp(s.clock()), id, e.Called)
+	left := Erased{User: id}
+	left.Backups, err = d.backups(ctx, by, id)
+	return left, err
 }
 
-// eraseIf is Erase, unless allowed fails in the transaction.
+// eraseIf is Erase, unless allowed fails in the transaction. It leaves the texts that name the
+// person to the passes.
 func (s *Service) eraseIf(
 	ctx context.Context, by lyceum.By, id lyceum.UserID, d Doors, allowed func(lyceum.Tx) error,
-) (Erased, error) {
+) (e lyceum.Erasure, err error) {
 	now := s.clock()
 	var before lyceum.User
-	var called lyceum.Called
-	err := s.store.Write(ctx, by.Stamp(now), func(tx lyceum.Tx) (err error) {
+	err = s.store.Write(ctx, by.Stamp(now), func(tx lyceum.Tx) (err error) {
 		if err := allowed(tx); err != nil {
 			return err
 		}
 		if before, err = s.EraseFrom(tx, now, id, d); err != nil {
 			return err
 		}
-		e, err := tx.Erasures.Get(tx, id)
-		called = e.Called
+		e, err = tx.Erasures.Get(tx, id)
 		return err
 	})
-	if err != nil {
-		return Erased{}, err
+	if err == nil {
+		d.Left(by.School, before.Email)
 	}
-	d.Left(by.School, before.Email)
-	s.eraseNow(ctx, by.Stamp(now), id, called)
-	left := Erased{User: id}
-	left.Backups, err = d.backups(ctx, by, id)
-	return left, err
+	return e, err
 }
 
 func (d *Doors) backups(ctx context.Context, by lyceum.By, id lyceum.UserID) ([]lyceum.Backup, error) {

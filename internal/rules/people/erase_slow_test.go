@@ -58,3 +58,33 @@ func TestErasingIsAnsweredInTime(t *testing.T) {
 		t.Errorf("%+v, %v", erased, err)
 	}
 }
+
+// TestPlannedErasureLeavesTheSearchesToThePasses checks that EraseDue, which has no deadline and
+// delays what is due in every school, does not search the texts of the school.
+func TestPlannedErasureLeavesTheSearchesToThePasses(t *testing.T) {
+	store, err := sqlstore.Open(t.Context(), t.TempDir(), sqlstore.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = store.Close() }()
+	school := storetest.MakeSchool(t, store)
+	storetest.Write(t, store, school, func(tx lyceum.Tx) error {
+		_, err := tx.Users.Save(tx, lyceum.User{ID: 1, Email: "ann@example.com", Role: lyceum.Student, CreatedAt: storetest.Begin})
+		return err
+	})
+	clock := storetest.NewClock(storetest.Begin)
+	s := people.New(endless{store}, clock.Now)
+	if _, err := s.PlanErasure(t.Context(), lyceum.By{School: school, Actor: "user:9"}, 1); err != nil {
+		t.Fatal(err)
+	}
+	clock.Pass(people.UndoTime)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer time.AfterFunc(2*time.Second, cancel).Stop()
+	if err := s.EraseDue(ctx, school, people.Doors{Left: func(lyceum.SchoolID, string) {}}); err != nil || ctx.Err() != nil {
+		t.Errorf("%v, %v", err, ctx.Err())
+	}
+	left, err := store.FindErasures(t.Context())
+	if err != nil || len(left) != 1 || left[0].User != 1 || left[0].Passes != 0 {
+		t.Errorf("the passes have %+v, %v", left, err)
+	}
+}
