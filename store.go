@@ -272,9 +272,10 @@ type Changes interface {
 	// SignedIn records where and when a user signed in. It appends no entry.
 	SignedIn(user UserID, from string, at time.Time) error
 	// FindCalled returns the names and addresses that a user had, as far as events recorded
-	// changes of them.
+	// changes of them, and of many only the newest.
 	FindCalled(user UserID) (Called, error)
-	// EraseTraces erases what a person wrote and answered, and their tags.
+	// EraseTraces erases what a person wrote and answered, their tags, and what events recorded
+	// about changes of their names and addresses.
 	EraseTraces(user UserID) error
 	// EraseTexts erases a person from the texts that FindTexts found.
 	EraseTexts(user UserID, called Called, found FoundTexts) error

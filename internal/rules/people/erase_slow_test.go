@@ -80,7 +80,8 @@ func TestPlannedErasureLeavesTheSearchesToThePasses(t *testing.T) {
 	clock.Pass(people.UndoTime)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer time.AfterFunc(2*time.Second, cancel).Stop()
-	if err := s.EraseDue(ctx, school, people.Doors{Left: func(lyceum.SchoolID, string) {}}); err != nil || ctx.Err() != nil {
+	err = s.EraseDue(ctx, school, people.Doors{Left: func(lyceum.SchoolID, string) {}})
+	if err != nil || ctx.Err() != nil {
 		t.Errorf("%v, %v", err, ctx.Err())
 	}
 	left, err := store.FindErasures(t.Context())

@@ -218,7 +218,7 @@ func (e *eraser) value(v any) any {
 				v[name] = withoutTexts(value)
 			case isText && theirs && slices.Contains(personal, name):
 				v[name] = nil
-			case isText && slices.Contains(renaming, name) && slices.Contains(e.called.Names, text):
+			case isText && slices.Contains(renaming, name) && (theirs || slices.Contains(e.called.Names, text)):
 				v[name] = ""
 			default:
 				v[name] = e.value(value)

@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strconv"
 	"time"
 
 	"github.com/lyceum-school/lyceum"
@@ -47,12 +49,16 @@ func calledColumn() column[lyceum.Erasure] {
 	}
 }
 
-// FindCalled reads what webhooks were told about changes of a user.
+// mostCalled is the maximum number of names, and of addresses, that FindCalled returns. Every text
+// is compared with each of them, and people can change their names as often as they like.
+const mostCalled = 20
+
+// FindCalled reads what webhooks were told about changes of a user, the newest first.
 func (t *tx) FindCalled(user lyceum.UserID) (lyceum.Called, error) {
 	var called lyceum.Called
 	var text string
 	err := t.q.each("SELECT detail FROM journal WHERE school_id = $1 AND event IS NOT NULL "+
-		"AND detail IS NOT NULL AND event = $2 AND object_id = $3",
+		"AND detail IS NOT NULL AND event = $2 AND object_id = $3 ORDER BY number DESC",
 		[]any{int64(t.stamp.School), string(lyceum.UserUpdatedEvent), int64(user)},
 		[]any{scanText(&text)}, func() error {
 			var detail struct {
@@ -64,19 +70,21 @@ func (t *tx) FindCalled(user lyceum.UserID) (lyceum.Called, error) {
 			if err := json.Unmarshal([]byte(text), &detail); err != nil {
 				return err
 			}
-			for _, name := range []string{detail.OldName, detail.NewName} {
-				if name != "" {
-					called.Names = append(called.Names, name)
-				}
-			}
-			for _, email := range []string{detail.OldEmail, detail.NewEmail} {
-				if email != "" {
-					called.Emails = append(called.Emails, email)
-				}
-			}
+			called.Names = withWords(called.Names, detail.NewName, detail.OldName)
+			called.Emails = withWords(called.Emails, detail.NewEmail, detail.OldEmail)
 			return nil
 		})
 	return called, err
+}
+
+// withWords returns the known words and those of more that are new, as long as they are few.
+func withWords(known []string, more ...string) []string {
+	for _, word := range more {
+		if word != "" && len(known) < mostCalled && !slices.Contains(known, word) {
+			known = append(known, word)
+		}
+	}
+	return known
 }
 
 func (s *Store) FindErasures(ctx context.Context) ([]lyceum.SchoolErasure, error) {
@@ -128,10 +136,13 @@ func (t *tx) EraseTraces(user lyceum.UserID) error {
 	if err := t.eraseComments(user); err != nil {
 		return fmt.Errorf("erase comments: %w", err)
 	}
-	if err := t.q.exec(`UPDATE journal SET detail = '{"name":null}' WHERE school_id = $1
-		AND event IS NOT NULL AND detail IS NOT NULL AND event IN ($2, $3) AND object_id = $4`, school,
-		string(lyceum.UserTagCreatedEvent), string(lyceum.UserTagRemovedEvent), int64(user)); err != nil {
-		return fmt.Errorf("erase tags: %w", err)
+	address := strconv.Quote(lyceum.ErasedEmail(user))
+	renamed := `{"old_name":"","new_name":"","old_email":` + address + `,"new_email":` + address + `}`
+	if err := t.q.exec(`UPDATE journal SET detail = CASE WHEN event = $5 THEN $6 ELSE '{"name":null}' END
+		WHERE school_id = $1 AND event IS NOT NULL AND detail IS NOT NULL AND event IN ($2, $3, $5)
+		AND object_id = $4`, school, string(lyceum.UserTagCreatedEvent), string(lyceum.UserTagRemovedEvent),
+		int64(user), string(lyceum.UserUpdatedEvent), renamed); err != nil {
+		return fmt.Errorf("erase tags and names: %w", err)
 	}
 	if err := t.eraseAnswers(user); err != nil {
 		return fmt.Errorf("erase quiz responses: %w", err)
