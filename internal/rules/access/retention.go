@@ -3,6 +3,7 @@ package access
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/lyceum-school/lyceum"
@@ -16,7 +17,9 @@ func Sweep(ctx context.Context, store lyceum.Store, now time.Time) error {
 		return err
 	}
 	for i := range schools {
-		err = errors.Join(err, store.Sweep(ctx, schools[i].ID, Expired(schools[i].Retention, now)))
+		if failed := store.Sweep(ctx, schools[i].ID, Expired(schools[i].Retention, now)); failed != nil {
+			err = errors.Join(err, fmt.Errorf("school %d: %w", schools[i].ID, failed))
+		}
 	}
 	return errors.Join(err, store.Compact(ctx))
 }
