@@ -236,7 +236,7 @@ func (c *console) routes() map[string]map[string]action {
 		auditFilePath:                           {"GET": c.exportAudit},
 		emailsPath:                              {"GET": c.listEmails},
 		emailsPath + "/secrets":                 {"POST": c.keepSecret},
-		emailsPath + "/secrets/{id}/delete":     {"POST": c.deleteSecret},
+		emailsPath + "/secrets/{id}/delete":     {"GET": c.confirmDeleteSecret, "POST": c.deleteSecret},
 		emailsPath + "/{name}":                  {"GET": c.showEmail, "POST": c.changeEmail},
 		snippetPath:                             {"GET": c.showSnippet, "POST": c.changeSnippet},
 		receiptsPath:                            {"GET": c.listReceipts, "POST": c.changeSeller},

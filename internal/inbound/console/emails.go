@@ -3,6 +3,7 @@ package console
 import (
 	"errors"
 	"net/http"
+	"slices"
 
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/inbound/web"
@@ -101,6 +102,20 @@ func (c *console) keepSecret(w http.ResponseWriter, r *http.Request, v *visit) e
 		return err
 	}
 	return done(w, r, emailsPath, notice)
+}
+
+// confirmDeleteSecret serves GET /admin/settings/emails/secrets/{id}/delete.
+func (c *console) confirmDeleteSecret(w http.ResponseWriter, r *http.Request, v *visit) error {
+	id, ok := parseID[lyceum.TemplateSecretID](r.PathValue("id"))
+	known, err := c.Emails.Secrets(r.Context(), v.by(), struct{}{})
+	if err != nil {
+		return err
+	}
+	at := slices.IndexFunc(known, func(s lyceum.TemplateSecret) bool { return s.ID == id })
+	if !ok || at < 0 {
+		return errNoPage
+	}
+	return c.show(w, r, http.StatusOK, "secret_delete.gohtml", v, "Delete this secret?", known[at])
 }
 
 // deleteSecret serves POST /admin/settings/emails/secrets/{id}/delete.

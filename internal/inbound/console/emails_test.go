@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/chromedp"
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/inbound/console"
 	"github.com/lyceum-school/lyceum/internal/inbound/web/webtest"
@@ -115,6 +116,9 @@ func TestTemplateSecrets(t *testing.T) {
 	if strings.Contains(page.Body.String()+p.log.String(), "unspeakable") {
 		t.Error("the secret is shown")
 	}
+	want(t, page, 200, `href="/admin/settings/emails/secrets/1/delete" hx-get=`)
+	want(t, p.send(p.owner, "GET", emailsPath+"/secrets/1/delete", nil), 200, "Permanently delete <code>secrets.chat</code>?", "Delete the secret")
+	want(t, p.send(p.owner, "GET", emailsPath+"/secrets/2/delete", nil), 404)
 	const email = emailsPath + "/email_changed"
 	leads(t, p.send(p.owner, "POST", email, url.Values{"do": {"save"}, "subject": {"s"}, "body": {"{{ 'x' | hmac_sha256: secrets.chat }}"}}), email+"?done=changed")
 	want(t, p.send(p.owner, "POST", emailsPath+"/secrets/1/delete", url.Values{}), 409, "signs with this secret; change the email first")
@@ -129,6 +133,10 @@ func TestEmailPagesInABrowser(t *testing.T) {
 	p.session()
 	webtest.Cookie(t, w.tab, w.at, "lyceum", p.owner)
 	w.tour([]string{emailsPath, emailsPath + "/receipt"})
+	w.open(emailsPath)
+	w.do(chromedp.Click("main a.danger"))
+	w.until("document.activeElement.id === 'confirmation'")
+	w.sound()
 	w.open(emailsPath + "/set_password")
 	w.press("main button[value=preview]")
 	w.eachAppearance(func() { w.sound() })

@@ -41,7 +41,7 @@ func TestFormWithoutASession(t *testing.T) {
 		{people + "/11/access", at + people + "/11", people + "/11?done=signed-out"},
 		{people + "/11/access", at + people + "/11/access", people + "/11?done=signed-out"},
 		{"/admin/settings/emails/receipt", at + "/admin/settings/emails/receipt", "/admin/settings/emails/receipt?done=signed-out"},
-		{"/admin/settings/emails/secrets/1/delete", "", "/admin/settings/emails?done=signed-out"},
+		{"/admin/settings/emails/secrets/1/delete", "", "/admin/settings/emails/secrets/1/delete?done=signed-out"},
 		{"/admin/transactions/1/refund/keep", at + "/admin/transactions/1/refund", "/admin/transactions/1/refund?done=signed-out"},
 		{"/admin/attention/1/dismiss", at + "/admin/attention?page=2", "/admin/attention?done=signed-out&page=2"},
 		{"/admin/sales/1/charging_stopped", at + "/admin/sales_to_stop", "/admin/sales_to_stop?done=signed-out"},

@@ -334,6 +334,7 @@ var doors = map[Right][]string{
 		"GET /admin/settings/audit-log.csv",
 		"GET /admin/settings/emails",
 		"POST /admin/settings/emails/secrets",
+		"GET /admin/settings/emails/secrets/{id}/delete",
 		"POST /admin/settings/emails/secrets/{id}/delete",
 		"GET /admin/settings/page-snippet",
 		"POST /admin/settings/page-snippet",
