@@ -33,6 +33,7 @@ type emailPage struct {
 	Preview *templates.Composed
 	Sends   bool
 	SentTo  string
+	Unsaved bool // the email was turned on or off, and its text was not saved
 }
 
 // emailTitles are the titles of the emails.
@@ -163,12 +164,15 @@ func (c *console) changeEmail(w http.ResponseWriter, r *http.Request, v *visit) 
 	}
 	switch r.PostForm.Get("do") {
 	case "on", "off":
-		on := r.PostForm.Get("do") == "on"
-		p.Form = emailForm(&p.email)
-		_, err = c.Emails.Change(r.Context(), v.by(), templates.Draft{Name: e.Name, Enabled: lyceum.Some(on)})
-		if err == nil {
+		on := lyceum.Some(r.PostForm.Get("do") == "on")
+		e, err = c.Emails.Change(r.Context(), v.by(), templates.Draft{Name: e.Name, Enabled: on})
+		if err != nil {
+			break
+		}
+		if draft.Subject.Value == e.Subject && draft.Body.Value == e.Body {
 			return done(w, r, p.Path, "changed")
 		}
+		p.email, p.Unsaved = emailOf(e), true
 	case "standard":
 		if err := c.Emails.Reset(r.Context(), v.by(), e.Name); err != nil {
 			return err

@@ -85,8 +85,10 @@ func TestEmails(t *testing.T) {
 func TestEmailSwitches(t *testing.T) {
 	p := open(t, site)
 	const path = emailsPath + "/receipt"
+	const subject = "Your payment to {{ school.name }}"
 	post := func(path, do string) *httptest.ResponseRecorder {
-		return p.send(p.owner, "POST", path, url.Values{"do": {do}})
+		text := textOf(p.send(p.owner, "GET", path, nil))
+		return p.send(p.owner, "POST", path, url.Values{"do": {do}, "subject": {subject}, "body": {text}})
 	}
 	want(t, p.send(p.owner, "GET", emailsPath, nil), 200, "Receipt", "Payment failed", "Access ended", "Order not finished", ">Always<", ">Off<")
 	want(t, p.send(p.owner, "GET", path, nil), 200, "This email is not sent.", "{{ payment.total }}", "$23.79")
@@ -95,10 +97,15 @@ func TestEmailSwitches(t *testing.T) {
 	want(t, p.send(p.owner, "GET", emailsPath, nil), 200, ">On<", "Standard")
 	leads(t, post(path, "off"), path+"?done=changed")
 	want(t, p.send(p.owner, "GET", path, nil), 200, "This email is not sent.")
+	typed := url.Values{"do": {"on"}, "subject": {"Mine"}, "body": {"1\r\n2"}}
+	want(t, p.send(p.owner, "POST", path, typed), 200, "This email is sent.", "Your changes to the text are not saved yet.", `value="Mine"`, "\n1\n2</textarea>")
+	want(t, p.send(p.owner, "GET", path, nil), 200, "This email is sent.", subject)
+	typed.Set("do", "off")
+	want(t, p.send(p.owner, "POST", path, typed), 200, "This email is not sent.", "Your changes to the text are not saved yet.", `value="Mine"`)
 	if page := p.send(p.owner, "GET", emailsPath+"/set_password", nil); strings.Contains(page.Body.String(), "Sending") {
 		t.Error("an email that is always sent has a switch")
 	}
-	want(t, post(emailsPath+"/set_password", "off"), 422, "must be true: the email set_password is about an account, and always sent", "Your password at {{ school.name }}")
+	want(t, post(emailsPath+"/set_password", "off"), 422, "must be true: the email set_password is about an account, and always sent", subject)
 }
 
 func TestTemplateSecrets(t *testing.T) {
