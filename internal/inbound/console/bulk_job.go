@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"time"
 
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/rules/bulk"
@@ -183,6 +184,9 @@ func (p bulkJobPage) Broken() bool { return p.BulkJob.State == lyceum.BulkBroken
 
 // Draft reports whether the change can be started.
 func (p bulkJobPage) Draft() bool { return p.BulkJob.State == lyceum.BulkDraft }
+
+// StartBy returns when a change that is not started is deleted.
+func (p bulkJobPage) StartBy() time.Time { return p.CreatedAt.Add(bulk.DraftsKept) }
 
 // Reached returns how many rows have been prepared, or processed.
 func (p bulkJobPage) Reached() int32 { return p.Counts.Total() }

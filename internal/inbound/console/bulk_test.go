@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/lyceum-school/lyceum"
 )
@@ -63,7 +64,8 @@ func TestBulkChange(t *testing.T) {
 	leads(t, p.upload(file, "action", "enroll", "who", "file", "product_type", "course", "product", "Pottery"), bulkPath+"/1")
 	p.untouched(before)
 	want(t, p.send(p.owner, "GET", bulkPath+"/1", nil), 200, "Enroll: Pottery", "Not started", "What would happen", "Nothing has been changed yet.",
-		"ada@example.com", "Will be done", "the user has access already", "Will fail", "no user of this school has this email address", "names nobody", "the same user is in line 2", "Line", "Will gain access", "1 person")
+		"ada@example.com", "Will be done", "the user has access already", "Will fail", "no user of this school has this email address", "names nobody", "the same user is in line 2", "Line", "Will gain access", "1 person",
+		"Deleted unless started by</dt><dd><time datetime=\""+p.clock.Now().Add(24*time.Hour).Format(time.RFC3339))
 	want(t, p.send(p.owner, "GET", bulkPath+"/1?result=failed", nil), 200, "2 people", "nobody@example.com")
 	want(t, p.send(p.owner, "GET", bulkPath, nil), 200, "Recent bulk changes", "Enroll: Pottery", "Not started")
 	if got := lineCells.FindAllStringSubmatch(p.send(p.owner, "GET", bulkPath+"/1", nil).Body.String(), -1); len(got) != 5 || got[0][1] != "2" || got[4][1] != "6" {

@@ -9,16 +9,17 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// How long bulk jobs are kept, unless they are running.
+// DraftsKept is how long bulk jobs are kept that are not started, and othersKept how long those
+// that have ended.
 const (
-	draftsKept = 24 * time.Hour
+	DraftsKept = 24 * time.Hour
 	othersKept = 30 * 24 * time.Hour
 )
 
 // Busy returns the schools that have work for Continue.
 func (s *Service) Busy(ctx context.Context) ([]lyceum.SchoolID, error) {
 	now := s.clock()
-	return s.store.FindBulkSchools(ctx, now.Add(-draftsKept), now.Add(-othersKept))
+	return s.store.FindBulkSchools(ctx, now.Add(-DraftsKept), now.Add(-othersKept))
 }
 
 // Continue does a little of each job of a school that is being prepared or running, resuming
@@ -178,7 +179,7 @@ const forgetParts = 10
 func (s *Service) forget(ctx context.Context, school lyceum.SchoolID) (forgot bool, err error) {
 	now := s.clock()
 	unstarted := lyceum.BulkJobFilter{
-		States: []lyceum.BulkState{lyceum.BulkPreparing, lyceum.BulkDraft}, Before: lyceum.Some(now.Add(-draftsKept)),
+		States: []lyceum.BulkState{lyceum.BulkPreparing, lyceum.BulkDraft}, Before: lyceum.Some(now.Add(-DraftsKept)),
 	}
 	others := lyceum.BulkJobFilter{
 		States: []lyceum.BulkState{lyceum.BulkFinished, lyceum.BulkCanceled, lyceum.BulkBroken},
