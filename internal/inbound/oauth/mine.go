@@ -161,8 +161,10 @@ func size(bytes int64) string {
 	switch {
 	case bytes < 1000:
 		return fmt.Sprintf("%d bytes", bytes)
-	case bytes < 1_000_000:
+	case bytes < 999_500:
 		return fmt.Sprintf("%d kB", (bytes+500)/1000)
+	case bytes < 999_950_000:
+		return fmt.Sprintf("%.1f MB", float64(bytes)/1e6)
 	}
-	return fmt.Sprintf("%.1f MB", float64(bytes)/1e6)
+	return fmt.Sprintf("%.1f GB", float64(bytes)/1e9)
 }
