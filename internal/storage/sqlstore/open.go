@@ -308,18 +308,18 @@ func keepsText(conn *pgconn.PgConn) error {
 }
 
 func unreachable(config *pgx.ConnConfig, err error) error {
-	todo := "cannot be reached; start it, create the database, or correct --database-url"
+	todo := "cannot be reached; start it, create the database, or correct the database URL"
 	switch {
 	case errors.Is(err, errShared):
 		todo = "is behind a connection pooler in which transactions share sessions; use session pooling, or name " +
-			"PostgreSQL itself in --database-url"
+			"PostgreSQL itself in the database URL"
 	case errors.Is(err, errSilent):
 		todo = "accepts connections, but does not answer; if it is a connection pooler, make its pool larger"
 	}
 	for _, no := range []error{errStandby, pgconn.ErrStandbyConnection, pgconn.ErrReadOnlyConnection} {
 		if errors.Is(err, no) {
 			todo = "accepts no changes: it is a standby or set to be read-only; promote it, or name the primary in " +
-				"--database-url"
+				"the database URL"
 		}
 	}
 	return &lyceum.Error{Kind: lyceum.Unavailable, Err: err, Detail: "PostgreSQL at " + hostsOf(config) + " " + todo}

@@ -39,7 +39,7 @@ func unpooled(ctx context.Context, config *pgx.ConnConfig) error {
 	is, err := pooled(ctx, config)
 	if is && err == nil {
 		err = lyceum.Errorf(lyceum.Unavailable, "PostgreSQL at %s is behind a connection pooler, which hides whether "+
-			"others use the database; name PostgreSQL itself in --database-url", hostsOf(config))
+			"others use the database; name PostgreSQL itself in the database URL", hostsOf(config))
 	}
 	return err
 }
@@ -124,7 +124,7 @@ func connectAll(ctx context.Context, config *pgx.ConnConfig, pools ...*sql.DB) e
 			if err != nil {
 				return &lyceum.Error{Kind: lyceum.Unavailable, Err: err, Detail: fmt.Sprintf("PostgreSQL at %s is behind a "+
 					"connection pooler that gives this process only %d of the %d connections that it needs; make its pool "+
-					"larger, or name PostgreSQL itself in --database-url", hostsOf(config), len(held), all)}
+					"larger, or name PostgreSQL itself in the database URL", hostsOf(config), len(held), all)}
 			}
 			held = append(held, conn)
 		}
