@@ -158,9 +158,9 @@ func (c *restoreCommand) Run(p *program) error {
 			"filled, use --database-url")
 	case address == "":
 		err = c.file(p, o)
-	case c.File != "" || c.Force:
-		return lyceum.Invalidf("a PostgreSQL database is filled by pg_restore; " +
-			"run lyceum restore after it, without a file and without --force")
+	case c.File != "" || c.Force || c.WithoutFiles || c.AllowMissing:
+		return lyceum.Invalidf("a PostgreSQL database is filled by pg_restore; run lyceum restore after it, without " +
+			"a file, --force, --without-files and --allow-missing")
 	default:
 		err = sqlstore.RestorePostgres(p.ctx, address, o)
 	}
