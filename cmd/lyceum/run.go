@@ -127,7 +127,7 @@ func runBy(
 			fmt.Errorf("%s; see lyceum --help and lyceum COMMAND --help", withoutPasswords(err.Error())),
 		)
 	}
-	if err := emptyFlag(parsed); err != nil {
+	if err := cmp.Or(emptyFlag(parsed), repeatedFlag(parsed)); err != nil {
 		return fail(stderr, err)
 	}
 	out := &output{Writer: stdout}
@@ -218,6 +218,24 @@ func emptyFlag(parsed *kong.Context) error {
 				Field: "--" + flag.Name, Message: "is empty; set a value, or leave it out",
 			})
 		}
+	}
+	return nil
+}
+
+// repeatedFlag rejects a flag that takes one value and was given several.
+func repeatedFlag(parsed *kong.Context) error {
+	given := map[*kong.Flag]bool{}
+	for _, step := range parsed.Path {
+		flag := step.Flag
+		if flag == nil || step.Resolved || flag.IsBool() || flag.IsCumulative() {
+			continue
+		}
+		if given[flag] {
+			return lyceum.InvalidFields(lyceum.FieldError{
+				Field: "--" + flag.Name, Message: "is given more than once; give it one value",
+			})
+		}
+		given[flag] = true
 	}
 	return nil
 }
