@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/lyceum-school/lyceum"
+	"golang.org/x/sync/errgroup"
 )
 
 // dispatched is the cursor of the events that have been turned into deliveries.
@@ -18,6 +19,9 @@ const (
 	dispatchSize  = 200
 	deliveryBatch = 500
 )
+
+// renderedAtOnce is how many events Dispatch renders at a time.
+const renderedAtOnce = 8
 
 // Undispatched returns the schools with events that have not been turned into deliveries.
 func (s *Service) Undispatched(ctx context.Context) ([]lyceum.SchoolID, error) {
@@ -49,22 +53,33 @@ func (s *Service) Dispatch(ctx context.Context, school lyceum.SchoolID) (more bo
 	if err != nil {
 		return false, err
 	}
-	// A later entry may be for a webhook that is not in hooks.
-	listing.Changes = slices.DeleteFunc(listing.Changes, func(c lyceum.ChangeRecord) bool { return c.Number > last })
+	// A later entry may be for a webhook that is not in hooks. What was sent again is pending already.
+	listing.Changes = slices.DeleteFunc(listing.Changes, func(c lyceum.ChangeRecord) bool {
+		return c.Number > last || c.Type == lyceum.WebhookEventResent
+	})
 	listing.Next = min(listing.Next, last)
-	var payloads []lyceum.EventPayload
-	for i := range listing.Changes {
-		c := &listing.Changes[i]
-		if c.Type == lyceum.WebhookEventResent { // its delivery is pending already
-			continue
-		}
-		payload, err := s.payload(v, school, c)
-		if err != nil {
-			return false, err
-		}
-		payloads = append(payloads, payload)
+	payloads, err := s.payloads(ctx, school, listing.Changes)
+	if err != nil {
+		return false, err
 	}
 	return listing.More, s.keep(ctx, school, from, listing.Next, payloads)
+}
+
+// payloads returns the payloads of events. It renders several at a time, because each takes a few
+// round trips to the database.
+func (s *Service) payloads(
+	ctx context.Context, school lyceum.SchoolID, changes []lyceum.ChangeRecord,
+) ([]lyceum.EventPayload, error) {
+	rendered := make([]lyceum.EventPayload, len(changes))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(renderedAtOnce)
+	for i := range changes {
+		group.Go(func() (err error) {
+			rendered[i], err = s.payload(s.store.In(ctx, school), school, &changes[i])
+			return err
+		})
+	}
+	return rendered, group.Wait()
 }
 
 // batchFor returns how many events one write turns into deliveries.
