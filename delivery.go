@@ -76,6 +76,9 @@ type WebhookEventFilter struct {
 
 // WebhookUsage is how much of its limits a webhook has used.
 type WebhookUsage struct {
-	Sent int64 // messages in the current minute
-	Kept int64 // bytes of attempts stored for the current day (UTC)
+	Webhook WebhookID
+	Minute  time.Time
+	Sent    int64     // messages in that minute
+	Day     time.Time // in UTC
+	Kept    int64     // bytes of attempts stored for that day
 }

@@ -67,6 +67,7 @@ type Tables struct {
 	Users               Table[UserID, User, UserFilter]
 	UserSummaries       Rows[UserID, UserSummary, UserFilter]
 	Webhooks            Table[WebhookID, Webhook, WebhookFilter]
+	WebhookUsage        Table[WebhookID, WebhookUsage, struct{}]
 
 	AccessStandings  Standings[AccessToken]
 	CodeStandings    Standings[AuthorizationCode]

@@ -28,6 +28,8 @@ type WebhookChanges interface {
 	// RenewDeliveries postpones claimed deliveries further, and returns the ids of those it
 	// changed: the ones whose due time is still as claimed.
 	RenewDeliveries(claimed []WebhookEvent, until time.Time) ([]WebhookEventID, error)
+	// UpdateDelivery writes what follows from an attempt. It does nothing if there is no such
+	// delivery.
 	UpdateDelivery(d WebhookEvent) error
 	// CancelDeliveries gives up the next 500 pending deliveries of a webhook, as if it had
 	// responded with 410, and reports whether there may be more.
@@ -37,7 +39,4 @@ type WebhookChanges interface {
 	// order.
 	ReplayDeliveries(f ResendFilter, after Opt[WebhookEvent], limit int, at time.Time) ([]WebhookEvent, error)
 	CreateAttempt(a Attempt) error
-	// CountUsage adds to the usage of a webhook in the minute and on the day of now, and
-	// returns the sums.
-	CountUsage(webhook WebhookID, now time.Time, more WebhookUsage) (WebhookUsage, error)
 }

@@ -31,7 +31,9 @@ func TestR48_ADeliveryWhoseResponseIsNotKept(t *testing.T) {
 	p := open(t, site)
 	p.sellWithHook(1)
 	err := p.store.Write(t.Context(), lyceum.Stamp{School: 1, At: p.clock.Now(), Actor: "test"}, func(tx lyceum.Tx) error {
-		_, err := tx.CountUsage(1, p.clock.Now(), lyceum.WebhookUsage{Kept: 8 << 20})
+		_, err := tx.WebhookUsage.Save(tx, lyceum.WebhookUsage{
+			Webhook: 1, Day: p.clock.Now().UTC().Truncate(24 * time.Hour), Kept: 8 << 20,
+		})
 		return err
 	})
 	if err != nil {

@@ -94,7 +94,7 @@ func claim(
 	if w.RateLimit == 0 {
 		return tx.ClaimDeliveries(w.ID, now, until, limit)
 	}
-	used, err := tx.CountUsage(w.ID, now, lyceum.WebhookUsage{})
+	used, err := countUsage(tx, w.ID, now, 0, 0)
 	if limit = min(limit, int(w.RateLimit)-int(used.Sent)); err != nil || limit <= 0 {
 		return nil, err
 	}
@@ -102,7 +102,7 @@ func claim(
 	if err != nil || len(claimed) == 0 {
 		return nil, err
 	}
-	_, err = tx.CountUsage(w.ID, now, lyceum.WebhookUsage{Sent: int64(len(claimed))})
+	_, err = countUsage(tx, w.ID, now, int64(len(claimed)), 0)
 	return claimed, err
 }
 
@@ -217,7 +217,7 @@ func keepAttempt(tx lyceum.Tx, p *Parcel, d *lyceum.WebhookEvent, o Outcome, now
 		ResponseHeader: o.ResponseHeader, ResponseBody: o.ResponseBody,
 	}
 	bytes := int64(len(a.RequestHeader) + len(a.ResponseHeader) + len(a.ResponseBody))
-	used, err := tx.CountUsage(p.Webhook.ID, now, lyceum.WebhookUsage{Kept: bytes})
+	used, err := countUsage(tx, p.Webhook.ID, now, 0, bytes)
 	if err != nil {
 		return err
 	}
@@ -225,6 +225,30 @@ func keepAttempt(tx lyceum.Tx, p *Parcel, d *lyceum.WebhookEvent, o Outcome, now
 		a.RequestHeader, a.ResponseHeader, a.ResponseBody, a.Unkept = "", "", "", true
 	}
 	return tx.CreateAttempt(a)
+}
+
+// minuteSkew is how long before a minute a change may be dated that still counts in it: changes
+// are dated before they wait for their turn, and each process has its own clock.
+const minuteSkew = 10 * time.Second
+
+// countUsage adds messages sent and bytes kept to the usage of a webhook in the minute and on the
+// day of now, and returns the sums. They start again from 0 with each minute and each day.
+func countUsage(
+	tx lyceum.Tx, webhook lyceum.WebhookID, now time.Time, sent, kept int64,
+) (lyceum.WebhookUsage, error) {
+	u, err := tx.WebhookUsage.Get(tx, webhook)
+	if err != nil && lyceum.KindOf(err) != lyceum.NotFound {
+		return u, err
+	}
+	if minute := now.Truncate(time.Minute); u.Minute.Before(minute) || u.Minute.After(now.Add(minuteSkew)) {
+		u.Minute, u.Sent = minute, 0
+	}
+	if day := now.UTC().Truncate(24 * time.Hour); !u.Day.Equal(day) {
+		u.Day, u.Kept = day, 0
+	}
+	u.Webhook, u.Sent, u.Kept = webhook, u.Sent+sent, u.Kept+kept
+	_, err = tx.WebhookUsage.Save(tx, u)
+	return u, err
 }
 
 // follow decides what happens after an attempt.

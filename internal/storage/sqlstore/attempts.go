@@ -65,9 +65,13 @@ func (v *view) FindAttempts(id lyceum.WebhookEventID, after int32) (found []lyce
 }
 
 func (t *tx) CreateAttempt(a lyceum.Attempt) error {
-	err := t.q.exec(insertText("webhook_attempts", attemptColumns, 9, 1), int64(t.stamp.School), int64(a.Delivery),
-		int64(a.Number), micros(a.At), a.Took.Microseconds(), optInt(a.Status), optText(a.Problem), pack(exchangeOf(&a)),
-		flag(!a.Unkept))
+	err := t.q.group.add(edit{
+		table: "webhook_attempts", list: attemptColumns, columns: strings.Split(attemptColumns, ", "),
+		school: int64(t.stamp.School), values: []any{
+			int64(a.Delivery), int64(a.Number), micros(a.At), a.Took.Microseconds(), optInt(a.Status), optText(a.Problem),
+			pack(exchangeOf(&a)), flag(!a.Unkept),
+		},
+	})
 	if err != nil {
 		return fmt.Errorf("insert attempt: %w", err)
 	}

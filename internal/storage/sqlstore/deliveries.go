@@ -155,13 +155,15 @@ func (t *tx) ClaimDeliveries(webhook lyceum.WebhookID, now, until time.Time, lim
 }
 
 func (t *tx) UpdateDelivery(d lyceum.WebhookEvent) error {
-	err := t.q.exec(`UPDATE webhook_events SET state = $3, attempt_count = $4, last_attempted_at = $5,
-		response_status = $6, next_attempt_at = $7, tries = $8
-		WHERE school_id = $1 AND webhook_event_id = $2`,
-		int64(t.stamp.School), int64(d.ID), d.State, int64(d.AttemptCount), optMicros(d.LastAttemptedAt),
-		optInt(d.ResponseStatus), optMicros(d.NextAttemptAt), int64(d.Tries))
-	if err != nil {
-		return fmt.Errorf("update delivery: %w", err)
+	old, found, err := deliveries.get(&t.view, d.ID)
+	if err != nil || !found {
+		return err
+	}
+	row := old
+	row.State, row.AttemptCount, row.LastAttemptedAt = d.State, d.AttemptCount, d.LastAttemptedAt
+	row.ResponseStatus, row.NextAttemptAt, row.Tries = d.ResponseStatus, d.NextAttemptAt, d.Tries
+	if err := put(t, &deliveries.table, deliveries.change(deliveries.bind(&old), &row)); err != nil {
+		return err
 	}
 	t.touch(d.ID, deliverySettled)
 	return nil

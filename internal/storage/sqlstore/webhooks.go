@@ -1,7 +1,6 @@
 package sqlstore
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/lyceum-school/lyceum"
@@ -54,29 +53,14 @@ func webhookEntry(w *lyceum.Webhook) lyceum.EntryType {
 	return lyceum.WebhookUpdated
 }
 
-// minuteSkew is how long before a minute a change may be dated that still counts in it: changes
-// are dated before they wait for their turn, and each process has its own clock.
-const minuteSkew = 10 * time.Second
-
-// CountUsage starts again from 0 with each minute and each day.
-func (t *tx) CountUsage(
-	webhook lyceum.WebhookID, now time.Time, more lyceum.WebhookUsage,
-) (sums lyceum.WebhookUsage, err error) {
-	const same = "webhook_usage.minute >= excluded.minute AND webhook_usage.minute <= $7"
-	_, err = t.q.one(`INSERT INTO webhook_usage (school_id, webhook_id, minute, sent, day, bytes)
-		VALUES ($1, $2, $3, $4, $5, $6)
-		ON CONFLICT (school_id, webhook_id) DO UPDATE SET
-		minute = CASE WHEN `+same+` THEN webhook_usage.minute ELSE excluded.minute END, day = excluded.day,
-		sent = excluded.sent + CASE WHEN `+same+` THEN webhook_usage.sent ELSE 0 END,
-		bytes = excluded.bytes + CASE WHEN webhook_usage.day = excluded.day THEN webhook_usage.bytes ELSE 0 END
-		RETURNING sent, bytes`,
-		[]any{
-			int64(t.stamp.School), int64(webhook), micros(now.Truncate(time.Minute)), more.Sent,
-			micros(now.UTC().Truncate(24 * time.Hour)), more.Kept, micros(now.Add(minuteSkew)),
-		},
-		scanInt(&sums.Sent), scanInt(&sums.Kept))
-	if err != nil {
-		return lyceum.WebhookUsage{}, fmt.Errorf("count what a webhook uses: %w", err)
-	}
-	return sums, nil
-}
+var _ = define(&tables.WebhookUsage, noun[lyceum.WebhookID, lyceum.WebhookUsage, struct{}]{
+	table: table[lyceum.WebhookUsage]{name: "webhook_usage"},
+	what:  "usage of a webhook",
+	key:   unnumbered(idKey("webhook_id", func(u *lyceum.WebhookUsage) *lyceum.WebhookID { return &u.Webhook })),
+	rest: []column[lyceum.WebhookUsage]{
+		timeColumn("minute", func(u *lyceum.WebhookUsage) *time.Time { return &u.Minute }),
+		intColumn("sent", func(u *lyceum.WebhookUsage) *int64 { return &u.Sent }),
+		timeColumn("day", func(u *lyceum.WebhookUsage) *time.Time { return &u.Day }),
+		intColumn("bytes", func(u *lyceum.WebhookUsage) *int64 { return &u.Kept }),
+	},
+})
