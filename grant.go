@@ -37,7 +37,7 @@ type Standing struct {
 
 // Good reports whether the app may act on the grant now.
 func (s *Standing) Good() bool {
-	return !s.Grant.RevokedAt.Present && s.App.Active() && !s.User.DisabledAt.Present
+	return !s.Grant.RevokedAt.Present && s.App.Active() && !s.User.DisabledAt.Present && !s.User.Erased()
 }
 
 // Standings finds a secret that an app sent, together with its grant.

@@ -339,6 +339,14 @@ func TestC23_WhatIsSwitchedOffIsRefusedAtOnce(t *testing.T) {
 				o.clock.Pass(6 * time.Second) // another service may have made the change
 				return func() { o.save(t, on); o.clock.Pass(6 * time.Second) }
 			},
+			"erased person": func() func() {
+				user := storetest.User(t, o.store, o.school, learner)
+				on := user
+				user.ErasedAt = lyceum.Some(o.clock.Now())
+				o.save(t, user)
+				o.clock.Pass(6 * time.Second)
+				return func() { o.save(t, on); o.clock.Pass(6 * time.Second) }
+			},
 		} {
 			tokens, code := o.tokens(t), o.code(t)
 			on := off()
