@@ -129,7 +129,7 @@ func TestTablesThatReferToFiles(t *testing.T) {
 		"Deliveries", "Disputes", "Emails", "Erasures", "Enrollments", "Entitlements", "FailedRequests", "Grants", "LectureProgress", "LectureSections", "Lectures", "Links",
 		"Movements", "OAuthApps", "Orders", "Payloads", "PaymentFailures", "Passkeys", "PlannedErasures", "Progress", "Receipts", "RecoveryCodes", "Recountings", "References",
 		"RefreshTokens", "Relinkings", "SaleWarnings", "Sales", "SecondFactors", "Sellers", "Sessions", "StaffMembers", "TemplateSecrets", "TierProducts", "Transactions", "Uploads",
-		"Users", "UserSummaries", "Webhooks", "AccessStandings", "CodeStandings", "RefreshStandings",
+		"Users", "UserSummaries", "Webhooks", "WebhookUsage", "AccessStandings", "CodeStandings", "RefreshStandings",
 	}
 	var tables []string
 	for field := range reflect.TypeFor[lyceum.Tables]().Fields() {
