@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -131,19 +132,9 @@ func TestSandboxKilledBeforeItsStartIsKept(t *testing.T) {
 			if tc.body == "" {
 				method = "GET"
 			}
-			r, err := http.NewRequestWithContext(t.Context(), method, said.BaseURL+tc.path, strings.NewReader(tc.body))
-			if err != nil {
-				t.Fatal(err)
-			}
-			r.Header.Set("apiKey", said.APIKey)
-			r.Header.Set("Content-Type", "application/json")
-			response, err := http.DefaultClient.Do(r)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer response.Body.Close()
-			if body, err := io.ReadAll(response.Body); err != nil || !strings.Contains(string(body), tc.says) {
-				t.Errorf("%d: %s, %v", i, body, err)
+			_, text := sample{method: method, path: tc.path, body: tc.body, key: said.APIKey}.send(t, said.BaseURL)
+			if !strings.Contains(text, tc.says) {
+				t.Errorf("%d: %s", i, text)
 			}
 		})
 		if err := os.Remove(filepath.Join(dir, statesFolder, startState+stateSuffix)); i < 3 && err != nil {
@@ -158,32 +149,22 @@ func TestResetWhileAnotherProgramReads(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	said := sandbox(t, "--transactions", "30", "--data", dir)
-	send := func(method, path, body string) string {
+	send := func(r sample) string {
 		t.Helper()
-		r, err := http.NewRequestWithContext(t.Context(), method, said.BaseURL+path, strings.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
+		r.key = said.APIKey
+		status, text := r.send(t, said.BaseURL)
+		if status >= 400 {
+			t.Fatalf("%s %s: %d %s", r.method, r.path, status, text)
 		}
-		r.Header.Set("apiKey", said.APIKey)
-		r.Header.Set("Content-Type", "application/json")
-		response, err := http.DefaultClient.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer response.Body.Close()
-		text, err := io.ReadAll(response.Body)
-		if err != nil || response.StatusCode >= 400 {
-			t.Fatalf("%s %s: %d %s, %v", method, path, response.StatusCode, text, err)
-		}
-		return string(text)
+		return text
 	}
-	send("POST", "/v1/users", `{"email":"ann@example.com"}`)
+	send(sample{method: "POST", path: "/v1/users", body: `{"email":"ann@example.com"}`})
 	other := openDB(t, "sqlite", "file:"+filepath.Join(dir, sqlstore.FileName))
 	if users := readRows(t, other, "users WHERE email = 'ann@example.com'", "email"); len(users) != 1 {
 		t.Fatal("the other program reads", users)
 	}
-	send("POST", "/lyceum/v1/sandbox/reset", "")
-	if users := send("GET", "/v1/users?email=ann@example.com", ""); !strings.Contains(users, `"users":[]`) {
+	send(sample{method: "POST", path: "/lyceum/v1/sandbox/reset"})
+	if users := send(sample{method: "GET", path: "/v1/users", query: url.Values{"email": {"ann@example.com"}}}); !strings.Contains(users, `"users":[]`) {
 		t.Error("after the reset:", users)
 	}
 }

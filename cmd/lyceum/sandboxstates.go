@@ -142,7 +142,7 @@ func (b *sandboxServer) Restore(ctx context.Context, by lyceum.By, name string) 
 		if err := b.discardIndex(); err != nil {
 			return err
 		}
-		return sqlstore.ReplaceFile(fresh, path)
+		return sqlstore.ReplaceDatabase(fresh, path)
 	})
 	if errors.Is(err, fs.ErrNotExist) {
 		return clock.Time{}, lyceum.Errorf(lyceum.Conflict, "the state at the start was not kept, because an earlier "+

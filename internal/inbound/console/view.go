@@ -146,8 +146,11 @@ func (l *looks) of(zone lyceum.TimeZone, page string) (*template.Template, error
 		if pages, err = parse(at); err != nil {
 			return nil, err
 		}
-		if len(l.byZone) >= mostZones {
-			clear(l.byZone)
+		for other := range l.byZone {
+			if len(l.byZone) < mostZones {
+				break
+			}
+			delete(l.byZone, other)
 		}
 		l.byZone[zone] = pages
 	}

@@ -7,84 +7,69 @@ import (
 
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/rules/people"
-	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
-	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// endless is a store with so many texts that searching them never ends.
-type endless struct{ lyceum.Store }
+// spied is a store that calls a function when texts are searched, which then fails.
+type spied struct {
+	lyceum.Store
+	search func(context.Context)
+}
 
-func (e endless) In(ctx context.Context, school lyceum.SchoolID) lyceum.View {
-	v := e.Store.In(ctx, school)
-	v.Reads = endlessReads{v.Reads, ctx}
+func (s spied) In(ctx context.Context, school lyceum.SchoolID) lyceum.View {
+	v := s.Store.In(ctx, school)
+	v.Reads = spiedReads{v.Reads, func() { s.search(ctx) }}
 	return v
 }
 
-type endlessReads struct {
+type spiedReads struct {
 	lyceum.Reads
-	ctx context.Context
+	search func()
 }
 
-func (v endlessReads) FindTexts(
+func (r spiedReads) FindTexts(
 	lyceum.UserID, lyceum.Called, lyceum.Searched,
 ) (lyceum.FoundTexts, lyceum.Searched, bool, error) {
-	<-v.ctx.Done()
-	return lyceum.FoundTexts{}, lyceum.Searched{}, true, v.ctx.Err()
+	r.search()
+	return lyceum.FoundTexts{}, lyceum.Searched{}, true, context.DeadlineExceeded
 }
 
-// TestErasingIsAnsweredInTime checks that Erase returns in time, however long it takes to search
-// the texts of the school, which the passes do.
+// TestErasingIsAnsweredInTime checks that Erase searches the texts of the school for half of the
+// time that a request has, and leaves the rest of the search to the passes.
 func TestErasingIsAnsweredInTime(t *testing.T) {
-	store, err := sqlstore.Open(t.Context(), t.TempDir(), sqlstore.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = store.Close() }()
-	school := storetest.MakeSchool(t, store)
-	storetest.Write(t, store, school, func(tx lyceum.Tx) error {
-		_, err := tx.Users.Save(tx, lyceum.User{ID: 1, Email: "ann@example.com", Role: lyceum.Student, CreatedAt: storetest.Begin})
-		return err
-	})
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+	d := newDesk(t)
+	d.add(t, "ann@example.com")
+	ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 	defer cancel()
-	s := people.New(endless{store}, storetest.NewClock(storetest.Begin).Now)
-	erased, err := s.Erase(ctx, lyceum.By{School: school, Actor: "user:9"}, 1, people.Doors{
-		Left: func(lyceum.SchoolID, string) {},
-		Backups: func(ctx context.Context, _ lyceum.SchoolID, _ lyceum.UserID) ([]lyceum.Backup, error) {
-			return nil, ctx.Err()
-		},
+	var left time.Duration // of the request when the search ends
+	s := people.New(spied{d.store, func(search context.Context) {
+		until, _ := ctx.Deadline()
+		if limit, limited := search.Deadline(); limited {
+			left = until.Sub(limit)
+		}
+	}}, func() time.Time { return d.now })
+	erased, err := s.Erase(ctx, lyceum.By{School: d.school, Actor: "user:9"}, 1, people.Doors{
+		Left:    func(lyceum.SchoolID, string) {},
+		Backups: func(context.Context, lyceum.SchoolID, lyceum.UserID) ([]lyceum.Backup, error) { return nil, nil },
 	})
-	if err != nil || erased.User != 1 {
-		t.Errorf("%+v, %v", erased, err)
+	if err != nil || erased.User != 1 || left < 20*time.Minute {
+		t.Errorf("%+v, %v, and the search leaves %v of an hour", erased, err, left)
 	}
 }
 
 // TestPlannedErasureLeavesTheSearchesToThePasses checks that EraseDue, which has no deadline and
 // delays what is due in every school, does not search the texts of the school.
 func TestPlannedErasureLeavesTheSearchesToThePasses(t *testing.T) {
-	store, err := sqlstore.Open(t.Context(), t.TempDir(), sqlstore.Options{})
-	if err != nil {
+	d := newDesk(t)
+	d.add(t, "ann@example.com")
+	if _, err := d.service.PlanErasure(t.Context(), lyceum.By{School: d.school, Actor: "user:9"}, 1); err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = store.Close() }()
-	school := storetest.MakeSchool(t, store)
-	storetest.Write(t, store, school, func(tx lyceum.Tx) error {
-		_, err := tx.Users.Save(tx, lyceum.User{ID: 1, Email: "ann@example.com", Role: lyceum.Student, CreatedAt: storetest.Begin})
-		return err
-	})
-	clock := storetest.NewClock(storetest.Begin)
-	s := people.New(endless{store}, clock.Now)
-	if _, err := s.PlanErasure(t.Context(), lyceum.By{School: school, Actor: "user:9"}, 1); err != nil {
-		t.Fatal(err)
+	d.now = d.now.Add(people.UndoTime)
+	s := people.New(spied{d.store, func(context.Context) { t.Error("it searches") }}, func() time.Time { return d.now })
+	if err := s.EraseDue(t.Context(), d.school, people.Doors{Left: func(lyceum.SchoolID, string) {}}); err != nil {
+		t.Error(err)
 	}
-	clock.Pass(people.UndoTime)
-	ctx, cancel := context.WithCancel(t.Context())
-	defer time.AfterFunc(2*time.Second, cancel).Stop()
-	err = s.EraseDue(ctx, school, people.Doors{Left: func(lyceum.SchoolID, string) {}})
-	if err != nil || ctx.Err() != nil {
-		t.Errorf("%v, %v", err, ctx.Err())
-	}
-	left, err := store.FindErasures(t.Context())
+	left, err := d.store.FindErasures(t.Context())
 	if err != nil || len(left) != 1 || left[0].User != 1 || left[0].Passes != 0 {
 		t.Errorf("the passes have %+v, %v", left, err)
 	}

@@ -5,27 +5,15 @@ import (
 
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/rules/people"
-	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
 // TestUndoneWhileOthersAreErased checks that somebody whose erasure is undone is kept, even if it
 // is due and others are being erased at that moment.
 func TestUndoneWhileOthersAreErased(t *testing.T) {
-	store, err := sqlstore.Open(t.Context(), t.TempDir(), sqlstore.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = store.Close() }()
-	school := storetest.MakeSchool(t, store)
-	storetest.Write(t, store, school, func(tx lyceum.Tx) error {
-		_, err := tx.Users.Save(tx,
-			lyceum.User{ID: 1, Email: "ann@example.com", Role: lyceum.Student, CreatedAt: storetest.Begin},
-			lyceum.User{ID: 2, Email: "bert@example.com", Role: lyceum.Student, CreatedAt: storetest.Begin})
-		return err
-	})
-	clock := storetest.NewClock(storetest.Begin)
-	s, by := people.New(store, clock.Now), lyceum.By{School: school, Actor: "user:9"}
+	d := newDesk(t)
+	d.add(t, "ann@example.com", "bert@example.com")
+	s, by := d.service, lyceum.By{School: d.school, Actor: "user:9"}
 	for _, id := range []lyceum.UserID{1, 2} {
 		if _, err := s.PlanErasure(t.Context(), by, id); err != nil {
 			t.Fatal(err)
@@ -41,13 +29,11 @@ func TestUndoneWhileOthersAreErased(t *testing.T) {
 			}
 		},
 	}
-	clock.Pass(people.UndoTime)
-	if err := s.EraseDue(t.Context(), school, doors); err != nil {
+	d.now = d.now.Add(people.UndoTime)
+	if err := s.EraseDue(t.Context(), d.school, doors); err != nil {
 		t.Fatal(err)
 	}
-	v := store.In(t.Context(), school)
-	left, err := lyceum.All(v.Users, v, lyceum.UserFilter{})
-	if err != nil || len(left) != 1 || left[0].ID != 2 || len(erased) != 1 {
-		t.Errorf("erased are %v, left are %+v, %v", erased, left, err)
+	if other := storetest.User(t, d.store, d.school, 2); other.Erased() || len(erased) != 1 {
+		t.Errorf("erased are %v, and user 2 is %+v", erased, other)
 	}
 }

@@ -48,6 +48,20 @@ func (d *desk) save(t *testing.T, batch ...lyceum.User) (lyceum.Saved, []lyceum.
 	return saved, problems
 }
 
+// add stores students with ids from 1.
+func (d *desk) add(t *testing.T, emails ...string) {
+	t.Helper()
+	storetest.Write(t, d.store, d.school, func(tx lyceum.Tx) error {
+		for i, email := range emails {
+			user := lyceum.User{ID: lyceum.UserID(i + 1), Email: email, Role: lyceum.Student, CreatedAt: storetest.Begin}
+			if _, err := tx.Users.Save(tx, user); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
 func (d *desk) check(t *testing.T, batch ...lyceum.User) []lyceum.RowProblem {
 	t.Helper()
 	problems, err := d.service.Import(lyceum.By{School: d.school, Actor: "import"}).Check(t.Context(), batch)

@@ -258,12 +258,12 @@ func Restore(ctx context.Context, backup, dir string, o RestoreOptions) (Upgrade
 	if err != nil {
 		return done, errors.Join(err, removeDatabase(partial))
 	}
-	return done, ReplaceFile(partial, target)
+	return done, ReplaceDatabase(partial, target)
 }
 
-// ReplaceFile replaces a SQLite database with a file. It removes the log and the journal first,
+// ReplaceDatabase replaces a SQLite database with a file. It removes the log and the journal first,
 // because SQLite would replay them into the new database.
-func ReplaceFile(file, target string) error {
+func ReplaceDatabase(file, target string) error {
 	dir := filepath.Dir(target)
 	if err := errors.Join(removeFiles(besides(target)...), syncFile(dir)); err != nil {
 		return err

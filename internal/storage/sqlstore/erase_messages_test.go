@@ -38,70 +38,66 @@ func TestFinderFindsWhatIsErased(t *testing.T) {
 // part by part, and that everything about others stays as it is.
 func TestMessagesAreErasedInParts(t *testing.T) {
 	t.Parallel()
-	for name, open := range map[string]func(*testing.T) *Store{"SQLite": openTest, "PostgreSQL": openTestPostgres} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			store := open(t)
-			school := storetest.MakeSchool(t, store)
-			const n = 2*searchedRows + 1
-			theirs := func(i int) bool { return i == 1 || i == searchedRows || i == n }
-			object := func(i int) string {
-				if theirs(i) {
-					return fmt.Sprintf(`{"id":%d,"name":"Quentin Zoltan","user_id":7}`, i)
-				}
-				return fmt.Sprintf(`{"id":%d, "name":"Ann"}`, i)
+	onEngines(t, func(t *testing.T, store *Store) {
+		school := storetest.MakeSchool(t, store)
+		const n = 2*searchedRows + 1
+		theirs := func(i int) bool { return i == 1 || i == searchedRows || i == n }
+		object := func(i int) string {
+			if theirs(i) {
+				return fmt.Sprintf(`{"id":%d,"name":"Quentin Zoltan","user_id":7}`, i)
 			}
-			storetest.Write(t, store, school, func(tx lyceum.Tx) error {
-				_, err := tx.Webhooks.Save(tx, lyceum.Webhook{ID: 1, State: lyceum.WebhookVerified, URL: "https://hooks.example.com", EventTrigger: lyceum.AllEvents, Live: true})
+			return fmt.Sprintf(`{"id":%d, "name":"Ann"}`, i)
+		}
+		storetest.Write(t, store, school, func(tx lyceum.Tx) error {
+			_, err := tx.Webhooks.Save(tx, lyceum.Webhook{ID: 1, State: lyceum.WebhookVerified, URL: "https://hooks.example.com", EventTrigger: lyceum.AllEvents, Live: true})
+			if err != nil {
+				return err
+			}
+			for i := 1; i <= n; i++ {
+				err := tx.Payloads.Insert(tx, lyceum.EventPayload{Number: int64(i), Event: lyceum.UserUpdatedEvent, At: storetest.Begin, Object: object(i)})
 				if err != nil {
 					return err
 				}
-				for i := 1; i <= n; i++ {
-					err := tx.Payloads.Insert(tx, lyceum.EventPayload{Number: int64(i), Event: lyceum.UserUpdatedEvent, At: storetest.Begin, Object: object(i)})
-					if err != nil {
-						return err
-					}
-				}
-				if err := tx.CreateDeliveries([]lyceum.WebhookEvent{{ID: 1, Webhook: 1, CreatedAt: storetest.Begin}}); err != nil {
+			}
+			if err := tx.CreateDeliveries([]lyceum.WebhookEvent{{ID: 1, Webhook: 1, CreatedAt: storetest.Begin}}); err != nil {
+				return err
+			}
+			for i := 1; i <= n; i++ {
+				err := tx.CreateAttempt(lyceum.Attempt{Delivery: 1, Number: int32(i), At: storetest.Begin, RequestHeader: "A: b", ResponseBody: object(i)})
+				if err != nil {
 					return err
 				}
-				for i := 1; i <= n; i++ {
-					err := tx.CreateAttempt(lyceum.Attempt{Delivery: 1, Number: int32(i), At: storetest.Begin, RequestHeader: "A: b", ResponseBody: object(i)})
-					if err != nil {
-						return err
-					}
-				}
-				return nil
-			})
-			if changes := eraseTexts(t, store, school, lyceum.Called{Names: []string{"Quentin Zoltan"}}); changes != 6 {
-				t.Errorf("erased in %d changes", changes)
 			}
-			v := store.In(t.Context(), school)
-			err := v.Payloads.Each(v, struct{}{}, func(p *lyceum.EventPayload) error {
-				if i := int(p.Number); theirs(i) == (p.Object == object(i)) || strings.Contains(p.Object, "Zoltan") {
-					t.Errorf("event %d is %s", i, p.Object)
-				}
-				return nil
-			})
-			if err != nil {
+			return nil
+		})
+		if changes := eraseTexts(t, store, school, lyceum.Called{Names: []string{"Quentin Zoltan"}}); changes != 6 {
+			t.Errorf("erased in %d changes", changes)
+		}
+		v := store.In(t.Context(), school)
+		err := v.Payloads.Each(v, struct{}{}, func(p *lyceum.EventPayload) error {
+			if i := int(p.Number); theirs(i) == (p.Object == object(i)) || strings.Contains(p.Object, "Zoltan") {
+				t.Errorf("event %d is %s", i, p.Object)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		count := 0
+		for more := true; more; {
+			var found []lyceum.Attempt
+			if found, more, err = v.FindAttempts(1, int32(count)); err != nil {
 				t.Fatal(err)
 			}
-			count := 0
-			for more := true; more; {
-				var found []lyceum.Attempt
-				if found, more, err = v.FindAttempts(1, int32(count)); err != nil {
-					t.Fatal(err)
+			for _, a := range found {
+				if i := int(a.Number); theirs(i) != (a.ResponseBody == "") || a.RequestHeader != "A: b" {
+					t.Errorf("attempt %d is %+v", i, a)
 				}
-				for _, a := range found {
-					if i := int(a.Number); theirs(i) != (a.ResponseBody == "") || a.RequestHeader != "A: b" {
-						t.Errorf("attempt %d is %+v", i, a)
-					}
-					count++
-				}
+				count++
 			}
-			if count != n {
-				t.Errorf("%d attempts", count)
-			}
-		})
-	}
+		}
+		if count != n {
+			t.Errorf("%d attempts", count)
+		}
+	})
 }

@@ -38,45 +38,41 @@ func eraseTexts(t *testing.T, store *Store, school lyceum.SchoolID, called lyceu
 // it is.
 func TestTextsAreErasedInParts(t *testing.T) {
 	t.Parallel()
-	for name, open := range map[string]func(*testing.T) *Store{"SQLite": openTest, "PostgreSQL": openTestPostgres} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			store := open(t)
-			school := storetest.MakeSchool(t, store)
-			const n = 2*foundTexts + 1
-			storetest.Write(t, store, school, func(tx lyceum.Tx) error {
-				for i := range int32(n) {
-					text := fmt.Sprintf("%d: MARY ANN is there", i)
-					row := lyceum.FailedRequest{ID: lyceum.FailedRequestID(i + 1), Message: text}
-					if err := tx.FailedRequests.Insert(tx, row); err != nil {
-						return err
-					}
-					tx.Announce(lyceum.UserUpdated, i+1, lyceum.UserUpdatedEvent, `{"old_name":"Mary Ann","new_name":"Ann"}`)
-					kept := lyceum.KeptAnswer{Hash: lyceum.KeyHash{byte(i), byte(i >> 8)}, CreatedAt: storetest.Begin, Body: `{"id":1,"name":"Mary Ann"}`}
-					if err := tx.Answers.Insert(tx, kept); err != nil {
-						return err
-					}
+	onEngines(t, func(t *testing.T, store *Store) {
+		school := storetest.MakeSchool(t, store)
+		const n = 2*foundTexts + 1
+		storetest.Write(t, store, school, func(tx lyceum.Tx) error {
+			for i := range int32(n) {
+				text := fmt.Sprintf("%d: MARY ANN is there", i)
+				row := lyceum.FailedRequest{ID: lyceum.FailedRequestID(i + 1), Message: text}
+				if err := tx.FailedRequests.Insert(tx, row); err != nil {
+					return err
 				}
-				return tx.FailedRequests.Insert(tx, lyceum.FailedRequest{ID: n + 1, Message: "Rosemary Ann is there"})
-			})
-			if changes := eraseTexts(t, store, school, lyceum.Called{Names: []string{"Mary Ann"}}); changes != 9 {
-				t.Errorf("erased in %d changes", changes)
-			}
-			for _, place := range []string{"failed_requests.message", "journal.detail", "answers.body"} {
-				table, column, _ := strings.Cut(place, ".")
-				for _, line := range lines(t, store, "SELECT "+column+" FROM "+table+" WHERE "+column+" IS NOT NULL", 1) {
-					if strings.Contains(strings.ToLower(line[0]), `"mary ann`) || strings.Contains(line[0], ": MARY") {
-						t.Fatalf("%s has %s", place, line[0])
-					}
+				tx.Announce(lyceum.UserUpdated, i+1, lyceum.UserUpdatedEvent, `{"old_name":"Mary Ann","new_name":"Ann"}`)
+				kept := lyceum.KeptAnswer{Hash: lyceum.KeyHash{byte(i), byte(i >> 8)}, CreatedAt: storetest.Begin, Body: `{"id":1,"name":"Mary Ann"}`}
+				if err := tx.Answers.Insert(tx, kept); err != nil {
+					return err
 				}
 			}
-			v := store.In(t.Context(), school)
-			other, err := v.FailedRequests.Get(v, n+1)
-			if err != nil || other.Message != "Rosemary Ann is there" {
-				t.Errorf("%+v, %v", other, err)
-			}
+			return tx.FailedRequests.Insert(tx, lyceum.FailedRequest{ID: n + 1, Message: "Rosemary Ann is there"})
 		})
-	}
+		if changes := eraseTexts(t, store, school, lyceum.Called{Names: []string{"Mary Ann"}}); changes != 9 {
+			t.Errorf("erased in %d changes", changes)
+		}
+		for _, place := range []string{"failed_requests.message", "journal.detail", "answers.body"} {
+			table, column, _ := strings.Cut(place, ".")
+			for _, line := range lines(t, store, "SELECT "+column+" FROM "+table+" WHERE "+column+" IS NOT NULL", 1) {
+				if strings.Contains(strings.ToLower(line[0]), `"mary ann`) || strings.Contains(line[0], ": MARY") {
+					t.Fatalf("%s has %s", place, line[0])
+				}
+			}
+		}
+		v := store.In(t.Context(), school)
+		other, err := v.FailedRequests.Get(v, n+1)
+		if err != nil || other.Message != "Rosemary Ann is there" {
+			t.Errorf("%+v, %v", other, err)
+		}
+	})
 }
 
 // TestErasuresAfterAnUpgrade checks that erasures that were in progress at an upgrade are

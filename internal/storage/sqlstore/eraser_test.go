@@ -51,11 +51,7 @@ func TestEraser(t *testing.T) {
 // TestEraserFailedRequests checks that a stored failed request loses a name when its person is
 // erased.
 func TestEraserFailedRequests(t *testing.T) {
-	store, err := Open(t.Context(), t.TempDir(), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer store.Close()
+	store := openTest(t)
 	school, err := store.CreateSchool(t.Context(), lyceum.School{Name: "Fernwood"}, "test")
 	if err != nil {
 		t.Fatal(err)

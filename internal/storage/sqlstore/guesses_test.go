@@ -96,11 +96,7 @@ func TestGuessesAreChecked(t *testing.T) {
 // what it found, and that long results are not kept.
 func TestGuessesFollowWhatWasWritten(t *testing.T) {
 	t.Parallel()
-	s, err := OpenPostgres(t.Context(), storetest.Postgres(t), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = s.Close() })
+	s := openTestPostgres(t)
 	school := storetest.MakeSchool(t, s)
 	course := lyceum.Course{ID: 1, Name: "Bread", CreatedAt: storetest.Begin, UpdatedAt: storetest.Begin}
 	args := []any{int64(school), int64(course.ID)}

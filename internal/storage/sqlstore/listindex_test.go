@@ -443,11 +443,7 @@ func TestListIndexIsTheList(t *testing.T) {
 
 func TestListIndexIsTheListOnPostgres(t *testing.T) {
 	t.Parallel()
-	s, err := OpenPostgres(t.Context(), storetest.Postgres(t), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
+	s := openTestPostgres(t)
 	testListIndex(t, s, s, 7, 40)
 }
 

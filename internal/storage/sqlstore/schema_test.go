@@ -33,6 +33,17 @@ func openTestPostgres(t *testing.T) *Store {
 	return store
 }
 
+// onEngines runs a test on both engines.
+func onEngines(t *testing.T, test func(t *testing.T, store *Store)) {
+	t.Helper()
+	for name, open := range map[string]func(*testing.T) *Store{"SQLite": openTest, "PostgreSQL": openTestPostgres} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, open(t))
+		})
+	}
+}
+
 // schemaColumn is what both engines must agree on.
 type schemaColumn struct {
 	Table, Name, Kind string

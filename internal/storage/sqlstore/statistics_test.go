@@ -29,11 +29,7 @@ func TestGrownTables(t *testing.T) {
 // within a minute.
 func TestGrownTablesAreAnalyzed(t *testing.T) {
 	t.Parallel()
-	store, err := OpenPostgres(t.Context(), storetest.Postgres(t), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer store.Close()
+	store := openTestPostgres(t)
 	school := storetest.MakeSchool(t, store)
 	var users []lyceum.User
 	for id := range lyceum.UserID(worthCounting) {

@@ -18,128 +18,121 @@ import (
 // what was counted before is what is deleted.
 func TestOldEventsAreSwept(t *testing.T) {
 	t.Parallel()
-	for name, open := range map[string]func(*testing.T) *Store{"SQLite": openTest, "PostgreSQL": openTestPostgres} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			store := open(t)
-			school, other := storetest.MakeSchool(t, store), storetest.MakeSchool(t, store)
-			const (
-				old     = 2*sweepSize + 50
-				all     = old + 5
-				waiting = 3
-			)
-			until := storetest.Begin.Add(time.Hour)
-			at := func(n int) time.Time {
-				if n <= old {
-					return storetest.Begin
-				}
-				return until
+	onEngines(t, func(t *testing.T, store *Store) {
+		school, other := storetest.MakeSchool(t, store), storetest.MakeSchool(t, store)
+		const (
+			old     = 2*sweepSize + 50
+			all     = old + 5
+			waiting = 3
+		)
+		until := storetest.Begin.Add(time.Hour)
+		at := func(n int) time.Time {
+			if n <= old {
+				return storetest.Begin
 			}
-			for _, of := range []lyceum.SchoolID{school, other} {
-				storetest.Write(t, store, of, func(tx lyceum.Tx) error {
-					_, err := tx.Webhooks.Save(tx, lyceum.Webhook{ID: 1, State: lyceum.WebhookVerified, URL: "https://hooks.example.com", EventTrigger: lyceum.AllEvents, Live: true})
-					if err != nil {
-						return err
-					}
-					deliveries := []lyceum.WebhookEvent{
-						{ID: 1, Webhook: 1, State: lyceum.DeliveryPending, CreatedAt: at(1), Number: lyceum.Some[int64](waiting), NextAttemptAt: lyceum.Some(until)},
-						{ID: 2, Webhook: 1, State: lyceum.DeliveryFailed, CreatedAt: at(1), Number: lyceum.Some[int64](waiting + 1)},
-						{ID: 3, Webhook: 1, State: lyceum.DeliveryFailed, CreatedAt: at(1), Number: lyceum.Some[int64](all)},
-					}
-					if err := tx.CreateDeliveries(deliveries); err != nil {
-						return err
-					}
-					events := []lyceum.EventPayload{{Number: -1, At: at(1)}, {Number: -2, At: at(all)}}
-					for n := 1; n <= all; n++ {
-						events = append(events, lyceum.EventPayload{Number: int64(n), At: at(n), Object: "{}"})
-						if err := tx.CreateAttempt(lyceum.Attempt{Delivery: 1, Number: int32(n), At: at(n)}); err != nil {
-							return err
-						}
-					}
-					return tx.Payloads.Insert(tx, events...)
-				})
-			}
-			e := lyceum.Expired{EventUntil: until, AttemptUntil: until}
-			want := map[lyceum.Kept]int64{lyceum.KeptEvents: old, lyceum.KeptAttempts: old} // one waits, and one is a test
-			rows, expired, err := store.CountKept(t.Context(), school, e)
-			if err != nil || rows[lyceum.KeptEvents] != all+2 || rows[lyceum.KeptAttempts] != all {
-				t.Fatalf("there are %v: %v", rows, err)
-			}
-			for kept, n := range want {
-				if expired[kept] != n {
-					t.Errorf("%d %s have expired, want %d", expired[kept], kept, n)
-				}
-			}
-			if _, none, err := store.CountKept(t.Context(), school, lyceum.Expired{}); err != nil || none[lyceum.KeptEvents] != 0 {
-				t.Errorf("kept for good, %v have expired: %v", none, err)
-			}
-			if err := store.Sweep(t.Context(), school, lyceum.Expired{}); err != nil {
-				t.Fatal(err)
-			}
-			if err := store.Sweep(t.Context(), school, e); err != nil {
-				t.Fatal(err)
-			}
-			numbers := func(of lyceum.SchoolID) (numbers []int64) {
-				v := store.In(t.Context(), of)
-				err := v.Payloads.Each(v, struct{}{}, func(p *lyceum.EventPayload) error {
-					numbers = append(numbers, p.Number)
-					return nil
-				})
-				if err != nil {
-					t.Fatal(err)
-				}
-				return numbers
-			}
-			if got := numbers(school); !slices.Equal(got, []int64{-2, waiting, old + 1, old + 2, old + 3, old + 4, all}) {
-				t.Errorf("there are events %v", got)
-			}
-			if got := numbers(other); len(got) != all+2 {
-				t.Errorf("another school has %d events", len(got))
-			}
-			attempts, _, err := store.In(t.Context(), school).FindAttempts(1, 0)
-			if err != nil || len(attempts) != all-old || attempts[0].Number != old+1 {
-				t.Errorf("there are attempts %v: %v", attempts, err)
-			}
-			storetest.Write(t, store, school, func(tx lyceum.Tx) error {
-				again, err := tx.ReplayDeliveries(lyceum.ResendFilter{Webhook: 1, State: lyceum.Some(lyceum.DeliveryFailed)}, lyceum.None[lyceum.WebhookEvent](), 10, until)
-				if len(again) != 1 || again[0].ID != 3 {
-					t.Errorf("sent again are %+v", again)
-				}
+			return until
+		}
+		for _, of := range []lyceum.SchoolID{school, other} {
+			storetest.Write(t, store, of, func(tx lyceum.Tx) error {
+				_, err := tx.Webhooks.Save(tx, lyceum.Webhook{ID: 1, State: lyceum.WebhookVerified, URL: "https://hooks.example.com", EventTrigger: lyceum.AllEvents, Live: true})
 				if err != nil {
 					return err
 				}
-				again[0].NextAttemptAt = lyceum.None[time.Time]()
-				return tx.UpdateDelivery(lyceum.WebhookEvent{ID: 1, State: lyceum.DeliveryDelivered})
+				deliveries := []lyceum.WebhookEvent{
+					{ID: 1, Webhook: 1, State: lyceum.DeliveryPending, CreatedAt: at(1), Number: lyceum.Some[int64](waiting), NextAttemptAt: lyceum.Some(until)},
+					{ID: 2, Webhook: 1, State: lyceum.DeliveryFailed, CreatedAt: at(1), Number: lyceum.Some[int64](waiting + 1)},
+					{ID: 3, Webhook: 1, State: lyceum.DeliveryFailed, CreatedAt: at(1), Number: lyceum.Some[int64](all)},
+				}
+				if err := tx.CreateDeliveries(deliveries); err != nil {
+					return err
+				}
+				events := []lyceum.EventPayload{{Number: -1, At: at(1)}, {Number: -2, At: at(all)}}
+				for n := 1; n <= all; n++ {
+					events = append(events, lyceum.EventPayload{Number: int64(n), At: at(n), Object: "{}"})
+					if err := tx.CreateAttempt(lyceum.Attempt{Delivery: 1, Number: int32(n), At: at(n)}); err != nil {
+						return err
+					}
+				}
+				return tx.Payloads.Insert(tx, events...)
 			})
-			if err := store.Sweep(t.Context(), school, e); err != nil {
+		}
+		e := lyceum.Expired{EventUntil: until, AttemptUntil: until}
+		want := map[lyceum.Kept]int64{lyceum.KeptEvents: old, lyceum.KeptAttempts: old} // one waits, and one is a test
+		rows, expired, err := store.CountKept(t.Context(), school, e)
+		if err != nil || rows[lyceum.KeptEvents] != all+2 || rows[lyceum.KeptAttempts] != all {
+			t.Fatalf("there are %v: %v", rows, err)
+		}
+		for kept, n := range want {
+			if expired[kept] != n {
+				t.Errorf("%d %s have expired, want %d", expired[kept], kept, n)
+			}
+		}
+		if _, none, err := store.CountKept(t.Context(), school, lyceum.Expired{}); err != nil || none[lyceum.KeptEvents] != 0 {
+			t.Errorf("kept for good, %v have expired: %v", none, err)
+		}
+		if err := store.Sweep(t.Context(), school, lyceum.Expired{}); err != nil {
+			t.Fatal(err)
+		}
+		if err := store.Sweep(t.Context(), school, e); err != nil {
+			t.Fatal(err)
+		}
+		numbers := func(of lyceum.SchoolID) (numbers []int64) {
+			v := store.In(t.Context(), of)
+			err := v.Payloads.Each(v, struct{}{}, func(p *lyceum.EventPayload) error {
+				numbers = append(numbers, p.Number)
+				return nil
+			})
+			if err != nil {
 				t.Fatal(err)
 			}
-			if got := numbers(school); slices.Contains(got, waiting) {
-				t.Errorf("there are events %v", got)
+			return numbers
+		}
+		if got := numbers(school); !slices.Equal(got, []int64{-2, waiting, old + 1, old + 2, old + 3, old + 4, all}) {
+			t.Errorf("there are events %v", got)
+		}
+		if got := numbers(other); len(got) != all+2 {
+			t.Errorf("another school has %d events", len(got))
+		}
+		attempts, _, err := store.In(t.Context(), school).FindAttempts(1, 0)
+		if err != nil || len(attempts) != all-old || attempts[0].Number != old+1 {
+			t.Errorf("there are attempts %v: %v", attempts, err)
+		}
+		storetest.Write(t, store, school, func(tx lyceum.Tx) error {
+			again, err := tx.ReplayDeliveries(lyceum.ResendFilter{Webhook: 1, State: lyceum.Some(lyceum.DeliveryFailed)}, lyceum.None[lyceum.WebhookEvent](), 10, until)
+			if len(again) != 1 || again[0].ID != 3 {
+				t.Errorf("sent again are %+v", again)
 			}
+			if err != nil {
+				return err
+			}
+			again[0].NextAttemptAt = lyceum.None[time.Time]()
+			return tx.UpdateDelivery(lyceum.WebhookEvent{ID: 1, State: lyceum.DeliveryDelivered})
 		})
-	}
+		if err := store.Sweep(t.Context(), school, e); err != nil {
+			t.Fatal(err)
+		}
+		if got := numbers(school); slices.Contains(got, waiting) {
+			t.Errorf("there are events %v", got)
+		}
+	})
 }
 
 // The sizes of the tables add up to nearly the whole size.
 func TestSizes(t *testing.T) {
 	t.Parallel()
-	for name, open := range map[string]func(*testing.T) *Store{"SQLite": openTest, "PostgreSQL": openTestPostgres} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			sizes, err := open(t).FindSizes(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
-			var sum int64
-			for _, table := range sizes.Tables {
-				sum += table.Bytes + table.Indexes
-			}
-			if sum == 0 || sum > sizes.Bytes || sizes.Free > sizes.Bytes-sum {
-				t.Errorf("%d tables take %d bytes of %d, of which %d are free", len(sizes.Tables), sum, sizes.Bytes, sizes.Free)
-			}
-		})
-	}
+	onEngines(t, func(t *testing.T, store *Store) {
+		sizes, err := store.FindSizes(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var sum int64
+		for _, table := range sizes.Tables {
+			sum += table.Bytes + table.Indexes
+		}
+		if sum == 0 || sum > sizes.Bytes || sizes.Free > sizes.Bytes-sum {
+			t.Errorf("%d tables take %d bytes of %d, of which %d are free", len(sizes.Tables), sum, sizes.Bytes, sizes.Free)
+		}
+	})
 }
 
 // A sweep of events and attempts reads no more than it deletes.
@@ -190,53 +183,49 @@ func TestSweepsReadByIndex(t *testing.T) {
 // another server.
 func TestOldDeliveriesAreSwept(t *testing.T) {
 	t.Parallel()
-	for name, open := range map[string]func(*testing.T) *Store{"SQLite": openTest, "PostgreSQL": openTestPostgres} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			store := open(t)
-			school := storetest.MakeSchool(t, store)
-			old, until := storetest.Begin, storetest.Begin.Add(time.Hour)
-			event := lyceum.Some[int64](1)
-			storetest.Write(t, store, school, func(tx lyceum.Tx) error {
-				_, err := tx.Webhooks.Save(tx, lyceum.Webhook{ID: 1, State: lyceum.WebhookVerified, URL: "https://hooks.example.com", EventTrigger: lyceum.AllEvents, Live: true})
-				if err != nil {
-					return err
-				}
-				err = tx.CreateDeliveries([]lyceum.WebhookEvent{
-					{ID: 1, Webhook: 1, CreatedAt: old, Number: event},
-					{ID: 2, Webhook: 1, CreatedAt: old, Number: event, NextAttemptAt: lyceum.Some(until)},
-					{ID: 3, Webhook: 1, CreatedAt: old, Number: event},
-					{ID: 4, Webhook: 1, CreatedAt: old},
-					{ID: 5, Webhook: 1, CreatedAt: until, Number: event},
-					{ID: 6, Webhook: 1, CreatedAt: old, Number: event},
-				})
-				if err != nil {
-					return err
-				}
-				if err := tx.CreateAttempt(lyceum.Attempt{Delivery: 3, Number: 1, At: until}); err != nil {
-					return err
-				}
-				return tx.CreateAttempt(lyceum.Attempt{Delivery: 6, Number: 1, At: old})
+	onEngines(t, func(t *testing.T, store *Store) {
+		school := storetest.MakeSchool(t, store)
+		old, until := storetest.Begin, storetest.Begin.Add(time.Hour)
+		event := lyceum.Some[int64](1)
+		storetest.Write(t, store, school, func(tx lyceum.Tx) error {
+			_, err := tx.Webhooks.Save(tx, lyceum.Webhook{ID: 1, State: lyceum.WebhookVerified, URL: "https://hooks.example.com", EventTrigger: lyceum.AllEvents, Live: true})
+			if err != nil {
+				return err
+			}
+			err = tx.CreateDeliveries([]lyceum.WebhookEvent{
+				{ID: 1, Webhook: 1, CreatedAt: old, Number: event},
+				{ID: 2, Webhook: 1, CreatedAt: old, Number: event, NextAttemptAt: lyceum.Some(until)},
+				{ID: 3, Webhook: 1, CreatedAt: old, Number: event},
+				{ID: 4, Webhook: 1, CreatedAt: old},
+				{ID: 5, Webhook: 1, CreatedAt: until, Number: event},
+				{ID: 6, Webhook: 1, CreatedAt: old, Number: event},
 			})
-			e := lyceum.Expired{AttemptUntil: until, DeliveryUntil: until}
-			rows, expired, err := store.CountKept(t.Context(), school, e)
-			if err != nil || rows[lyceum.KeptDeliveries] != 6 || expired[lyceum.KeptDeliveries] != 3 {
-				t.Errorf("of %v have expired %v: %v", rows, expired, err)
+			if err != nil {
+				return err
 			}
-			if err := store.Sweep(t.Context(), school, e); err != nil {
-				t.Fatal(err)
+			if err := tx.CreateAttempt(lyceum.Attempt{Delivery: 3, Number: 1, At: until}); err != nil {
+				return err
 			}
-			v := store.In(t.Context(), school)
-			var left []lyceum.WebhookEventID
-			err = v.Deliveries.Each(v, lyceum.WebhookEventFilter{}, func(d *lyceum.WebhookEvent) error {
-				left = append(left, d.ID)
-				return nil
-			})
-			if err != nil || !slices.Equal(left, []lyceum.WebhookEventID{2, 3, 4, 5}) {
-				t.Errorf("there are deliveries %v: %v", left, err)
-			}
+			return tx.CreateAttempt(lyceum.Attempt{Delivery: 6, Number: 1, At: old})
 		})
-	}
+		e := lyceum.Expired{AttemptUntil: until, DeliveryUntil: until}
+		rows, expired, err := store.CountKept(t.Context(), school, e)
+		if err != nil || rows[lyceum.KeptDeliveries] != 6 || expired[lyceum.KeptDeliveries] != 3 {
+			t.Errorf("of %v have expired %v: %v", rows, expired, err)
+		}
+		if err := store.Sweep(t.Context(), school, e); err != nil {
+			t.Fatal(err)
+		}
+		v := store.In(t.Context(), school)
+		var left []lyceum.WebhookEventID
+		err = v.Deliveries.Each(v, lyceum.WebhookEventFilter{}, func(d *lyceum.WebhookEvent) error {
+			left = append(left, d.ID)
+			return nil
+		})
+		if err != nil || !slices.Equal(left, []lyceum.WebhookEventID{2, 3, 4, 5}) {
+			t.Errorf("there are deliveries %v: %v", left, err)
+		}
+	})
 }
 
 // A file shrinks if much of it is free, and the backup of a file whose pages cannot be moved has
