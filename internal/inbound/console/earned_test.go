@@ -51,7 +51,7 @@ func TestEarned(t *testing.T) {
 	want(t, w, 200, "By Course", "Pottery", "Export CSV", "1\u00a0Feb\u00a02026 to 28\u00a0Feb\u00a02026", `/admin/reports/sales.csv?by=course&amp;from=2026-03-01&amp;until=2026-03-31`)
 	want(t, p.send(p.owner, "GET", "/admin/reports/sales?by=&from=&until=2026-04-10", nil), 200, "1\u00a0Apr\u00a02026 to 10\u00a0Apr\u00a02026")
 	want(t, p.send(p.owner, "GET", "/admin/reports/sales?from=2026-04-01", nil), 200, "Days begin and end in UTC.")
-	want(t, p.send(p.owner, "GET", "/admin/reports/sales?from=2026-04-01&time_zone=Asia/Tokyo", nil), 200, "Days begin and end in Asia/Tokyo.")
+	want(t, p.send(p.owner, "GET", "/admin/reports/sales?from=2026-04-01&time_zone=Asia/Tokyo", nil), 200, "Days begin and end in Asia/Tokyo.", `<input type="hidden" name="time_zone" value="Asia/Tokyo">`)
 	want(t, p.send(p.owner, "GET", "/admin/reports/sales?by=hour", nil), 422, "By must be day or week or month")
 	want(t, p.send(p.owner, "GET", "/admin/reports/sales?from=2026-04-02&until=2026-04-01", nil), 422, "Until must not be before from, which is 2026-04-02")
 	w = p.send(p.owner, "GET", "/admin/reports/sales?by=course&from=2026-03-01&until=2026-03-31&affiliate_id=7&is_chargeback=false", nil)

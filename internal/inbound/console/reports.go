@@ -90,7 +90,7 @@ func (c *console) queryReport(r *http.Request, v *visit) (reports.Report, error)
 // showReport serves GET /admin/reports/sales.
 func (c *console) showReport(w http.ResponseWriter, r *http.Request, v *visit) error {
 	f := newFilter(reportPath)
-	f.keep(r.URL.Query().Get, append(filterFields, "by")...)
+	f.keep(r.URL.Query().Get, append(filterFields, "by", "time_zone")...)
 	p := reportPage{Form: f}
 	var err error
 	if p.Narrow, err = c.narrow(r.Context(), v, f); err != nil {
@@ -111,7 +111,7 @@ func (c *console) showReport(w http.ResponseWriter, r *http.Request, v *visit) e
 	p.Revenue = dollars(p.Now.Revenue)
 	p.Change = change(p.Now.Revenue, report.Before.Figures.All().Revenue, "the period before")
 	p.Sales = listAddress(narrowed(f))
-	for _, name := range wire.SalesFilterNames() {
+	for _, name := range append(wire.SalesFilterNames(), "time_zone") {
 		if text := f.Values[name]; text != "" {
 			p.Hidden = append(p.Hidden, hidden{name, text})
 		}
