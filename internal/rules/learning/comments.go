@@ -51,7 +51,7 @@ func (s *Service) Comment(ctx context.Context, by lyceum.By, n NewComment) (Comm
 // CommentAsOwner saves a comment of the school's owner under a lecture.
 func (s *Service) CommentAsOwner(ctx context.Context, by lyceum.By, n NewComment) (CommentDetail, error) {
 	return s.write(ctx, by, n, func(tx lyceum.Tx, _ time.Time) (lyceum.User, error) {
-		owner, found, err := tx.Users.First(tx, lyceum.UserFilter{Owners: true})
+		owner, found, err := tx.Users.First(tx, lyceum.UserFilter{Owners: true, Enabled: true})
 		if err == nil && !found {
 			err = lyceum.Errorf(lyceum.Conflict, "this school has no owner to write as; import or create one first")
 		}

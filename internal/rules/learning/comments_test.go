@@ -1,6 +1,7 @@
 package learning_test
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -63,6 +64,24 @@ func TestThreadsEnd(t *testing.T) {
 		if err := d.service.DeleteComment(t.Context(), by, step.comment); err != nil || left() != step.left {
 			t.Errorf("after comment %d there are %d, want %d: %v", step.comment, left(), step.left, err)
 		}
+	}
+}
+
+// TestOwnerWhoComments checks that comments of the school's owner are by the first owner who is not
+// disabled.
+func TestOwnerWhoComments(t *testing.T) {
+	d := newDesk(t)
+	storetest.Write(t, d.store, d.school, func(tx lyceum.Tx) error {
+		err := storetest.NewClassroom("ours").Save(tx)
+		_, failed := tx.Users.Save(tx,
+			lyceum.User{ID: 1, Email: "left@example.com", Role: lyceum.Owner, CreatedAt: storetest.Begin, DisabledAt: lyceum.Some(storetest.Begin)},
+			lyceum.User{ID: 12, Email: "owner@example.com", Role: lyceum.Owner, CreatedAt: storetest.Begin})
+		return errors.Join(err, failed)
+	})
+	by := lyceum.By{School: d.school, Actor: "test"}
+	c, err := d.service.CommentAsOwner(t.Context(), by, learning.NewComment{Lecture: 11, Body: "x"})
+	if err != nil || c.Author.ID != 12 {
+		t.Errorf("%+v, %v", c, err)
 	}
 }
 

@@ -239,7 +239,7 @@ func (s *Service) Test(ctx context.Context, by lyceum.By, d Draft) (to string, e
 		return "", lyceum.Errorf(lyceum.Conflict, "this server has no mail server, so it cannot send emails")
 	}
 	v := s.store.In(ctx, by.School)
-	owner, found, err := v.Users.First(v, lyceum.UserFilter{Owners: true})
+	owner, found, err := v.Users.First(v, lyceum.UserFilter{Owners: true, Enabled: true})
 	if err == nil && !found {
 		err = lyceum.Errorf(lyceum.Conflict, "the school has no owner to send a test to")
 	}

@@ -253,16 +253,19 @@ func TestSecretsAreBounded(t *testing.T) {
 	}
 }
 
-// TestTestsGoToTheOwner checks that a test email goes to the owner, and that the mail server's
-// error is only logged.
+// TestTestsGoToTheOwner checks that a test email goes to the first owner who is not disabled, and
+// that the mail server's error is only logged.
 func TestTestsGoToTheOwner(t *testing.T) {
 	d := newDesk(t)
 	if _, err := d.Test(t.Context(), d.by, templates.Draft{Name: templates.EmailChanged}); lyceum.KindOf(err) != lyceum.Conflict {
 		t.Error("without an owner:", err)
 	}
-	owner := lyceum.User{ID: 1, Email: "owner@example.com", Role: lyceum.Owner, CreatedAt: storetest.Begin}
+	owner := lyceum.User{ID: 2, Email: "owner@example.com", Role: lyceum.Owner, CreatedAt: storetest.Begin}
+	left := lyceum.User{
+		ID: 1, Email: "left@example.com", Role: lyceum.Owner, CreatedAt: storetest.Begin, DisabledAt: lyceum.Some(storetest.Begin),
+	}
 	err := d.store.Write(t.Context(), d.by.Stamp(storetest.Begin), func(tx lyceum.Tx) error {
-		_, err := tx.Users.Save(tx, owner)
+		_, err := tx.Users.Save(tx, left, owner)
 		return err
 	})
 	if err != nil {
