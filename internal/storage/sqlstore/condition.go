@@ -47,6 +47,7 @@ func (s *Store) sound() error {
 // Problems of a storage, as callers are told.
 const (
 	full        = "the database's disk is full or failing"
+	barred      = "the server lacks rights in its database, or a table is missing"
 	damaged     = "the database is damaged, or no database of lyceum"
 	damagedTodo = "restore a backup, and keep this one for analysis"
 )

@@ -34,6 +34,7 @@ const (
 	faultReadOnly       // the files cannot be written
 	faultDamaged        // the files are not what the engine wrote
 	faultBusy           // waiting for a lock, or running a statement, took too long
+	faultBarred         // the role lacks rights, or a table is missing
 )
 
 // querier is a database or one connection of it.
@@ -346,6 +347,9 @@ func postgresFault(err error) fault {
 			return faultFull
 		case e.Code == "25006":
 			return faultReadOnly
+		// A table is also undefined if the role lacks rights in its schema.
+		case e.Code == "42501", e.Code == "42P01", e.Code == "3F000":
+			return faultBarred
 		case strings.HasPrefix(e.Code, "08"), strings.HasPrefix(e.Code, "57P"), strings.HasPrefix(e.Code, "53"),
 			e.Code == "25P03", e.Code == "25P04": // the server ended a transaction that took too long, and its connection
 			return faultDown

@@ -341,7 +341,7 @@ func hostsOf(config *pgx.ConnConfig) string {
 func (s *Store) findOrigin(ctx context.Context) error {
 	var origin string
 	_, err := s.reads.single(ctx).one("SELECT "+s.dialect.origin, nil, scanText(&origin))
-	if _, refused := errors.AsType[*pgconn.PgError](err); refused && s.dialect.fault(err) == faultOther {
+	if _, refused := errors.AsType[*pgconn.PgError](err); refused && unreported(s.dialect.fault(err)) {
 		s.dialect.origin = noOrigin
 		s.log.WarnContext(ctx, "the database does not report its timeline: restart all servers after a failover that "+
 			"lost changes", "err", err)

@@ -56,6 +56,8 @@ func (s *Store) public(err error, follows ...string) error {
 		return refuse(full)
 	case faultReadOnly:
 		return refuse("the database is read-only")
+	case faultBarred:
+		return refuse(barred)
 	case faultDamaged:
 		s.noteDamage()
 		return refuse(damaged, damagedTodo)

@@ -74,7 +74,7 @@ func (p *primary) reaches(at *timeline) error {
 // not report it; see Store.findOrigin.
 func timelineOf(ctx context.Context, conn *pgconn.PgConn) (*timeline, error) {
 	results, err := conn.Exec(ctx, "SELECT "+postgresOrigin).ReadAll()
-	if _, refused := errors.AsType[*pgconn.PgError](err); refused && postgresFault(err) == faultOther {
+	if _, refused := errors.AsType[*pgconn.PgError](err); refused && unreported(postgresFault(err)) {
 		return nil, nil //nolint:nilnil // unknown
 	}
 	if err != nil {
@@ -87,6 +87,9 @@ func timelineOf(ctx context.Context, conn *pgconn.PgConn) (*timeline, error) {
 	}
 	return &timeline{cluster, number}, nil
 }
+
+// unreported reports whether a fault means that a database does not report its timeline.
+func unreported(f fault) bool { return f == faultOther || f == faultBarred }
 
 // before reports whether other is a later timeline of the same cluster.
 func (t *timeline) before(other *timeline) bool {

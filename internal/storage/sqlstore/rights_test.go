@@ -1,0 +1,130 @@
+package sqlstore_test
+
+import (
+	"crypto/rand"
+	"database/sql"
+	"net/url"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
+	"github.com/lyceum-school/lyceum/internal/storage/storetest"
+)
+
+// tenant is a PostgreSQL database whose owner is not a superuser.
+type tenant struct {
+	place, role string
+	admin       *sql.DB // connected as the superuser
+}
+
+func newTenant(t *testing.T) *tenant {
+	t.Helper()
+	n := &tenant{role: "lyceum_" + strings.ToLower(rand.Text())}
+	t.Cleanup(func() { // after the database was dropped
+		if n.admin == nil {
+			return // skipped
+		}
+		db, err := sql.Open("pgx", os.Getenv(storetest.PostgresVariable))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer db.Close()
+		if _, err := db.Exec("DROP ROLE IF EXISTS " + n.role); err != nil {
+			t.Error(err)
+		}
+	})
+	place := storetest.Postgres(t)
+	n.admin = openPlain(t, place)
+	at, err := url.Parse(place)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n.execute(t, "CREATE ROLE "+n.role+" LOGIN PASSWORD 'secret'")
+	n.execute(t, "ALTER DATABASE "+at.Path[1:]+" OWNER TO "+n.role)
+	at.User = url.UserPassword(n.role, "secret")
+	n.place = at.String()
+	return n
+}
+
+func openPlain(t *testing.T, place string) *sql.DB {
+	t.Helper()
+	db, err := sql.Open("pgx", place)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	return db
+}
+
+func (n *tenant) execute(t *testing.T, statement string) {
+	t.Helper()
+	if _, err := n.admin.ExecContext(t.Context(), statement); err != nil {
+		t.Fatalf("%s: %v", statement, err)
+	}
+}
+
+// TestPostgresLosesRights checks that a role that loses rights while a store is open makes
+// requests fail as unavailable, with a sentence that says why, and that the store continues when
+// the role has them again.
+func TestPostgresLosesRights(t *testing.T) {
+	t.Parallel()
+	const sentence = "the server lacks rights in its database, or a table is missing"
+	n := newTenant(t)
+	store, err := sqlstore.OpenPostgres(t.Context(), n.place, sqlstore.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = store.Close() })
+	school := storetest.MakeSchool(t, store)
+	read := func() error {
+		_, err := store.FindSchools(t.Context())
+		return err
+	}
+	write := func() error {
+		stamp := lyceum.Stamp{School: school, At: storetest.Begin, Actor: "test"}
+		return store.Write(t.Context(), stamp, func(tx lyceum.Tx) error {
+			tx.Note(lyceum.SchoolUpdated, int32(school))
+			return nil
+		})
+	}
+	lease := func() error {
+		_, err := store.HoldLease(t.Context(), lyceum.SchedulerLease, "test", 0)
+		return err
+	}
+	ping := func() error { return store.Ping(t.Context()) }
+	type call struct {
+		name, want string
+		call       func() error
+	}
+	all := []call{
+		{"read", sentence, read},
+		{"write", sentence + "; nothing was changed", write},
+		{"lease", sentence, lease},
+		{"ping", sentence, ping},
+	}
+	for _, test := range []struct {
+		name, take, give string
+		refused          []call
+	}{
+		{"all tables", "REVOKE ALL ON ALL TABLES IN SCHEMA public FROM ", "GRANT ALL ON ALL TABLES IN SCHEMA public TO ", all},
+		{"a table", "REVOKE INSERT, UPDATE ON journal FROM ", "GRANT INSERT, UPDATE ON journal TO ", all[1:2]},
+		{"the schema", "REVOKE ALL ON SCHEMA public FROM PUBLIC, ", "GRANT ALL ON SCHEMA public TO PUBLIC, ", all},
+	} {
+		n.execute(t, "ALTER SCHEMA public OWNER TO CURRENT_USER")
+		n.execute(t, test.take+n.role)
+		for _, c := range test.refused {
+			err := c.call()
+			if e := lyceum.Public(err); e.Kind != lyceum.Unavailable || e.Detail != c.want {
+				t.Errorf("%s, %s: %v, want %q", test.name, c.name, err, c.want)
+			}
+		}
+		n.execute(t, test.give+n.role)
+		for _, c := range all {
+			if err := c.call(); err != nil {
+				t.Errorf("%s, %s: %v with all rights", test.name, c.name, err)
+			}
+		}
+	}
+}
