@@ -25,7 +25,7 @@ const (
 // runScheduler does the work that only depends on time. Of the processes that serve the
 // database, one at a time does it.
 func (s *service) runScheduler(ctx context.Context) {
-	holder, holds := rand.Text(), false
+	holder, holds, failing := rand.Text(), false, false
 	stop := func() {}
 	for pause := time.NewTicker(leasePause); ; {
 		held, err := holdLease(ctx, s.store, lyceum.SchedulerLease, holder, leaseTime)
@@ -37,8 +37,11 @@ func (s *service) runScheduler(ctx context.Context) {
 		case !held && holds && ctx.Err() == nil:
 			stop()
 			s.log.WarnContext(ctx, "this server no longer holds the scheduler's lease", "err", err)
+		case err != nil && !failing && ctx.Err() == nil:
+			s.log.WarnContext(ctx, "the scheduler's lease could not be requested, so this server does no scheduled work; "+
+				"it will try again", "err", err)
 		}
-		holds = held
+		holds, failing = held, err != nil
 		select {
 		case <-pause.C:
 		case <-ctx.Done():

@@ -1,8 +1,12 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"database/sql"
 	"log/slog"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -98,4 +102,70 @@ func TestScheduleDoesNotWaitForErasures(t *testing.T) {
 	}) {
 		t.Error("the schedule waits")
 	}
+}
+
+// TestSchedulerWithoutALease checks that the log says once that the scheduler's lease cannot be
+// requested, and that the scheduled work begins when it can.
+func TestSchedulerWithoutALease(t *testing.T) {
+	t.Parallel()
+	place := storetest.Postgres(t)
+	kept, err := openStore(t.Context(), place, sqlstore.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer kept.Close()
+	store := salesindex.Over(kept, salesindex.Options{})
+	defer store.Close()
+	school := storetest.MakeSchool(t, store)
+	db, err := sql.Open("pgx", place)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	execute := func(statement string) {
+		if _, err := db.ExecContext(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	execute("ALTER TABLE leases RENAME TO hidden")
+	var log sharedLog
+	lessons, users := learning.New(store, time.Now), people.New(store, time.Now)
+	s := &service{
+		store: store, clock: time.Now, log: slog.New(slog.NewTextHandler(&log, nil)),
+		learning: lessons, people: users, sales: sales.New(store, time.Now, lessons, users),
+		accounts: access.NewAccounts(store, time.Now, access.NewOAuth(store, time.Now), nil),
+	}
+	defer begin(t.Context(), s.runScheduler)()
+	const sentence = "the scheduler's lease could not be requested, so this server does no scheduled work; it will try again"
+	if !await(func() bool { return log.count(sentence) > 0 }) {
+		t.Error("the log says nothing")
+	}
+	execute("ALTER TABLE hidden RENAME TO leases")
+	if !await(func() bool {
+		noted, err := store.In(t.Context(), school).GetCursor(lyceum.ExpiredCursor)
+		return noted > 0 && err == nil
+	}) {
+		t.Error("the scheduled work does not begin")
+	}
+	if n := log.count(sentence); n > 1 {
+		t.Errorf("the log says it %d times", n)
+	}
+}
+
+// sharedLog is a log that may be read while it is written.
+type sharedLog struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *sharedLog) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *sharedLog) count(what string) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return strings.Count(l.text.String(), what)
 }
