@@ -217,7 +217,8 @@ func OpenPostgres(ctx context.Context, address string, o Options) (*Store, error
 	}
 	wait := o.patience()
 	lock := within("lock_timeout", wait/4)
-	reads := postgresPool(config, 16, lock, planOnce)
+	// How long a read may take is decided by its caller, and an export waits for whoever receives it.
+	reads := postgresPool(config, 16, append(slices.Clone(unhurried), lock, planOnce)...)
 	// The server cancels a statement before this program gives up on it, and ends the transaction
 	// of a process that stopped in the middle of it.
 	writes := postgresPool(config, d.writers+d.followers+d.slow, lock, within("statement_timeout", wait/2),

@@ -128,3 +128,76 @@ func TestPostgresLosesRights(t *testing.T) {
 		}
 	}
 }
+
+// TestPostgresLimitsOfReads checks that the limits that a database sets for statements and
+// transactions do not end a read, such as an export whose receiver is slow.
+func TestPostgresLimitsOfReads(t *testing.T) {
+	t.Parallel()
+	n := newTenant(t)
+	n.execute(t, "ALTER ROLE "+n.role+" SET statement_timeout = '300ms'")
+	n.execute(t, "ALTER ROLE "+n.role+" SET idle_in_transaction_session_timeout = '300ms'")
+	store, err := sqlstore.OpenPostgres(t.Context(), n.place, sqlstore.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = store.Close() })
+	school := storetest.MakeSchool(t, store)
+	lasts := func(since, state string) bool {
+		var lasts bool
+		err := n.admin.QueryRowContext(t.Context(), "SELECT COALESCE(bool_or(clock_timestamp() - "+since+
+			" > INTERVAL '600ms'), FALSE) FROM pg_stat_activity WHERE usename = $1 AND "+state, n.role).Scan(&lasts)
+		if err != nil {
+			t.Error(err)
+		}
+		return lasts
+	}
+
+	// While the table is locked, the statement waits.
+	lock, err := n.admin.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := lock.ExecContext(t.Context(), "LOCK TABLE schools"); err != nil {
+		t.Fatal(err)
+	}
+	found := make(chan error, 1)
+	go func() {
+		_, err := store.FindSchools(t.Context())
+		found <- err
+	}()
+	var early error
+	ended := false
+	storetest.Await(func() bool {
+		select {
+		case early = <-found:
+			ended = true
+		default:
+		}
+		return ended || lasts("query_start", "wait_event_type = 'Lock'")
+	})
+	_ = lock.Rollback()
+	if !ended {
+		early = <-found
+	}
+	if early != nil {
+		t.Error("a statement that takes long:", early)
+	}
+
+	err = store.AtOnce(t.Context(), school, func(v lyceum.View) error {
+		if _, err := v.GetSchool(); err != nil {
+			return err
+		}
+		gone := func() bool {
+			var open bool
+			err := n.admin.QueryRowContext(t.Context(), "SELECT count(*) > 0 FROM pg_stat_activity WHERE usename = $1 AND "+
+				"state = 'idle in transaction'", n.role).Scan(&open)
+			return err != nil || !open
+		}
+		storetest.Await(func() bool { return lasts("state_change", "state = 'idle in transaction'") || gone() })
+		_, err := v.GetSchool()
+		return err
+	})
+	if err != nil {
+		t.Error("a transaction that pauses:", err)
+	}
+}
