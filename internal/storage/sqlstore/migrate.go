@@ -4,14 +4,18 @@ import (
 	"context"
 	"database/sql"
 	"embed"
+	"errors"
 	"fmt"
 	"io/fs"
 	"path"
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/lyceum-school/lyceum"
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/database"
@@ -334,6 +338,26 @@ func (s *Store) migrate(ctx context.Context, o *Options) error {
 	}
 	return s.public(c.tx.Commit())
 }
+
+// knowsSchema returns an error if the schema of a database is newer than this program. A server that
+// could not reach the database during an upgrade would otherwise continue with the new schema.
+func knowsSchema(ctx context.Context, conn *pgx.Conn) error {
+	list, err := postgresMigrations()
+	if err != nil {
+		return fmt.Errorf("read migrations: %w", err)
+	}
+	var is sql.NullInt64
+	err = conn.QueryRow(ctx, "SELECT max(version_id) FROM "+goose.DefaultTablename, pgx.QueryExecModeExec).Scan(&is)
+	if missing, refused := errors.AsType[*pgconn.PgError](err); refused && missing.Code == "42P01" {
+		return nil // a new database
+	}
+	if err == nil && is.Int64 > newestOf(list) {
+		err = newerSchema(is.Int64, newestOf(list))
+	}
+	return err
+}
+
+var postgresMigrations = sync.OnceValues(func() ([]migration, error) { return postgresDialect().readMigrations() })
 
 func newerSchema(current, newest int64) error {
 	return lyceum.Errorf(lyceum.Unavailable,

@@ -362,8 +362,10 @@ func postgresPool(config *pgx.ConnConfig, n int, begin ...string) *sql.DB {
 			return err
 		}
 		conn.PgConn().CustomData()[openedAt] = time.Now()
-		_, err := conn.PgConn().Exec(ctx, strings.Join(begin, "; ")).ReadAll()
-		return err
+		if _, err := conn.PgConn().Exec(ctx, strings.Join(begin, "; ")).ReadAll(); err != nil {
+			return err
+		}
+		return knowsSchema(ctx, conn)
 	}), stdlib.OptionResetSession(stillGood))
 	db.SetMaxOpenConns(n)
 	db.SetMaxIdleConns(n)

@@ -201,3 +201,39 @@ func TestPostgresLimitsOfReads(t *testing.T) {
 		t.Error("a transaction that pauses:", err)
 	}
 }
+
+// TestPostgresSchemaOfAnotherVersion checks that a store that could not reach its database while
+// that was upgraded does not continue with the new schema.
+func TestPostgresSchemaOfAnotherVersion(t *testing.T) {
+	t.Parallel()
+	n := newTenant(t)
+	store, err := sqlstore.OpenPostgres(t.Context(), n.place, sqlstore.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = store.Close() })
+	school := storetest.MakeSchool(t, store)
+	n.execute(t, "INSERT INTO goose_db_version (version_id, is_applied) VALUES (99999, TRUE)")
+	n.execute(t, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '"+n.role+"'")
+	for name, call := range map[string]func() error{
+		"read": func() error {
+			_, err := store.FindSchools(t.Context())
+			return err
+		},
+		"write": func() error {
+			return store.Write(t.Context(), lyceum.Stamp{School: school, At: storetest.Begin, Actor: "test"}, func(tx lyceum.Tx) error {
+				tx.Note(lyceum.SchoolUpdated, int32(school))
+				return nil
+			})
+		},
+	} {
+		var last error
+		refused := func() bool {
+			last = call()
+			return last == nil || strings.Contains(lyceum.Public(last).Detail, "the database has schema version 99999 but this lyceum")
+		}
+		if !storetest.Await(refused) || last == nil || lyceum.KindOf(last) != lyceum.Unavailable {
+			t.Errorf("a %s ends with %v", name, last)
+		}
+	}
+}

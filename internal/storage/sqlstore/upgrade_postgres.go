@@ -81,7 +81,7 @@ func (u *upgrade) alone(address, password string) error {
 const quiet = 2 * time.Second
 
 // stillAlone fails if a server has come back since the upgrade began: it read the older schema
-// version when it started, and would continue with the new schema.
+// version when it started. An older program would continue with the new schema; see knowsSchema.
 func (u *upgrade) stillAlone(begin time.Time) error {
 	for {
 		if err := unusedPostgres(u.ctx, u.tx); err != nil || time.Since(begin) >= quiet {
