@@ -317,6 +317,10 @@ func unreachable(config *pgx.ConnConfig, err error) error {
 	case errors.Is(err, errSilent):
 		todo = "accepts connections, but does not answer; if it is a connection pooler, make its pool larger"
 	}
+	if full, is := errors.AsType[*pgconn.PgError](err); is && full.Code == "53300" {
+		todo = "accepts no more connections; raise max_connections, or the CONNECTION LIMIT of the role or the " +
+			"database: a server uses up to 26"
+	}
 	for _, no := range []error{errStandby, pgconn.ErrStandbyConnection, pgconn.ErrReadOnlyConnection} {
 		if errors.Is(err, no) {
 			todo = "accepts no changes: it is a standby or set to be read-only; promote it, or name the primary in " +

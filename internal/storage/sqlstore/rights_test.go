@@ -129,6 +129,18 @@ func TestPostgresLosesRights(t *testing.T) {
 	}
 }
 
+// TestPostgresIsCrowded checks that a database without a free connection is reported as such when
+// a store is opened.
+func TestPostgresIsCrowded(t *testing.T) {
+	t.Parallel()
+	n := newTenant(t)
+	n.execute(t, "ALTER ROLE "+n.role+" CONNECTION LIMIT 0")
+	_, err := sqlstore.OpenPostgres(t.Context(), n.place, sqlstore.Options{})
+	if e := lyceum.Public(err); !strings.Contains(e.Detail, " accepts no more connections; raise max_connections") {
+		t.Error("the error is", err)
+	}
+}
+
 // TestPostgresLimitsOfReads checks that the limits that a database sets for statements and
 // transactions do not end a read, such as an export whose receiver is slow.
 func TestPostgresLimitsOfReads(t *testing.T) {
