@@ -38,7 +38,7 @@ type Sale struct {
 	// StopsAt is when a recurring sale that has ended stops being active, if that is in the
 	// future; webhooks are notified then.
 	StopsAt Opt[time.Time]
-	Stopped bool // webhooks were notified; this happens only once
+	Stopped bool // webhooks were notified; this happens only once, even if the sale opens again
 	// ToStop is since when the payment system must be told to stop charging the sale. It is
 	// present until somebody confirms that this was done.
 	ToStop Opt[time.Time]
@@ -60,19 +60,17 @@ func (s *Sale) DueAt(at time.Time) bool {
 }
 
 // StopAt records when the sale stops being active, unless it stops earlier. It reports whether
-// webhooks must be notified now.
+// webhooks must be notified now. They are notified once, even if the sale opened again meanwhile.
 func (s *Sale) StopAt(at, now time.Time) (announce bool) {
-	switch {
-	case s.Stopped:
-		return false
-	case at.After(now):
+	if at.After(now) {
 		if !s.StopsAt.Present || at.Before(s.StopsAt.Value) {
 			s.StopsAt = Some(at)
 		}
 		return false
 	}
+	announce = !s.Stopped
 	s.StopsAt, s.Stopped = None[time.Time](), true
-	return true
+	return announce
 }
 
 // GraceFrom returns when the grace begins for a sale that lapses if it is not paid for, which

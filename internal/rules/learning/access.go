@@ -74,31 +74,41 @@ func (s *Service) Revoke(
 }
 
 // Restore reopens the entitlements of a sale that were ended for the given reason, unless its
-// buyer was erased.
-func (s *Service) Restore(tx lyceum.Tx, now time.Time, sale *lyceum.Sale, ended lyceum.EntitlementEnd) error {
+// buyer was erased. Those of a canceled sale that end by themselves end no later than what is paid
+// for. It returns the last time at which one of them ends by itself, if that is in the future.
+func (s *Service) Restore(
+	tx lyceum.Tx, now time.Time, sale *lyceum.Sale, ended lyceum.EntitlementEnd,
+) (until lyceum.Opt[time.Time], err error) {
 	buyers, err := tx.UserSummaries.Find(tx, sale.UserID.Value)
 	if err != nil || len(buyers) == 0 {
-		return err
+		return until, err
 	}
 	of := lyceum.EntitlementFilter{User: sale.UserID, Sale: lyceum.Some(sale.ID)}
 	all, err := lyceum.All(tx.Entitlements, tx, of)
 	if err != nil {
-		return err
+		return until, err
 	}
+	canceled, paid := sale.EndReason == lyceum.Some(lyceum.SaleCanceled), sale.PaidUntil.Else(lyceum.Second(now))
 	for i := range all {
 		e := &all[i]
 		if e.EndReason != lyceum.Some(ended) {
 			continue
 		}
 		e.EndedAt, e.EndReason = lyceum.None[time.Time](), lyceum.None[lyceum.EntitlementEnd]()
+		if canceled && e.EndsAt.Present && paid.Before(e.EndsAt.Value) {
+			e.EndsAt = lyceum.Some(paid)
+		}
+		if e.EndsAt.Present && e.EndsAt.Value.After(now) && (!until.Present || e.EndsAt.Value.After(until.Value)) {
+			until = e.EndsAt
+		}
 		if _, err := tx.Entitlements.Save(tx, *e); err != nil {
-			return err
+			return until, err
 		}
 		if err := settleAll(tx, now, e.User, e.Product); err != nil {
-			return err
+			return until, err
 		}
 	}
-	return nil
+	return until, nil
 }
 
 // entitlementsOf returns the entitlements of a sale that have not been ended.

@@ -183,5 +183,6 @@ func (s *Service) revive(tx lyceum.Tx, now time.Time, sale *lyceum.Sale, plan *l
 	if _, err := warn(tx, lyceum.Second(now), sale.ID, misfits); err != nil {
 		return err
 	}
-	return s.enroller.Restore(tx, now, sale, lyceum.EndedByLapse)
+	_, err = s.enroller.Restore(tx, now, sale, lyceum.EndedByLapse)
+	return err
 }

@@ -122,8 +122,12 @@ func (s *Service) restore(tx lyceum.Tx, now time.Time, id lyceum.SaleID) error {
 	if sale.ReplacedBy.Present {
 		return s.restoreReplaced(tx, now, sale.ReplacedBy.Value)
 	}
-	if err := s.enroller.Restore(tx, now, &sale, lyceum.EndedByChargeback); err != nil {
+	until, err := s.enroller.Restore(tx, now, &sale, lyceum.EndedByChargeback)
+	if err != nil {
 		return err
+	}
+	if sale.EndReason == lyceum.Some(lyceum.SaleCanceled) && until.Present { // it gives access until then again
+		return stop(tx, now, &sale, &plan, until.Value)
 	}
 	sale.UpdatedAt = now
 	return s.lapse(tx, now, &sale, Ending{Sale: id})

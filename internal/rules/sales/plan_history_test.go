@@ -54,9 +54,10 @@ type follower struct {
 func (d *deal) stop(at, now time.Time) {
 	d.next = 0
 	switch {
-	case !d.recurring() || d.stopped:
+	case !d.recurring():
 	case !at.After(now):
-		d.stopped, d.told, d.stopsAt = true, true, time.Time{}
+		d.told = d.told || !d.stopped
+		d.stopped, d.stopsAt = true, time.Time{}
 	case d.stopsAt.IsZero() || at.Before(d.stopsAt):
 		d.stopsAt = at
 	}

@@ -235,5 +235,6 @@ func (s *Service) reopenChanged(tx lyceum.Tx, now time.Time, old lyceum.Sale, ac
 	if _, err := tx.Sales.Save(tx, old); err != nil {
 		return err
 	}
-	return s.enroller.Restore(tx, now, &old, lyceum.EndedByChange)
+	_, err = s.enroller.Restore(tx, now, &old, lyceum.EndedByChange)
+	return err
 }

@@ -262,11 +262,31 @@ func (m *union) won(d *deal) {
 	if d.over == lyceum.SaleChargedBack {
 		m.comeBack(d, lyceum.EndedByChargeback)
 	}
-	m.giveBack(d, lyceum.EndedByChargeback)
 	m.count(d)
+	if d.over == lyceum.SaleCanceled {
+		m.runAgain(d)
+	}
+	m.giveBack(d, lyceum.EndedByChargeback)
 	m.returned(d)
 	if next := d.replacedBy; next != nil && next.over == lyceum.SaleRefunded && next.refundedWhole() {
 		m.reopen(next)
+	}
+}
+
+// runAgain lets the access from a cancelled sale that comes back run until the end of what is paid
+// for.
+func (m *union) runAgain(d *deal) {
+	for _, x := range m.reasons {
+		if x.sale != d.id || x.ended != lyceum.EndedByChargeback || x.end.IsZero() {
+			continue
+		}
+		if x.end.After(d.until) {
+			x.end = d.until
+		}
+		if x.end.After(m.b.now) {
+			m.seen["canceled sales that run again"]++
+			d.stopsAt = x.end
+		}
 	}
 }
 

@@ -18,7 +18,11 @@ type Enroller interface {
 		tx lyceum.Tx, now time.Time, sale *lyceum.Sale, at time.Time, why lyceum.EntitlementEnd,
 	) (ended bool, err error)
 	// Restore reopens the entitlements of a sale that an act ended, unless its buyer was erased.
-	Restore(tx lyceum.Tx, now time.Time, sale *lyceum.Sale, ended lyceum.EntitlementEnd) error
+	// Those of a canceled sale that end by themselves end no later than what is paid for. It
+	// returns the last time at which one of them ends by itself, if that is in the future.
+	Restore(
+		tx lyceum.Tx, now time.Time, sale *lyceum.Sale, ended lyceum.EntitlementEnd,
+	) (until lyceum.Opt[time.Time], err error)
 	// Preview returns a page of what an act would do to the access of some users to some
 	// products and what comes with them, or to all products if none are given. It rolls the act
 	// back, and fails like the act.
