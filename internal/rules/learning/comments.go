@@ -145,10 +145,18 @@ func commentable(tx lyceum.Tx, n *NewComment) (lyceum.Lecture, error) {
 		}
 	}
 	lecture, err := find()
-	if err == nil && !lecture.Comments.Else(true) {
-		err = lyceum.Errorf(lyceum.Invalid, "comments are disabled for lecture %d (student_comments_enabled)", n.Lecture)
+	if err == nil {
+		err = takesComments(&lecture)
 	}
 	return lecture, err
+}
+
+// takesComments rejects a lecture whose comments are disabled.
+func takesComments(l *lyceum.Lecture) error {
+	if l.Comments.Else(true) {
+		return nil
+	}
+	return lyceum.Errorf(lyceum.Invalid, "comments are disabled for lecture %d (student_comments_enabled)", l.ID)
 }
 
 // replyTo returns the path of comments above a new one.

@@ -1,6 +1,7 @@
 package learning
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -59,7 +60,8 @@ type CommentText struct {
 }
 
 // EditComment changes the text of a learner's own comment. If the school reviews comments, it is
-// reviewed again. It fails with NotFound, and with Forbidden for another user's comment.
+// reviewed again. It fails with NotFound, with Forbidden for another user's comment, and with
+// Invalid if comments are disabled.
 func (s *Service) EditComment(ctx context.Context, by lyceum.By, q CommentText) (c CommentDetail, err error) {
 	if q.Body.Present {
 		if wrong := oddComment(&NewComment{Body: q.Body.Value}); len(wrong) > 0 {
@@ -70,6 +72,10 @@ func (s *Service) EditComment(ctx context.Context, by lyceum.By, q CommentText) 
 	return lyceum.Change(ctx, s.store, by.Stamp(now), func(tx lyceum.Tx) (CommentDetail, error) {
 		c, err := ownComment(tx, by, q.Comment, now)
 		if err != nil || !q.Body.Present || q.Body.Value == c.Body {
+			return c, err
+		}
+		lecture, err := tx.Lectures.Get(tx, c.Lecture)
+		if err := cmp.Or(err, takesComments(&lecture)); err != nil {
 			return c, err
 		}
 		if c.Status, err = firstStatus(tx); err != nil {
