@@ -43,6 +43,9 @@ func (t *Transaction) PaidPart() Part { return Part{Price: t.FinalPrice, Tax: t.
 // price. Prices and taxes from another system may be negative, which does not make them
 // refunds.
 func (t *Transaction) RefundedPart(tax Minor) Part {
-	price := min(t.AmountRefunded, max(t.FinalPrice, 0))
+	price := t.RefundedPrice()
 	return Part{Price: price, Tax: min(tax+t.AmountRefunded-price, max(t.TaxCharge, 0))}
 }
+
+// RefundedPrice returns the price of RefundedPart.
+func (t *Transaction) RefundedPrice() Minor { return min(t.AmountRefunded, max(t.FinalPrice, 0)) }

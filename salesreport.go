@@ -90,10 +90,11 @@ func (s *SalesSum) AddSale(t *Transaction, m SaleMarks) {
 	}
 	s.Gross += t.FinalPrice
 	s.Tax += t.TaxCharge
-	s.RefundedOf += t.AmountRefunded
+	refunded := t.RefundedPrice()
+	s.RefundedOf += refunded
 	if t.HasChargeback == Some(true) {
 		s.Chargebacks++
-		s.ChargedBack += max(0, t.FinalPrice-t.AmountRefunded)
+		s.ChargedBack += max(0, t.FinalPrice-refunded)
 	}
 	s.ChargebackFees += t.ChargebackFee.Value
 	s.AffiliateFees += t.AffiliateFees
@@ -145,8 +146,8 @@ func (s *Summer) Add(t *Transaction, course Opt[CourseID], m SaleMarks) {
 	if s.period.Has(t.CreatedAt) {
 		s.sum(t, t.CreatedAt).AddSale(t, m)
 	}
-	if t.AmountRefunded != 0 && s.period.Has(t.RefundedOn()) {
-		s.sum(t, t.RefundedOn()).Refunded += t.AmountRefunded
+	if refunded := t.RefundedPrice(); refunded != 0 && s.period.Has(t.RefundedOn()) {
+		s.sum(t, t.RefundedOn()).Refunded += refunded
 	}
 }
 

@@ -1721,10 +1721,10 @@ type SalesSums struct {
 	// Tax Tax on these prices.
 	Tax int64 `json:"tax"`
 
-	// RefundsBySaleDay Refunds of these transactions, whenever they were made.
+	// RefundsBySaleDay Refunds of these transactions without tax, whenever they were made.
 	RefundsBySaleDay int64 `json:"refunds_by_sale_day"`
 
-	// RefundsByRefundDay Refunds that were made in the period, of any transactions.
+	// RefundsByRefundDay Refunds without tax that were made in the period, of any transactions.
 	RefundsByRefundDay int64 `json:"refunds_by_refund_day"`
 
 	// Chargebacks The part of the prices of chargebacks that was not refunded.

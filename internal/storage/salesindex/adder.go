@@ -85,7 +85,7 @@ func (a *adder) refund(r *row, x *extra) {
 	}
 	a.refunds = a.refunds.with(at)
 	if a.in.has(at) {
-		a.at(a.key(r, x.currency, at)).refunded += int64(x.refunded)
+		a.at(a.key(r, x.currency, at)).refunded += r.refundedPrice(x)
 	}
 }
 

@@ -40,7 +40,7 @@ func (c *cell) sale(r *row, x *extra, m lyceum.SaleMarks) {
 	c.revenue += int64(r.revenue)
 	refunded := int64(0)
 	if x != nil {
-		refunded = int64(x.refunded)
+		refunded = r.refundedPrice(x)
 		c.refundedOf += refunded
 		c.chargebackFees += int64(x.fee)
 	}

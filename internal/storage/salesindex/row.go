@@ -186,3 +186,6 @@ func (r *row) decode(x *extra, names currencies, t *lyceum.Transaction) {
 		t.RefundedAt = lyceum.Some(second(x.refundedAt))
 	}
 }
+
+// refundedPrice is lyceum.Transaction.RefundedPrice; x is the row's extra.
+func (r *row) refundedPrice(x *extra) int64 { return int64(min(x.refunded, max(r.price, 0))) }
