@@ -68,7 +68,7 @@ func (i *Import) Save(ctx context.Context, batch []lyceum.Transaction) (lyceum.S
 			return err
 		}
 		known, named = i.sales.asOf(last), salesOf(good)
-		doubtful, err := saveSales(tx, named, known)
+		doubtful, billed, err := saveSales(tx, named, known)
 		if err != nil {
 			return err
 		}
@@ -83,6 +83,9 @@ func (i *Import) Save(ctx context.Context, batch []lyceum.Transaction) (lyceum.S
 			return err
 		}
 		if err := Release(tx, append(doubtful, left...)...); err != nil {
+			return err
+		}
+		if err := prolong(tx, among(billed, entries, good)); err != nil {
 			return err
 		}
 		err = i.service.enroller.Link(tx, stamp.At, append(former, buyers(good)...))
@@ -107,6 +110,25 @@ func updatedSales(entries []lyceum.Entry) []lyceum.SaleID {
 	}
 	slices.Sort(ids)
 	return slices.Compact(ids)
+}
+
+// among returns the sales of which payments of a batch were created or updated, given the entries of
+// saving it.
+func among(sales []lyceum.SaleID, entries []lyceum.Entry, batch []lyceum.Transaction) []lyceum.SaleID {
+	if len(sales) == 0 {
+		return nil
+	}
+	saved := map[lyceum.TransactionID]bool{}
+	for i := range entries {
+		if t := entries[i].Type; t == lyceum.TransactionCreated || t == lyceum.TransactionUpdated {
+			saved[lyceum.TransactionID(entries[i].ObjectID)] = true
+		}
+	}
+	paid := map[lyceum.SaleID]bool{}
+	for n := range batch {
+		paid[batch[n].SaleID] = paid[batch[n].SaleID] || saved[batch[n].ID]
+	}
+	return slices.DeleteFunc(sales, func(id lyceum.SaleID) bool { return !paid[id] })
 }
 
 // salesWith returns the sales of the payments of a batch that were updated, given the entries of
@@ -291,7 +313,7 @@ type batchSale struct {
 	first    *lyceum.Transaction // the earliest payment in the batch
 	back     bool                // one of its payments is fully refunded
 	paid     bool                // one is not, and is above 0
-	released bool                // it is or may be released
+	released bool                // it is or may be released, or is billed here
 }
 
 // salesOf returns the sales in a batch, by id.
@@ -317,8 +339,10 @@ func salesOf(batch []lyceum.Transaction) []batchSale {
 
 // saveSales creates the sales that a batch refers to for the first time, and moves back the
 // start of those that turn out to be older. It returns the sales that existed before and may be
-// fully refunded now, or no longer.
-func saveSales(tx lyceum.Tx, named []batchSale, known *savedSales) (doubtful []lyceum.SaleID, err error) {
+// fully refunded now, or no longer, and those that are billed here.
+func saveSales(
+	tx lyceum.Tx, named []batchSale, known *savedSales,
+) (doubtful, billed []lyceum.SaleID, err error) {
 	var ids []lyceum.SaleID
 	for n := range named {
 		if of := &named[n]; !known.has(of) {
@@ -327,7 +351,7 @@ func saveSales(tx lyceum.Tx, named []batchSale, known *savedSales) (doubtful []l
 	}
 	kept, err := tx.Sales.Find(tx, ids...)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	var changed []lyceum.Sale
 	fresh := make([]lyceum.Sale, 0, len(ids)-len(kept))
@@ -346,14 +370,46 @@ func saveSales(tx lyceum.Tx, named []batchSale, known *savedSales) (doubtful []l
 			of.released = true
 			doubtful = append(doubtful, id)
 		}
+		if old.BilledSince.Present && old.BillingAnchor.Present && !old.EndedAt.Present {
+			of.released = true
+			billed = append(billed, id)
+		}
 		if found && of.first.CreatedAt.Before(old.CreatedAt) {
 			changed = append(changed, begunWith(old, of.first))
 		}
 	}
 	if _, err := tx.Sales.Save(tx, changed...); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return doubtful, tx.Sales.Insert(tx, fresh...)
+	return doubtful, billed, tx.Sales.Insert(tx, fresh...)
+}
+
+// prolong moves the due day of sales that are billed here if imported payments bought more time,
+// so that they do not lapse although they are paid for. What an import takes back ends nothing by
+// itself.
+func prolong(tx lyceum.Tx, ids []lyceum.SaleID) error {
+	for _, id := range ids {
+		sale, plan, err := saleWithPlan(tx, id)
+		if err != nil {
+			return err
+		}
+		accounts, err := accountsOf(tx.Tables, tx, id)
+		if err != nil {
+			return err
+		}
+		b, err := boughtBy(tx, &sale, &plan, accounts)
+		if err != nil {
+			return err
+		}
+		if !b.inFull && (!b.until.Present || !b.until.Value.After(sale.PaidUntil.Value)) {
+			continue
+		}
+		b.apply(&sale)
+		if _, err := tx.Sales.Save(tx, sale); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // correctSales updates imported sales of which a payment was updated or moved to another sale, so
