@@ -219,6 +219,16 @@ func replaceFile(file string, text []byte) error {
 	}
 	if err != nil {
 		_ = os.Remove(partial.Name()) // err says what is wrong
+		return err
 	}
-	return err
+	return syncFolder(filepath.Dir(file))
+}
+
+// syncFolder makes the names in a folder durable: until then, a power cut can undo a rename.
+func syncFolder(dir string) error {
+	folder, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(folder.Sync(), folder.Close())
 }

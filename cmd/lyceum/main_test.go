@@ -75,6 +75,7 @@ var children = map[string]func(args []string) error{
 	"writers": childWriters,
 	"durable": childDurable,
 	"astray":  childAstray,
+	"keys":    childKeys,
 }
 
 // childCommand returns the command that runs this test binary as one of the children.

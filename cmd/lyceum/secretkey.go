@@ -175,7 +175,10 @@ func (f *keyFile) replace(file *os.File, path string, keys []lyceum.SecretKey) e
 	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
 		return cannotSave(f.path, err)
 	}
-	if err := os.Rename(file.Name(), path); err != nil {
+	if err = os.Rename(file.Name(), path); err == nil {
+		err = syncFolder(filepath.Dir(path))
+	}
+	if err != nil {
 		return cannotSave(f.path, err)
 	}
 	return nil
