@@ -115,6 +115,11 @@ var (
 	program = lyceum.By{Actor: "api_key:1", Key: 1}
 )
 
+// programOf is a program whose API key was made by a member of staff.
+func programOf(role lyceum.StaffRole) lyceum.By {
+	return lyceum.By{Actor: "api_key:1", Key: 1, Staff: role, Person: 8}
+}
+
 const invalid = "this link is not valid; ask for a new one"
 
 // TestLinksWorkForTheirTime checks that a learner's link works for ten minutes, and a program's
@@ -206,13 +211,16 @@ func TestLinksEndWithAccess(t *testing.T) {
 			k.RevokedAt = at
 			return errors.Join(err, tx.APIKeys.Update(tx, k))
 		}, http.StatusForbidden, invalid},
-		"key of staff": {program, func(tx lyceum.Tx) error {
+		"key of staff": {programOf(lyceum.SupportRole), func(tx lyceum.Tx) error {
 			return errors.Join(madeBy(tx, lyceum.User{}), hire(tx))
 		}, http.StatusFound, ""},
-		"key of staff who was disabled": {program, func(tx lyceum.Tx) error {
+		"key of staff whose role changed": {programOf(lyceum.ManagerRole), func(tx lyceum.Tx) error {
+			return errors.Join(madeBy(tx, lyceum.User{}), hire(tx))
+		}, http.StatusForbidden, invalid},
+		"key of staff who was disabled": {programOf(lyceum.SupportRole), func(tx lyceum.Tx) error {
 			return errors.Join(madeBy(tx, lyceum.User{DisabledAt: at}), hire(tx))
 		}, http.StatusForbidden, invalid},
-		"key of somebody who left": {program, func(tx lyceum.Tx) error {
+		"key of somebody who left": {programOf(lyceum.SupportRole), func(tx lyceum.Tx) error {
 			return madeBy(tx, lyceum.User{})
 		}, http.StatusForbidden, invalid},
 		"access of a learner is nothing to a program": {program, func(tx lyceum.Tx) error {

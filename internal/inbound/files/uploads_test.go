@@ -25,6 +25,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/inbound/wire"
 	"github.com/lyceum-school/lyceum/internal/rules/learning"
+	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
 // png begins like a picture of one pixel.
@@ -65,6 +66,47 @@ func (s *shelf) wantSent(t *testing.T, what, address, body string, status int, s
 	t.Helper()
 	if w := s.send(address, body); w.Code != status || !strings.Contains(w.Body.String(), says) {
 		t.Errorf("%s: %d %s, want %d with %q", what, w.Code, w.Body, status, says)
+	}
+}
+
+// TestUploadsEndWithTheirKey checks that an address to send a file to, also of one that was begun,
+// stops working with the API key that it was made with.
+func TestUploadsEndWithTheirKey(t *testing.T) {
+	revoke := func(tx lyceum.Tx) error {
+		k, err := tx.APIKeys.Get(tx, 1)
+		k.RevokedAt = lyceum.Some(storetest.Begin)
+		return errors.Join(err, tx.APIKeys.Update(tx, k))
+	}
+	staffed := func(tx lyceum.Tx) error { return errors.Join(madeBy(tx, lyceum.User{}), hire(tx)) }
+	for name, tc := range map[string]struct {
+		role   lyceum.StaffRole
+		change func(lyceum.Tx) error
+		status int
+	}{
+		"unchanged":           {"", func(lyceum.Tx) error { return nil }, http.StatusOK},
+		"revoked":             {"", revoke, http.StatusForbidden},
+		"of staff, unchanged": {lyceum.SupportRole, staffed, http.StatusOK},
+		"of staff, revoked":   {lyceum.SupportRole, func(tx lyceum.Tx) error { return errors.Join(staffed(tx), revoke(tx)) }, http.StatusForbidden},
+		"role changed":        {lyceum.ManagerRole, staffed, http.StatusForbidden},
+		"disabled": {lyceum.SupportRole, func(tx lyceum.Tx) error {
+			return errors.Join(madeBy(tx, lyceum.User{DisabledAt: lyceum.Some(storetest.Begin)}), hire(tx))
+		}, http.StatusForbidden},
+		"left": {lyceum.SupportRole, func(tx lyceum.Tx) error { return madeBy(tx, lyceum.User{}) }, http.StatusForbidden},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newShelf(t)
+			by := programOf(tc.role)
+			by.School = s.ours
+			ticket, err := s.learning.CreateUpload(t.Context(), by, picture)
+			if err != nil {
+				t.Fatal(err)
+			}
+			storetest.Write(t, s.store, s.ours, tc.change)
+			w := s.send(wire.UploadURL("", ticket), png)
+			if ended := strings.Contains(w.Body.String(), "the API key of this address has ended"); w.Code != tc.status || ended != (w.Code == http.StatusForbidden) {
+				t.Errorf("%d %s, want %d", w.Code, w.Body, tc.status)
+			}
+		})
 	}
 }
 

@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"fmt"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -37,14 +36,21 @@ func ReadFileLink(r *http.Request) (l learning.FileLink) {
 	query := r.URL.Query()
 	l = learning.FileLink{
 		School: lyceum.SchoolID(number(r.PathValue("school_id"), 32)), Of: learning.FileOf(r.PathValue("of")),
-		ID:   int32(number(r.PathValue("attachment_id"), 32)),
-		User: lyceum.UserID(number(query.Get("user"), 32)), Key: lyceum.APIKeyID(number(query.Get("key"), 32)),
-		Until: time.Unix(number(query.Get("until"), 64), 0), Signature: query.Get("signature"),
+		ID:        int32(number(r.PathValue("attachment_id"), 32)),
+		User:      lyceum.UserID(number(query.Get("user"), 32)),
+		KeyHolder: keyHolder(query),
+		Until:     time.Unix(number(query.Get("until"), 64), 0), Signature: query.Get("signature"),
 	}
 	if !writtenAs(r, FileLink("", l)) {
 		l.Signature = ""
 	}
 	return l
+}
+
+func keyHolder(query url.Values) learning.KeyHolder {
+	return learning.KeyHolder{
+		Key: lyceum.APIKeyID(number(query.Get("key"), 32)), Role: lyceum.StaffRole(query.Get("role")),
+	}
 }
 
 func number(text string, bits int) int64 {
@@ -61,8 +67,7 @@ func writtenAs(r *http.Request, address string) bool {
 // UploadURL returns the address to send the file of an upload to, on the server with the given
 // base URL.
 func UploadURL(base string, t learning.UploadTicket) string {
-	return fmt.Sprintf("%s%s?until=%d&signature=%s",
-		base, lyceum.UploadPath(t.School, t.UUID, t.Extension), t.Until.Unix(), t.Signature)
+	return base + t.Address()
 }
 
 // ReadUploadURL reads the address of a request for FilePath. If the address is not exactly as
@@ -71,7 +76,8 @@ func ReadUploadURL(r *http.Request) (t learning.UploadTicket) {
 	a, is := lyceum.ParseUploadAddress(r.URL.Path)
 	query := r.URL.Query()
 	t = learning.UploadTicket{
-		UploadAddress: a, Until: time.Unix(number(query.Get("until"), 64), 0), Signature: query.Get("signature"),
+		UploadAddress: a, KeyHolder: keyHolder(query), Until: time.Unix(number(query.Get("until"), 64), 0),
+		Signature: query.Get("signature"),
 	}
 	if !is || !writtenAs(r, UploadURL("", t)) {
 		t.Signature = ""

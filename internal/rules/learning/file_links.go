@@ -28,22 +28,23 @@ const (
 // FileLink is a link to the file of an attachment, for one learner or for the programs with one
 // API key. It works until it expires, and only while the learner or the key has access.
 type FileLink struct {
+	KeyHolder // empty: the link is for a learner
+
 	School    lyceum.SchoolID
 	Of        FileOf
-	ID        int32           // of the attachment
-	User      lyceum.UserID   // 0: the link is for an API key
-	Key       lyceum.APIKeyID // 0: the link is for a learner
-	Until     time.Time       // a whole second
+	ID        int32         // of the attachment
+	User      lyceum.UserID // 0: the link is for an API key
+	Until     time.Time     // a whole second
 	Signature string
 }
 
 // Address returns the path and query of a link, relative to the URL of the server.
 func (l *FileLink) Address() string {
-	holder := fmt.Sprintf("key=%d", l.Key)
+	holder := l.query()
 	if l.User != 0 {
-		holder = fmt.Sprintf("user=%d", l.User)
+		holder = fmt.Sprintf("user=%d&", l.User)
 	}
-	return fmt.Sprintf("/files/%d/links/%s/%d?%s&until=%d&signature=%s",
+	return fmt.Sprintf("/files/%d/links/%s/%d?%suntil=%d&signature=%s",
 		l.School, l.Of, l.ID, holder, l.Until.Unix(), l.Signature)
 }
 
@@ -51,15 +52,19 @@ const fileLinkPurpose = "file link"
 
 // text returns the string that is signed.
 func (l *FileLink) text() string {
-	return fmt.Sprintf("%d %s %d %d %d %d", l.School, l.Of, l.ID, l.User, l.Key, l.Until.Unix())
+	text := fmt.Sprintf("%d %s %d %d %d %d", l.School, l.Of, l.ID, l.User, l.Key, l.Until.Unix())
+	if l.Role != "" {
+		text += " " + string(l.Role)
+	}
+	return text
 }
 
 // linkTo makes a link for the caller, who must have access.
 func (s *Service) linkTo(by lyceum.By, of FileOf, id int32) FileLink {
-	l := FileLink{School: by.School, Of: of, ID: id, User: by.Learner.Value, Key: by.Key}
+	l := FileLink{School: by.School, Of: of, ID: id, User: by.Learner.Value, KeyHolder: holderOf(by)}
 	lifetime := keyLinkLifetime
 	if by.Learner.Present {
-		l.Key, lifetime = 0, learnerLinkLifetime
+		l.KeyHolder, lifetime = KeyHolder{}, learnerLinkLifetime
 	}
 	l.Until = lyceum.Second(s.clock().Add(lifetime))
 	l.Signature, _ = s.ring.Sign(fileLinkPurpose, l.text())
@@ -123,7 +128,7 @@ func keptAt(v lyceum.View, address string) (kept lyceum.Opt[lyceum.Upload], err 
 }
 
 // linkHolder rejects a link of a learner who is disabled, erased or unknown, or of an API key
-// that is no longer valid.
+// that is no longer valid or has another role.
 func (s *Service) linkHolder(v lyceum.View, l *FileLink) error {
 	if l.User != 0 {
 		user, err := v.Users.Get(v, l.User)
@@ -132,20 +137,11 @@ func (s *Service) linkHolder(v lyceum.View, l *FileLink) error {
 		}
 		return err
 	}
-	if l.Key == 0 {
-		return nil
+	works, err := l.works(v)
+	if err == nil && !works {
+		err = errBadLink
 	}
-	key, err := v.APIKeys.Get(v, l.Key)
-	if lyceum.KindOf(err) == lyceum.NotFound {
-		return errBadLink
-	}
-	if err != nil {
-		return err
-	}
-	if _, good, err := lyceum.RoleOfKey(v.Tables, v, &key); err != nil || good {
-		return err
-	}
-	return errBadLink
+	return err
 }
 
 // linkedDownload returns the file of a digital download's attachment, if the link's holder has

@@ -2,6 +2,7 @@ package learning
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -30,9 +31,11 @@ type NewUpload struct {
 	Extension string
 }
 
-// UploadTicket allows its holder to send the file of one upload.
+// UploadTicket allows its holder to send the file of one upload, while the API key that it was made
+// with works.
 type UploadTicket struct {
 	lyceum.UploadAddress
+	KeyHolder
 
 	Until     time.Time // a whole second
 	Signature string
@@ -41,7 +44,20 @@ type UploadTicket struct {
 const uploadPurpose = "file upload"
 
 func (t *UploadTicket) text() string {
-	return fmt.Sprintf("%d %s %d", t.School, t.UUID, t.Until.Unix())
+	text := fmt.Sprintf("%d %s %d", t.School, t.UUID, t.Until.Unix())
+	if t.Key != 0 {
+		text += fmt.Sprintf(" %d %s", t.Key, t.Role)
+	}
+	return text
+}
+
+// Address returns the path and query to send the file to, relative to the URL of the server.
+func (t *UploadTicket) Address() string {
+	holder := ""
+	if t.Key != 0 {
+		holder = t.query()
+	}
+	return fmt.Sprintf("%s?%suntil=%d&signature=%s", t.Path(), holder, t.Until.Unix(), t.Signature)
 }
 
 // CreateUpload creates an upload, and returns the ticket for sending its file. It fails with
@@ -79,6 +95,7 @@ func (s *Service) CreateUpload(ctx context.Context, by lyceum.By, q NewUpload) (
 		}
 		t = UploadTicket{
 			UploadAddress: lyceum.UploadAddress{School: by.School, UUID: u.UUID, Extension: u.Extension}, Until: u.ExpiresAt,
+			KeyHolder: holderOf(by),
 		}
 		t.Signature, _ = s.ring.Sign(uploadPurpose, t.text())
 		return t, tx.Uploads.Insert(tx, u)
@@ -151,7 +168,8 @@ const WrongOffset = "upload_offset"
 
 // Receive stores the part of an upload's file that a request sends, and returns what has been
 // received so far, even with an error. A request without content only queries that. It fails
-// with Forbidden for a ticket whose signature is not valid or that has expired, with Conflict if
+// with Forbidden for a ticket whose signature is not valid or that has expired, or whose API key no
+// longer works, with Conflict if
 // the file has been received or another request is sending it, with TooLarge, and with Invalid
 // for a file of another type or SHA-256.
 func (s *Service) Receive(
@@ -378,6 +396,9 @@ func accepted(u *lyceum.Upload, part lyceum.FilePart, sent *SentFile, sum lyceum
 // expected returns an upload whose file has not been received.
 func (s *Service) expected(ctx context.Context, t UploadTicket) (lyceum.Upload, error) {
 	v := s.store.In(ctx, t.School)
+	if works, err := t.works(v); err != nil || !works {
+		return lyceum.Upload{}, cmp.Or(err, errEndedTicket)
+	}
 	u, found, err := findUpload(v.Tables, v, t.UploadAddress)
 	switch {
 	case err != nil:
@@ -389,6 +410,9 @@ func (s *Service) expected(ctx context.Context, t UploadTicket) (lyceum.Upload, 
 	}
 	return u, nil
 }
+
+var errEndedTicket error = lyceum.Errorf(lyceum.Forbidden,
+	"the API key of this address has ended, or its role has changed; ask for a new address")
 
 var errNoFile = lyceum.Errorf(lyceum.NotFound, "there is no such file")
 
