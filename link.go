@@ -25,11 +25,13 @@ type Link struct {
 	ExpiresAt time.Time
 	UsedAt    Opt[time.Time]
 	Email     Opt[string] // the address that it confirms
+	MadeBy    Opt[UserID] // the member of staff who made it for somebody else; absent: nobody in particular
 }
 
 // LinkFilter narrows links; absent fields match everything. They are listed newest first.
 type LinkFilter struct {
 	User    Opt[UserID]
 	Purpose Opt[LinkPurpose]
+	MadeBy  Opt[UserID]
 	Unspent bool // only links that were not used
 }

@@ -360,7 +360,7 @@ func (s *service) school(ctx context.Context, id lyceum.SchoolID) (lyceum.School
 
 // leaving returns what must be done to end the access of a person who is erased.
 func (s *service) leaving() people.Doors {
-	return people.Doors{Left: s.accounts.EndedAccess, Close: s.learning.Close}
+	return people.Doors{Left: s.accounts.EndedAccess, Close: s.learning.Close, StillErases: access.StillErases}
 }
 
 // doors returns what the rules of people need to admit and remove users.

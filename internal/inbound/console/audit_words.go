@@ -49,7 +49,7 @@ var changeWords = map[lyceum.EntryType]string{
 	lyceum.RecoveryCodeUsed: "Recovery code used", lyceum.RecoveryCodesMade: "Recovery codes created",
 	lyceum.PasskeyAdded: "Passkey added", lyceum.PasskeyRemoved: "Passkey removed",
 	lyceum.ErasurePlanned: "Erasure of a person planned", lyceum.ErasureUndone: "Erasure of a person undone",
-	lyceum.ErasureRefused: "Person not erased: they subscribed, or began to work here",
+	lyceum.ErasureRefused: "Person not erased: they subscribed, began to work here, or who asked may no longer",
 	lyceum.DataHandedOver: "Data of a person downloaded",
 	lyceum.UserDisabled:   "Person disabled", lyceum.UserEnabled: "Person enabled", lyceum.UserTagged: "Tags changed",
 	lyceum.SchoolUpdated: "Settings changed", lyceum.SchoolRestored: "School restored from a backup",

@@ -109,7 +109,7 @@ func (p *place) remake(change ...func(*console.Options)) {
 
 func (p *place) doors() users.Doors {
 	return users.Doors{
-		Left: p.accounts.EndedAccess, Close: p.learning.Close,
+		Left: p.accounts.EndedAccess, Close: p.learning.Close, StillErases: access.StillErases,
 		Backups: func(context.Context, lyceum.SchoolID, lyceum.UserID) ([]lyceum.Backup, error) {
 			return []lyceum.Backup{{Path: "/backups/lyceum.db", LastDay: p.clock.Now(), Files: "/backups/backup-files"}}, nil
 		},

@@ -11,6 +11,15 @@ import (
 // one: a user without a role that allows it, or an API key that no longer works. Commands on the
 // server always may.
 func StillStartsBulk(tx lyceum.Tx, actor string) error {
+	return stillMay(tx, actor, "POST /admin/bulk/{id}/start", "started it")
+}
+
+// StillErases is StillStartsBulk for the actor who asked for the erasure of a person.
+func StillErases(tx lyceum.Tx, actor string) error {
+	return stillMay(tx, actor, "POST /admin/people/{id}/erase", "asked for it")
+}
+
+func stillMay(tx lyceum.Tx, actor, door, did string) error {
 	var role lyceum.StaffRole
 	var good bool
 	if id, ok := numberOf(actor, userActor); ok {
@@ -22,7 +31,7 @@ func StillStartsBulk(tx lyceum.Tx, actor string) error {
 			return err
 		}
 		if role == "" || user.DisabledAt.Present {
-			return lyceum.Errorf(lyceum.Forbidden, "the person who started it is disabled or no longer works for the school")
+			return lyceum.Errorf(lyceum.Forbidden, "the person who %s is disabled or no longer works for the school", did)
 		}
 	} else if id, ok := numberOf(actor, keyActor); ok {
 		key, err := tx.APIKeys.Get(tx, id)
@@ -33,13 +42,13 @@ func StillStartsBulk(tx lyceum.Tx, actor string) error {
 			return err
 		}
 		if !good {
-			return lyceum.Errorf(lyceum.Forbidden, "the API key that started it no longer works")
+			return lyceum.Errorf(lyceum.Forbidden, "the API key that %s no longer works", did)
 		}
 	}
-	if role == "" || May(role, "POST /admin/bulk/{id}/start") {
+	if role == "" || May(role, door) {
 		return nil
 	}
-	return lyceum.Errorf(lyceum.Forbidden, "the role of the person who started it no longer allows it")
+	return lyceum.Errorf(lyceum.Forbidden, "the role of the person who %s no longer allows it", did)
 }
 
 // numberOf returns the id in the name of an actor.

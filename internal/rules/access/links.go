@@ -39,6 +39,7 @@ func (a *Accounts) newLink(
 		}
 		err = makeLink(tx, lyceum.Link{
 			Hash: HashSecret(text), User: user, Purpose: purpose, CreatedAt: now, ExpiresAt: now.Add(LinkLifetime),
+			MadeBy: handed(by),
 		})
 		if err != nil {
 			return "", err
@@ -52,6 +53,17 @@ func (a *Accounts) newLink(
 func makeLink(tx lyceum.Tx, link lyceum.Link) error {
 	tx.Note(lyceum.LinkCreated, int32(link.User))
 	return tx.Links.Insert(tx, link)
+}
+
+// handed returns the member of staff who passes on a link, if a person makes it.
+func handed(by lyceum.By) lyceum.Opt[lyceum.UserID] {
+	return lyceum.Opt[lyceum.UserID]{Value: by.Person, Present: by.Person != 0}
+}
+
+// endHanded ends the links that a member of staff made for others and may still know.
+func endHanded(tx lyceum.Tx, by lyceum.UserID) error {
+	_, err := tx.Links.Clear(tx, lyceum.LinkFilter{MadeBy: lyceum.Some(by), Unspent: true})
+	return err
 }
 
 // trimLinks deletes a user's unspent links for one purpose, except the newest.

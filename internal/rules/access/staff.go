@@ -131,6 +131,7 @@ func (s *Staff) Invite(ctx context.Context, by lyceum.By, n Invitation) (Invited
 		}
 		err = makeLink(tx, lyceum.Link{
 			Hash: HashSecret(text), User: id, Purpose: lyceum.SetPassword, CreatedAt: now, ExpiresAt: now.Add(LinkLifetime),
+			MadeBy: handed(by),
 		})
 		if err != nil || n.Send == nil {
 			in.Link = text
@@ -187,7 +188,7 @@ func (s *Staff) Change(
 }
 
 // Remove takes away somebody's role among the staff. They remain a user of the school, and the
-// keys that they created are revoked. It fails like Change.
+// keys and password links that they created are revoked. It fails like Change.
 func (s *Staff) Remove(ctx context.Context, by lyceum.By, id lyceum.UserID) (lyceum.User, error) {
 	return s.change(ctx, by, id, "")
 }
@@ -248,6 +249,11 @@ func give(tx lyceum.Tx, user *lyceum.User, before, role lyceum.StaffRole, now ti
 	default:
 		tx.Note(lyceum.StaffMemberDeleted, int32(user.ID))
 		if err := endKeys(tx, user.ID, now); err != nil {
+			return err
+		}
+	}
+	if before != "" && role != lyceum.OwnerRole {
+		if err := endHanded(tx, user.ID); err != nil {
 			return err
 		}
 	}

@@ -49,6 +49,9 @@ func (a *Accounts) SwitchOff(ctx context.Context, by lyceum.By, id lyceum.UserID
 		}
 		user.DisabledAt = lyceum.Some(lyceum.Second(now))
 		tx.Note(lyceum.UserDisabled, int32(id))
+		if err := endHanded(tx, id); err != nil {
+			return err
+		}
 		return lyceum.EndAccess(tx, id, now)
 	})
 }

@@ -18,6 +18,9 @@ type Doors struct {
 	Left func(school lyceum.SchoolID, email string)
 	// Close ends, as part of a change, the access of a user to a product.
 	Close func(tx lyceum.Tx, now time.Time, user lyceum.UserID, p lyceum.Product) error
+	// StillErases fails with Forbidden if the actor who asked for an erasure may no longer do so; it
+	// is nil if everybody always may.
+	StillErases func(tx lyceum.Tx, actor string) error
 	// NotifyChange queues, as part of a change, an email to a user's previous address that says
 	// what was changed in their account.
 	NotifyChange func(tx lyceum.Tx, user lyceum.UserID, email string, what Changed) error

@@ -3,6 +3,7 @@ package people
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/lyceum-school/lyceum"
@@ -66,7 +67,8 @@ func (s *Service) PlannedErasures(
 }
 
 // EraseDue erases the people of a school whose UndoTime is over. A person who can no longer be
-// erased, because they bought a subscription meanwhile, is kept, and the journal says so. The
+// erased, because they bought a subscription meanwhile, or because whoever asked for it no longer may,
+// is kept, and the journal says so. The
 // texts that name them are left to FinishErasures, because what else is due waits for EraseDue.
 func (s *Service) EraseDue(ctx context.Context, school lyceum.SchoolID, d Doors) error {
 	now := s.clock()
@@ -80,11 +82,12 @@ func (s *Service) EraseDue(ctx context.Context, school lyceum.SchoolID, d Doors)
 			continue
 		}
 		by := lyceum.By{School: school, Actor: plan.Actor}
-		_, failed := s.eraseIf(ctx, by, plan.User, d, func(tx lyceum.Tx) error { return stillPlanned(tx, &plan) })
+		_, failed := s.eraseIf(ctx, by, plan.User, d, func(tx lyceum.Tx) error { return stillPlanned(tx, &plan, d) })
 		if errors.Is(failed, errUndone) {
 			continue
 		}
-		if kind := lyceum.KindOf(failed); failed != nil && (kind == lyceum.Invalid || kind == lyceum.NotFound) {
+		refusals := []lyceum.Kind{lyceum.Invalid, lyceum.NotFound, lyceum.Forbidden}
+		if failed != nil && slices.Contains(refusals, lyceum.KindOf(failed)) {
 			failed = s.store.Write(ctx, by.Stamp(now), func(tx lyceum.Tx) error {
 				return dropPlan(tx, plan.User, lyceum.ErasureRefused)
 			})
@@ -98,10 +101,13 @@ func (s *Service) EraseDue(ctx context.Context, school lyceum.SchoolID, d Doors)
 // plan was read.
 var errUndone = errors.New("the erasure is no longer planned")
 
-func stillPlanned(tx lyceum.Tx, plan *lyceum.PlannedErasure) error {
+func stillPlanned(tx lyceum.Tx, plan *lyceum.PlannedErasure, d Doors) error {
 	kept, err := tx.PlannedErasures.Find(tx, plan.User)
 	if err == nil && !kept[plan.User].DueAt.Equal(plan.DueAt) {
 		err = errUndone
+	}
+	if err == nil && d.StillErases != nil {
+		err = d.StillErases(tx, plan.Actor)
 	}
 	return err
 }

@@ -17,9 +17,11 @@ var _ = define(&tables.Links, noun[lyceum.KeyHash, lyceum.Link, lyceum.LinkFilte
 		timeColumn("expires_at", func(l *lyceum.Link) *time.Time { return &l.ExpiresAt }),
 		optTimeColumn("used_at", func(l *lyceum.Link) *lyceum.Opt[time.Time] { return &l.UsedAt }),
 		optTextColumn("email", func(l *lyceum.Link) *lyceum.Opt[string] { return &l.Email }),
+		optIntColumn("made_by", func(l *lyceum.Link) *lyceum.Opt[lyceum.UserID] { return &l.MadeBy }),
 	},
 	narrow: func(w *where, f lyceum.LinkFilter) {
 		is(w, "user_id", f.User)
+		is(w, "made_by", f.MadeBy)
 		if f.Purpose.Present {
 			w.equal("purpose", string(f.Purpose.Value))
 		}

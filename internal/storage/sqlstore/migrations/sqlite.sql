@@ -223,7 +223,7 @@ CREATE TABLE links (
 	purpose TEXT NOT NULL,
 	created_at INTEGER NOT NULL,
 	expires_at INTEGER NOT NULL,
-	used_at INTEGER, email TEXT,
+	used_at INTEGER, email TEXT, made_by INTEGER,
 	PRIMARY KEY (school_id, hash),
 	FOREIGN KEY (school_id, user_id) REFERENCES users (school_id, user_id)
 ) STRICT, WITHOUT ROWID;
