@@ -82,4 +82,6 @@ type APIKey struct {
 type APIKeyFilter struct {
 	Hash Opt[KeyHash]
 	User Opt[UserID] // only keys of this member of staff
+	// Unrevoked selects only keys that are not revoked.
+	Unrevoked bool
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/lyceum-school/lyceum"
 	users "github.com/lyceum-school/lyceum/internal/rules/people"
+	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
 // What a member of staff has begun ends when they are removed, disabled or get a role that does not
@@ -63,5 +64,27 @@ func TestLeavingStaff(t *testing.T) {
 				t.Errorf("still planned: %v, %v", plans, err)
 			}
 		})
+	}
+}
+
+// Owners count among the people who can work for a school.
+func TestMaximumOfStaff(t *testing.T) {
+	p := open(t, site)
+	storetest.Write(t, p.store, 1, func(tx lyceum.Tx) error {
+		owners, err := lyceum.All(tx.Users, tx, lyceum.UserFilter{Owners: true})
+		if err != nil {
+			return err
+		}
+		for n := len(owners); n < 999; n++ {
+			user := lyceum.User{ID: lyceum.UserID(10_000 + n), Email: fmt.Sprintf("owner%d@example.com", n), Role: lyceum.Owner, CreatedAt: storetest.Begin}
+			if err := tx.Users.Insert(tx, user); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	want(t, p.send(p.owner, "POST", staffPath, url.Values{"email": {"a@example.com"}, "role": {"support"}}), 200, "Copy the link now")
+	for _, role := range []string{"support", "owner"} {
+		want(t, p.send(p.owner, "POST", staffPath, url.Values{"email": {"b@example.com"}, "role": {role}}), 409, "At most 1000 people can work for a school. Remove somebody first.")
 	}
 }

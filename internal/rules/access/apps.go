@@ -98,6 +98,18 @@ func (a *Apps) Get(ctx context.Context, by lyceum.By, id lyceum.OAuthAppID) (lyc
 	return lyceum.OAuthApp{}, lyceum.Errorf(lyceum.NotFound, "there is no OAuth app %d in school %d", id, by.School)
 }
 
+// maxApps is the most OAuth apps that a school can have, not counting deleted ones.
+const maxApps = 1000
+
+// roomForApp rejects an app beyond maxApps.
+func roomForApp(tx lyceum.Tx) error {
+	kept, err := lyceum.All(tx.OAuthApps, tx, lyceum.OAuthAppFilter{Undeleted: true})
+	if err == nil && len(kept) >= maxApps {
+		err = lyceum.Errorf(lyceum.Conflict, "A school can have at most %d OAuth apps. Delete one first.", maxApps)
+	}
+	return err
+}
+
 // Register creates an app and returns it with its client secret, which is not stored and cannot
 // be retrieved again.
 func (a *Apps) Register(ctx context.Context, by lyceum.By, f AppForm) (lyceum.OAuthApp, string, error) {
@@ -115,6 +127,9 @@ func (a *Apps) Register(ctx context.Context, by lyceum.By, f AppForm) (lyceum.OA
 		RequirePKCE: f.RequirePKCE, RotateRefreshTokens: f.RotateRefreshTokens,
 	}
 	app, err := lyceum.Change(ctx, a.store, by.Stamp(now), func(tx lyceum.Tx) (lyceum.OAuthApp, error) {
+		if err := roomForApp(tx); err != nil {
+			return app, err
+		}
 		id, err := tx.OAuthApps.NextID(tx)
 		if err != nil {
 			return app, err

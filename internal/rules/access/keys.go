@@ -169,6 +169,19 @@ func (k *Keys) Uses() []lyceum.KeyUse {
 // maxNameLength limits the name of a key or an app, in characters.
 const maxNameLength = 100
 
+// maxKeys is the most API keys that a school can have, not counting revoked ones.
+const maxKeys = 1000
+
+// roomForKey rejects a key beyond maxKeys.
+func roomForKey(tx lyceum.Tx) error {
+	kept, err := lyceum.All(tx.APIKeys, tx, lyceum.APIKeyFilter{Unrevoked: true})
+	if err == nil && len(kept) >= maxKeys {
+		err = lyceum.Errorf(lyceum.Conflict,
+			"A school can have at most %d API keys that are not revoked. Revoke one first.", maxKeys)
+	}
+	return err
+}
+
 // Create creates a key from e and returns it with its text, which is not stored and cannot be
 // retrieved again.
 func (k *Keys) Create(
@@ -194,6 +207,9 @@ func (k *Keys) Create(
 		LastFour: text[len(text)-4:], CreatedAt: lyceum.Second(now), UserID: maker(by),
 	}
 	key, err := lyceum.Change(ctx, k.store, by.Stamp(now), func(tx lyceum.Tx) (lyceum.APIKey, error) {
+		if err := roomForKey(tx); err != nil {
+			return key, err
+		}
 		id, err := tx.APIKeys.NextID(tx)
 		if err != nil {
 			return key, err

@@ -10,7 +10,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// MaxStaff is how many people may work for a school, not counting its owners.
+// MaxStaff is how many people may work for a school, owners included.
 const MaxStaff = 1000
 
 // Staff decides who works for a school. It is safe for concurrent use.
@@ -169,7 +169,11 @@ func (s *Staff) mayJoin(tx lyceum.Tx, user *lyceum.User) error {
 		return refuse("belongs to somebody who works here as " + string(role) + " already; change their role below")
 	}
 	members, err := lyceum.All(tx.StaffMembers, tx, struct{}{})
-	if err == nil && len(members) >= MaxStaff {
+	if err != nil {
+		return err
+	}
+	owners, err := lyceum.All(tx.Users, tx, lyceum.UserFilter{Owners: true})
+	if err == nil && len(members)+len(owners) >= MaxStaff {
 		err = lyceum.Errorf(lyceum.Conflict, "At most %d people can work for a school. Remove somebody first.", MaxStaff)
 	}
 	return err

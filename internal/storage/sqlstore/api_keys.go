@@ -27,5 +27,8 @@ var _ = define(&tables.APIKeys, noun[lyceum.APIKeyID, lyceum.APIKey, lyceum.APIK
 			w.equal("hash", optHash(f.Hash))
 		}
 		is(w, "user_id", f.User)
+		if f.Unrevoked {
+			w.absent("revoked_at")
+		}
 	},
 })
