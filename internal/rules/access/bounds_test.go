@@ -3,6 +3,7 @@ package access_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/rules/access"
@@ -74,5 +75,67 @@ func TestMaximumOfKeysAndApps(t *testing.T) {
 				t.Errorf("after one has ended: %v", err)
 			}
 		})
+	}
+}
+
+// A user has at most 100 sessions; another one ends the one that was not used for longest.
+func TestMaximumOfSessions(t *testing.T) {
+	o := newOffice(t, openStore(t, t.TempDir()))
+	storetest.Write(t, o.store, o.school, func(tx lyceum.Tx) error {
+		for n := range 105 {
+			session := lyceum.Session{Hash: hashOf(n), User: learner, CreatedAt: storetest.Begin, SeenAt: storetest.Begin.Add(-time.Duration(n) * time.Second)}
+			if err := tx.Sessions.Insert(tx, session); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	session := o.signedIn(t)
+	if _, err := o.accounts.Session(t.Context(), o.school, session); err != nil {
+		t.Error(err)
+	}
+	v := o.store.In(t.Context(), o.school)
+	kept, err := lyceum.All(v.Sessions, v, lyceum.SessionFilter{User: lyceum.Some(learner)})
+	if err != nil || len(kept) != 100 {
+		t.Fatalf("%d sessions, %v", len(kept), err)
+	}
+	for _, s := range kept {
+		if s.SeenAt.Before(storetest.Begin.Add(-98 * time.Second)) {
+			t.Errorf("a session that was last seen at %s is kept", s.SeenAt)
+		}
+	}
+}
+
+// A learner has at most 100 grants to an app; another one revokes the one that was not used for
+// longest, with its tokens.
+func TestMaximumOfGrants(t *testing.T) {
+	o := newOffice(t, openStore(t, t.TempDir()))
+	first := o.tokens(t)
+	o.clock.Pass(time.Second)
+	second := o.tokens(t)
+	storetest.Write(t, o.store, o.school, func(tx lyceum.Tx) error {
+		for n := range 98 {
+			grant := lyceum.Grant{ID: lyceum.GrantID(1000 + n), App: o.app[lyceum.V1].ID, User: learner, CreatedAt: o.clock.Now()}
+			if err := tx.Grants.Insert(tx, grant); err != nil {
+				return err
+			}
+		}
+		other := lyceum.Grant{ID: 2000, App: o.app[lyceum.V2].ID, User: learner, CreatedAt: storetest.Begin.Add(-time.Hour)}
+		return tx.Grants.Insert(tx, other)
+	})
+	if !o.alive(first) || !o.alive(second) {
+		t.Fatal("a token is not valid before")
+	}
+	o.clock.Pass(time.Second)
+	third := o.tokens(t)
+	if o.alive(first) || !o.alive(second) || !o.alive(third) {
+		t.Errorf("valid: the oldest %v, the second %v, the newest %v", o.alive(first), o.alive(second), o.alive(third))
+	}
+	v := o.store.In(t.Context(), o.school)
+	for app, want := range map[lyceum.OAuthAppID]int{o.app[lyceum.V1].ID: 100, o.app[lyceum.V2].ID: 1} {
+		kept, err := lyceum.All(v.Grants, v, lyceum.GrantFilter{App: lyceum.Some(app), Unrevoked: true})
+		if err != nil || len(kept) != want {
+			t.Errorf("%d grants to app %d, %v; want %d", len(kept), app, err, want)
+		}
 	}
 }

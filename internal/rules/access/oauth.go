@@ -6,6 +6,7 @@ import (
 	"crypto/subtle"
 	"encoding/base64"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -191,6 +192,30 @@ func (o *OAuth) Examine(app lyceum.OAuthApp, params AuthorizationParams) (Reques
 	return r, nil
 }
 
+// maxGrants is the most grants of one learner to one app. Another consent revokes those that were not
+// used for longest.
+const maxGrants = 100
+
+// trimGrants revokes the grants of a learner to an app that another one leaves no room for, and returns
+// whether there were any.
+func trimGrants(tx lyceum.Tx, app lyceum.OAuthAppID, user lyceum.UserID, now time.Time) (bool, error) {
+	kept, err := lyceum.All(tx.Grants, tx, lyceum.GrantFilter{
+		App: lyceum.Some(app), User: lyceum.Some(user), Unrevoked: true,
+	})
+	if err != nil || len(kept) < maxGrants {
+		return false, err
+	}
+	slices.SortStableFunc(kept, func(a, b lyceum.Grant) int {
+		return a.LastUsedAt.Else(a.CreatedAt).Compare(b.LastUsedAt.Else(b.CreatedAt))
+	})
+	for _, old := range kept[:len(kept)-maxGrants+1] {
+		if err := revokeGrant(tx, old, now); err != nil {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
 // Authorize stores what a learner granted an app on the consent page: the required scopes and
 // the optional ones that were chosen. It returns the code, a secret that may only go into the
 // redirect.
@@ -206,7 +231,11 @@ func (o *OAuth) Authorize(
 	if r.Challenge.Present {
 		o.challenges.see(r.App.ClientID, r.Challenge.Value, now)
 	}
-	err := o.store.Write(ctx, by.Stamp(now), func(tx lyceum.Tx) error {
+	trimmed := false
+	err := o.store.Write(ctx, by.Stamp(now), func(tx lyceum.Tx) (err error) {
+		if trimmed, err = trimGrants(tx, r.App.ID, user, now); err != nil {
+			return err
+		}
 		id, err := tx.Grants.NextID(tx)
 		if err != nil {
 			return err
@@ -231,6 +260,9 @@ func (o *OAuth) Authorize(
 	})
 	if err != nil {
 		return "", err
+	}
+	if trimmed {
+		o.forgetAll()
 	}
 	return text, nil
 }

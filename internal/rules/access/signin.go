@@ -238,11 +238,24 @@ func (a *Accounts) begin(ctx context.Context, t Attempt, user lyceum.User) (stri
 	return text, user, err
 }
 
+// maxSessions is the most sessions that a user can have. Another sign-in ends those that were not
+// used for longest.
+const maxSessions = 100
+
 // enter stores a session with the given secret, and records what the user signed in with.
 func enter(tx lyceum.Tx, t Attempt, user lyceum.UserID, with, text string, now time.Time) error {
 	tx.NoteDetail(lyceum.SignedIn, int32(user), lyceum.EntryDetail{With: with}.JSON())
 	if err := tx.SignedIn(user, t.From.String(), now); err != nil {
 		return err
+	}
+	kept, err := lyceum.All(tx.Sessions, tx, lyceum.SessionFilter{User: lyceum.Some(user), LastSeen: true})
+	if err != nil {
+		return err
+	}
+	for _, old := range kept[min(maxSessions-1, len(kept)):] {
+		if err := endSession(tx, old.Hash); err != nil {
+			return err
+		}
 	}
 	return tx.Sessions.Insert(tx, lyceum.Session{
 		Hash: HashSecret(text), User: user, CreatedAt: now, SeenAt: now, Address: network(t.From), Browser: t.Browser,
