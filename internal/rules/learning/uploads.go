@@ -168,10 +168,9 @@ const WrongOffset = "upload_offset"
 
 // Receive stores the part of an upload's file that a request sends, and returns what has been
 // received so far, even with an error. A request without content only queries that. It fails
-// with Forbidden for a ticket whose signature is not valid or that has expired, or whose API key no
-// longer works, with Conflict if
-// the file has been received or another request is sending it, with TooLarge, and with Invalid
-// for a file of another type or SHA-256.
+// with Forbidden for a ticket whose signature is not valid, that has expired, or whose API key no
+// longer works, with Conflict if the file has been received or another request is sending it, with
+// TooLarge, and with Invalid for a file of another type or SHA-256.
 func (s *Service) Receive(
 	ctx context.Context, t UploadTicket, sent SentFile, body io.Reader,
 ) (r ReceivedFile, err error) {

@@ -67,9 +67,9 @@ func (s *Service) PlannedErasures(
 }
 
 // EraseDue erases the people of a school whose UndoTime is over. A person who can no longer be
-// erased, because they bought a subscription meanwhile, or because whoever asked for it no longer may,
-// is kept, and the journal says so. The
-// texts that name them are left to FinishErasures, because what else is due waits for EraseDue.
+// erased, because they bought a subscription meanwhile or because whoever asked for it no longer
+// may, is kept, and the journal says so. The texts that name them are left to FinishErasures, because
+// what else is due waits for EraseDue.
 func (s *Service) EraseDue(ctx context.Context, school lyceum.SchoolID, d Doors) error {
 	now := s.clock()
 	v := s.store.In(ctx, school)
