@@ -116,7 +116,7 @@ var personalTables = []personalTable{
 		"grant_id oauth_app_id user_id scopes created_at last_used_at revoked_at", "",
 	},
 	{"sessions", "sessions", "", "created_at seen_at address browser confirmed_at", "hash user_id"},
-	{"links", "links", "", "purpose created_at expires_at used_at email", "hash user_id"},
+	{"links", "links", "", "purpose created_at expires_at used_at email", "hash user_id made_by"},
 	{"second_factors", "second_factors", "", "created_at", "user_id sealed step"},
 	{
 		"passkeys", "passkeys", "", "name created_at last_used_at",

@@ -40,7 +40,7 @@ func TestAnyDefaultIsolation(t *testing.T) {
 		}
 	}
 	together(func(i int) (err error) {
-		if stores[i], err = OpenPostgres(t.Context(), address.String(), Options{}); err == nil {
+		if stores[i], err = OpenPostgres(t.Context(), address.String(), Options{Patience: 4 * storetest.Patience}); err == nil {
 			t.Cleanup(func() { _ = stores[i].Close() })
 		}
 		return err

@@ -89,7 +89,7 @@ func TestCleanErasedFollowsMovedPages(t *testing.T) {
 	var cleaning atomic.Bool
 	var moving error
 	reads := 0
-	store, err := Open(t.Context(), dir, Options{Trace: func(text string) {
+	store, err := Open(t.Context(), dir, Options{Patience: storetest.Patience, Trace: func(text string) {
 		if cleaning.Load() && text == pagesText && store.queue.oldest().IsZero() { // not of a change
 			if reads++; reads == 7 {
 				moving = store.compact(t.Context(), 0)
