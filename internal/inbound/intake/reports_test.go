@@ -210,8 +210,9 @@ func brute(rows []map[string]string, q reports.Query, zone *time.Location) map[s
 				sums[key][name] += amount
 			}
 		}
+		refunded := min(n("amount_refunded"), max(0, n("final_price"))) // without tax, as the prices are
 		figures := map[string]int64{
-			"sales_count": 1, "gross": n("final_price"), "tax": n("tax_charge"), "refunds_by_sale_day": n("amount_refunded"), "chargeback_fees": n("chargeback_fee"),
+			"sales_count": 1, "gross": n("final_price"), "tax": n("tax_charge"), "refunds_by_sale_day": refunded, "chargeback_fees": n("chargeback_fee"),
 			"affiliate_fees": n("affiliate_fees"), "author_fees": n("author_fees"), "charge": n("charge"), "revenue": n("revenue"),
 		}
 		if isNew {
@@ -221,12 +222,12 @@ func brute(rows []map[string]string, q reports.Query, zone *time.Location) map[s
 			figures["renewals_count"] = 1
 		}
 		if row["has_chargeback"] == "true" {
-			figures["chargebacks_count"], figures["chargebacks"] = 1, max(0, n("final_price")-n("amount_refunded"))
+			figures["chargebacks_count"], figures["chargebacks"] = 1, max(0, n("final_price")-refunded)
 		}
-		figures["net"] = n("final_price") - n("amount_refunded") - figures["chargebacks"] - n("chargeback_fee") - n("affiliate_fees") - n("author_fees")
+		figures["net"] = n("final_price") - refunded - figures["chargebacks"] - n("chargeback_fee") - n("affiliate_fees") - n("author_fees")
 		add(row["created_at"], figures)
-		if n("amount_refunded") != 0 {
-			add(row["refunded_at"], map[string]int64{"refunds_by_refund_day": n("amount_refunded")})
+		if refunded != 0 {
+			add(row["refunded_at"], map[string]int64{"refunds_by_refund_day": refunded})
 		}
 	}
 	return sums
