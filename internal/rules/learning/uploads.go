@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/lyceum-school/lyceum"
 )
@@ -29,35 +28,6 @@ type NewUpload struct {
 	ID        int32
 	Purpose   lyceum.UploadPurpose
 	Extension string
-}
-
-// UploadTicket allows its holder to send the file of one upload, while the API key that it was made
-// with works.
-type UploadTicket struct {
-	lyceum.UploadAddress
-	KeyHolder
-
-	Until     time.Time // a whole second
-	Signature string
-}
-
-const uploadPurpose = "file upload"
-
-func (t *UploadTicket) text() string {
-	text := fmt.Sprintf("%d %s %d", t.School, t.UUID, t.Until.Unix())
-	if t.Key != 0 {
-		text += fmt.Sprintf(" %d %s", t.Key, t.Role)
-	}
-	return text
-}
-
-// Address returns the path and query to send the file to, relative to the URL of the server.
-func (t *UploadTicket) Address() string {
-	holder := ""
-	if t.Key != 0 {
-		holder = t.query()
-	}
-	return fmt.Sprintf("%s?%suntil=%d&signature=%s", t.Path(), holder, t.Until.Unix(), t.Signature)
 }
 
 // CreateUpload creates an upload, and returns the ticket for sending its file. It fails with
@@ -409,9 +379,6 @@ func (s *Service) expected(ctx context.Context, t UploadTicket) (lyceum.Upload, 
 	}
 	return u, nil
 }
-
-var errEndedTicket error = lyceum.Errorf(lyceum.Forbidden,
-	"the API key of this address has ended, or its role has changed; ask for a new address")
 
 var errNoFile = lyceum.Errorf(lyceum.NotFound, "there is no such file")
 
