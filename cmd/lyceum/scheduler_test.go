@@ -1,12 +1,9 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"database/sql"
 	"log/slog"
-	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -58,6 +55,16 @@ func TestSchedulerIsTakenOver(t *testing.T) {
 	}
 }
 
+// scheduling returns a service that does the scheduled work of a store.
+func scheduling(store *salesindex.Store, log slog.Handler) *service {
+	lessons, users := learning.New(store, time.Now), people.New(store, time.Now)
+	return &service{
+		store: store, clock: time.Now, log: slog.New(log),
+		learning: lessons, people: users, sales: sales.New(store, time.Now, lessons, users),
+		accounts: access.NewAccounts(store, time.Now, access.NewOAuth(store, time.Now), nil),
+	}
+}
+
 // endless is a place where erasing a person does not end before the server does.
 type endless struct{ begun chan struct{} }
 
@@ -82,15 +89,9 @@ func TestScheduleDoesNotWaitForErasures(t *testing.T) {
 		_, err := tx.Users.Save(tx, lyceum.User{ID: 1, Email: "ann@example.com", Role: lyceum.Student, CreatedAt: storetest.Begin})
 		return err
 	})
-	lessons, users := learning.New(store, time.Now), people.New(store, time.Now)
-	endless := endless{begun: make(chan struct{})}
-	users.Elsewhere = endless
-	s := &service{
-		store: store, clock: time.Now, log: slog.New(slog.DiscardHandler),
-		learning: lessons, people: users, sales: sales.New(store, time.Now, lessons, users),
-		accounts: access.NewAccounts(store, time.Now, access.NewOAuth(store, time.Now), nil),
-	}
-	if _, err := users.Erase(t.Context(), lyceum.By{School: school, Actor: "test"}, 1, s.leaving()); err != nil {
+	s, endless := scheduling(store, slog.DiscardHandler), endless{begun: make(chan struct{})}
+	s.people.Elsewhere = endless
+	if _, err := s.people.Erase(t.Context(), lyceum.By{School: school, Actor: "test"}, 1, s.leaving()); err != nil {
 		t.Fatal(err)
 	}
 	defer begin(t.Context(), s.runScheduler)()
@@ -128,16 +129,11 @@ func TestSchedulerWithoutALease(t *testing.T) {
 		}
 	}
 	execute("ALTER TABLE leases RENAME TO hidden")
-	var log sharedLog
-	lessons, users := learning.New(store, time.Now), people.New(store, time.Now)
-	s := &service{
-		store: store, clock: time.Now, log: slog.New(slog.NewTextHandler(&log, nil)),
-		learning: lessons, people: users, sales: sales.New(store, time.Now, lessons, users),
-		accounts: access.NewAccounts(store, time.Now, access.NewOAuth(store, time.Now), nil),
-	}
+	var log storetest.Log
+	s := scheduling(store, slog.NewTextHandler(&log, nil))
 	defer begin(t.Context(), s.runScheduler)()
 	const sentence = "the scheduler's lease could not be requested, so this server does no scheduled work; it will try again"
-	if !await(func() bool { return log.count(sentence) > 0 }) {
+	if !await(func() bool { return log.Count(sentence) > 0 }) {
 		t.Error("the log says nothing")
 	}
 	execute("ALTER TABLE hidden RENAME TO leases")
@@ -147,25 +143,7 @@ func TestSchedulerWithoutALease(t *testing.T) {
 	}) {
 		t.Error("the scheduled work does not begin")
 	}
-	if n := log.count(sentence); n > 1 {
+	if n := log.Count(sentence); n > 1 {
 		t.Errorf("the log says it %d times", n)
 	}
-}
-
-// sharedLog is a log that may be read while it is written.
-type sharedLog struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (l *sharedLog) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-func (l *sharedLog) count(what string) int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return strings.Count(l.text.String(), what)
 }

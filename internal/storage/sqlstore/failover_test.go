@@ -17,7 +17,7 @@ type failingOver struct {
 
 	cluster *storetest.Cluster
 	school  lyceum.SchoolID
-	log     logged
+	log     storetest.Log
 }
 
 func openFailing(t *testing.T) *failingOver {
@@ -114,7 +114,7 @@ func TestFailoverToAStandbyThatLags(t *testing.T) {
 		t.Error("an entry is reached that the new primary does not have")
 	}
 	const sentence = "lacks changes that were acknowledged"
-	if !storetest.Await(func() bool { return f.log.count(sentence) > 0 }) {
+	if !storetest.Await(func() bool { return f.log.Count(sentence) > 0 }) {
 		t.Error("the log does not say that changes are lost")
 	}
 	if err := f.note(t, func() {}); err != nil {
@@ -139,7 +139,7 @@ func TestFailoverThatLosesNothing(t *testing.T) {
 	if !storetest.Await(func() bool { return f.note(t, func() {}) == nil }) {
 		t.Error("the new primary takes no changes")
 	}
-	if !storetest.Await(func() bool { return f.log.count("it has every change that this process knows of") > 0 }) {
+	if !storetest.Await(func() bool { return f.log.Count("it has every change that this process knows of") > 0 }) {
 		t.Error("the log does not say that nothing is lost")
 	}
 }

@@ -1,7 +1,6 @@
 package sqlstore_test
 
 import (
-	"bytes"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -14,24 +13,6 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
-
-// logged is a log that may be read while it is being written.
-type logged struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (l *logged) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-func (l *logged) count(what string) int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return strings.Count(l.text.String(), what)
-}
 
 // lost has the ways in which an open database can lose its files; back undoes each of them
 // where that is possible.
@@ -96,7 +77,7 @@ func TestR27_FilesGone(t *testing.T) {
 	for name, tc := range lost {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			dir, log := filepath.Join(t.TempDir(), "data"), &logged{}
+			dir, log := filepath.Join(t.TempDir(), "data"), &storetest.Log{}
 			store, err := sqlstore.Open(t.Context(), dir, sqlstore.Options{Log: slog.New(slog.NewTextHandler(log, nil))})
 			ok(t, err)
 			defer store.Close()
@@ -118,7 +99,7 @@ func TestR27_FilesGone(t *testing.T) {
 				})
 			}
 			readers.Wait()
-			if n := log.count("changes are refused"); n != 1 {
+			if n := log.Count("changes are refused"); n != 1 {
 				t.Errorf("the log says it %d times, want once", n)
 			}
 			if tc.back == nil {
@@ -127,7 +108,7 @@ func TestR27_FilesGone(t *testing.T) {
 			tc.back(t, dir)
 			ok(t, tag(t, store, school))
 			ok(t, store.Ping(t.Context()))
-			if n := log.count("accepted again"); n != 1 {
+			if n := log.Count("accepted again"); n != 1 {
 				t.Errorf("the log says %d times that the files are back, want once", n)
 			}
 		})
@@ -176,12 +157,12 @@ func TestR27_FilesGoneBeforeTheAnswer(t *testing.T) {
 // TestR27_IdleServerNotices checks that missing files are logged even if nobody writes.
 func TestR27_IdleServerNotices(t *testing.T) {
 	t.Parallel()
-	dir, log := t.TempDir(), &logged{}
+	dir, log := t.TempDir(), &storetest.Log{}
 	store, err := sqlstore.Open(t.Context(), dir, sqlstore.Options{Log: slog.New(slog.NewTextHandler(log, nil))})
 	ok(t, err)
 	defer store.Close()
 	ok(t, os.Remove(filepath.Join(dir, "lyceum.db")))
-	if !storetest.Await(func() bool { return log.count("changes are refused") > 0 }) {
+	if !storetest.Await(func() bool { return log.Count("changes are refused") > 0 }) {
 		t.Fatal("the log never says it")
 	}
 }

@@ -58,6 +58,16 @@ func openPlain(t *testing.T, place string) *sql.DB {
 	return db
 }
 
+func (n *tenant) open(t *testing.T) *sqlstore.Store {
+	t.Helper()
+	store, err := sqlstore.OpenPostgres(t.Context(), n.place, sqlstore.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = store.Close() })
+	return store
+}
+
 func (n *tenant) execute(t *testing.T, statement string) {
 	t.Helper()
 	if _, err := n.admin.ExecContext(t.Context(), statement); err != nil {
@@ -72,11 +82,7 @@ func TestPostgresLosesRights(t *testing.T) {
 	t.Parallel()
 	const sentence = "the server lacks rights in its database, or a table is missing"
 	n := newTenant(t)
-	store, err := sqlstore.OpenPostgres(t.Context(), n.place, sqlstore.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = store.Close() })
+	store := n.open(t)
 	school := storetest.MakeSchool(t, store)
 	read := func() error {
 		_, err := store.FindSchools(t.Context())
@@ -148,11 +154,7 @@ func TestPostgresLimitsOfReads(t *testing.T) {
 	n := newTenant(t)
 	n.execute(t, "ALTER ROLE "+n.role+" SET statement_timeout = '300ms'")
 	n.execute(t, "ALTER ROLE "+n.role+" SET idle_in_transaction_session_timeout = '300ms'")
-	store, err := sqlstore.OpenPostgres(t.Context(), n.place, sqlstore.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = store.Close() })
+	store := n.open(t)
 	school := storetest.MakeSchool(t, store)
 	lasts := func(since, state string) bool {
 		var lasts bool
@@ -219,11 +221,7 @@ func TestPostgresLimitsOfReads(t *testing.T) {
 func TestPostgresSchemaOfAnotherVersion(t *testing.T) {
 	t.Parallel()
 	n := newTenant(t)
-	store, err := sqlstore.OpenPostgres(t.Context(), n.place, sqlstore.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = store.Close() })
+	store := n.open(t)
 	school := storetest.MakeSchool(t, store)
 	n.execute(t, "INSERT INTO goose_db_version (version_id, is_applied) VALUES (99999, TRUE)")
 	n.execute(t, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '"+n.role+"'")
