@@ -107,9 +107,9 @@ func (s *shop) serve(t *testing.T) {
 		args = append(args, "--data", s.place)
 	}
 	args = append(args, s.flags...)
-	cmd := exec.Command(watched, args...)
+	cmd := exec.Command("lyceum", args...)
 	if s.fileSize > 0 {
-		cmd = exec.Command("prlimit", append([]string{fmt.Sprintf("--fsize=%d:unlimited", s.fileSize), watched}, args...)...)
+		cmd = exec.Command("prlimit", append([]string{fmt.Sprintf("--fsize=%d:unlimited", s.fileSize), "lyceum"}, args...)...)
 	}
 	var err error
 	if s.server, err = launch(cmd); err != nil {

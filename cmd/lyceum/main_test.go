@@ -40,8 +40,9 @@ func TestMain(m *testing.M) {
 
 const raceOptions = "atexit_sleep_ms=0"
 
-// watched is lyceum with the race detector if the tests have it: for servers. For lyceum, which
-// runs hundreds of short commands, the detector would find little at four times the cost.
+// watched is lyceum with the race detector if the tests have it: for servers that many clients use.
+// For the hundreds of short commands, and for servers that are killed and started again, the
+// detector would find little at four times the cost: they are lyceum.
 const watched = "lyceum-watched"
 
 type tests struct{ *testing.M }
