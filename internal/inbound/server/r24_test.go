@@ -82,7 +82,6 @@ func TestR24_ListsEndAtTheirBytes(t *testing.T) {
 		}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			t.Parallel()
 			seen, responses := map[int]bool{}, 0
 			separator := "?"
 			if strings.Contains(tc.path, "?") {

@@ -125,20 +125,13 @@ func TestErasedTablesAreVacuumed(t *testing.T) {
 // statement of a change. Here it pauses after every page.
 func TestCleanErasedMayTakeLong(t *testing.T) {
 	t.Parallel()
-	address, err := url.Parse(storetest.Postgres(t))
+	place := storetest.Postgres(t)
+	filled, err := OpenPostgres(t.Context(), place, Options{Patience: storetest.Patience})
 	if err != nil {
 		t.Fatal(err)
 	}
-	parameters := address.Query()
-	parameters.Set("vacuum_cost_delay", "100")
-	parameters.Set("vacuum_cost_limit", "1")
-	address.RawQuery = parameters.Encode()
-	store, err := OpenPostgres(t.Context(), address.String(), Options{Patience: time.Second})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer store.Close()
-	storetest.Write(t, store, storetest.MakeSchool(t, store), func(tx lyceum.Tx) error {
+	defer filled.Close()
+	storetest.Write(t, filled, storetest.MakeSchool(t, filled), func(tx lyceum.Tx) error {
 		var users []lyceum.User
 		for i := range 1000 {
 			users = append(users, lyceum.User{
@@ -148,6 +141,19 @@ func TestCleanErasedMayTakeLong(t *testing.T) {
 		}
 		return tx.Users.Insert(tx, users...)
 	})
+	address, err := url.Parse(place)
+	if err != nil {
+		t.Fatal(err)
+	}
+	parameters := address.Query()
+	parameters.Set("vacuum_cost_delay", "100")
+	parameters.Set("vacuum_cost_limit", "1")
+	address.RawQuery = parameters.Encode()
+	store, err := OpenPostgres(t.Context(), address.String(), Options{Patience: 2 * time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
 	if clean, err := store.CleanErased(t.Context()); !clean || err != nil {
 		t.Error(clean, err)
 	}

@@ -25,7 +25,7 @@ func openTest(t *testing.T) *Store {
 
 func openTestPostgres(t *testing.T) *Store {
 	t.Helper()
-	store, err := OpenPostgres(t.Context(), storetest.Postgres(t), Options{})
+	store, err := OpenPostgres(t.Context(), storetest.Postgres(t), Options{Patience: storetest.Patience})
 	if err != nil {
 		t.Fatalf("open: %v", err)
 	}
