@@ -25,7 +25,7 @@ longest = ./internal/inbound/console ./cmd/lyceum ./internal/storage/... ./inter
 	./internal/inbound/oauth ./internal/rules/sales ./internal/rules/access ./internal/inbound/demo
 test:
 	@scripts/prepare
-	@scripts/in-memory scripts/with-postgres go test $(race) -vet=off $(if $(CI),-count=1) -timeout 40m -p 3 -parallel 6 $(longest) ./...
+	@scripts/in-memory scripts/with-postgres scripts/with-schema go test $(race) -vet=off $(if $(CI),-count=1) -timeout 40m -p 3 -parallel 6 $(longest) ./...
 
 # What a machine can see in the source. The linters read packages as the tests compile
 # them, so that each is compiled once.

@@ -19,7 +19,7 @@ import (
 // possible, and that the moved school is consistent.
 func TestMoveToPostgres(t *testing.T) {
 	t.Parallel()
-	place, dir := storetest.Postgres(t), filepath.Join(t.TempDir(), "sandbox")
+	place, dir := storetest.EmptyPostgres(t), filepath.Join(t.TempDir(), "sandbox")
 	makeSandbox(t, dir)
 	from := openDB(t, "sqlite", "file:"+filepath.Join(dir, sqlstore.FileName)+"?_pragma=busy_timeout(10000)")
 	refused := func(want string, args ...string) {

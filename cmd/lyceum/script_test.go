@@ -23,8 +23,8 @@ func TestPostgresScripts(t *testing.T) {
 		Dir: "testdata/postgres", Cmds: scriptCommands(),
 		RequireExplicitExec: true, RequireUniqueNames: true,
 		Setup: func(env *testscript.Env) error {
-			env.Setenv("DATABASE_URL", storetest.Postgres(env.T().(testing.TB)))
-			env.Setenv("OTHER_URL", storetest.Postgres(env.T().(testing.TB)))
+			env.Setenv("DATABASE_URL", storetest.EmptyPostgres(env.T().(testing.TB)))
+			env.Setenv("OTHER_URL", storetest.EmptyPostgres(env.T().(testing.TB)))
 			return setUpScript(env)
 		},
 	})

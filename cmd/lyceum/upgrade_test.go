@@ -75,7 +75,7 @@ func oldPlaces(t *testing.T) map[string]func(t *testing.T) oldPlace {
 			if !installed(t, "pg_restore") || !installed(t, "pg_dump") {
 				t.Skip("pg_restore or pg_dump is not installed")
 			}
-			address := storetest.Postgres(t)
+			address := storetest.EmptyPostgres(t)
 			if err := putOldSchool(address); err != nil {
 				t.Fatal(err)
 			}

@@ -15,7 +15,7 @@ import (
 // returns its address.
 func oldPostgres(t *testing.T, version int64, statements ...string) (address string) {
 	t.Helper()
-	address = storetest.Postgres(t)
+	address = storetest.EmptyPostgres(t)
 	config, err := pgx.ParseConfig(address)
 	if err != nil {
 		t.Fatal(err)

@@ -23,7 +23,7 @@ func oldDatabase(t *testing.T, postgres bool, version int64, statements ...strin
 	open := func() (*Store, error) { return OpenFile(t.Context(), path, Options{}) }
 	var db *sql.DB
 	if postgres {
-		address := storetest.Postgres(t)
+		address := storetest.EmptyPostgres(t)
 		config, err := pgx.ParseConfig(address)
 		if err != nil {
 			t.Fatal(err)

@@ -14,7 +14,7 @@ import (
 // end a move, which takes as long as the school is large.
 func TestMoveWithTimeouts(t *testing.T) {
 	t.Parallel()
-	dir, place := t.TempDir(), storetest.Postgres(t)
+	dir, place := t.TempDir(), storetest.EmptyPostgres(t)
 	from, err := sqlstore.Open(t.Context(), dir, sqlstore.Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -26,7 +26,7 @@ func TestPostgresSettings(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			place := storetest.Postgres(t)
+			place := storetest.EmptyPostgres(t)
 			db, err := sql.Open("pgx", place)
 			if err != nil {
 				t.Fatal(err)
@@ -91,7 +91,7 @@ func TestPostgresSettings(t *testing.T) {
 // can write again afterwards.
 func TestPostgresIsWritableAgain(t *testing.T) {
 	t.Parallel()
-	place := storetest.Postgres(t)
+	place := storetest.EmptyPostgres(t)
 	store, err := sqlstore.OpenPostgres(t.Context(), place, sqlstore.Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -228,7 +228,7 @@ func TestPoolers(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			place := newPooler(t, storetest.Postgres(t), test.mode, test.sessions)
+			place := newPooler(t, storetest.EmptyPostgres(t), test.mode, test.sessions)
 			store, err := sqlstore.OpenPostgres(t.Context(), place, sqlstore.Options{Primary: test.server})
 			if test.want != "" {
 				if e := lyceum.Public(err); e.Kind != lyceum.Unavailable || !strings.Contains(e.Detail, test.want) {
@@ -253,7 +253,7 @@ func TestPoolers(t *testing.T) {
 // pooler, and change nothing.
 func TestPoolersOfUpgrades(t *testing.T) {
 	t.Parallel()
-	place := newPooler(t, storetest.Postgres(t), bySession, 4)
+	place := newPooler(t, storetest.EmptyPostgres(t), bySession, 4)
 	const want = "is behind a connection pooler, which hides whether others use the database"
 	_, err := sqlstore.UpgradePostgres(t.Context(), place, sqlstore.UpgradeOptions{})
 	if e := lyceum.Public(err); !strings.Contains(e.Detail, want) {
@@ -268,7 +268,7 @@ func TestPoolersOfUpgrades(t *testing.T) {
 // TestStatementsArePrepared uses URLs that ask for another mode, as examples for poolers do.
 func TestStatementsArePrepared(t *testing.T) {
 	t.Parallel()
-	place := storetest.Postgres(t)
+	place := storetest.EmptyPostgres(t)
 	for _, option := range []string{"default_query_exec_mode=simple_protocol", "statement_cache_capacity=0"} {
 		at, err := url.Parse(place)
 		if err != nil {

@@ -35,7 +35,7 @@ func newTenant(t *testing.T) *tenant {
 			t.Error(err)
 		}
 	})
-	place := storetest.Postgres(t)
+	place := storetest.EmptyPostgres(t)
 	n.admin = openPlain(t, place)
 	at, err := url.Parse(place)
 	if err != nil {

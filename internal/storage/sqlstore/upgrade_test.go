@@ -32,7 +32,7 @@ func makeAged(t *testing.T, postgres bool, version int64, statements ...string) 
 	a := &aged{dialect: sqliteDialect(), place: t.TempDir(), driver: "sqlite", inUse: "a program is using the database"}
 	a.address = sqliteDSN(filepath.Join(a.place, FileName), Full, "_txlock=immediate")
 	if postgres {
-		a.dialect, a.place, a.driver = postgresDialect(), storetest.Postgres(t), "pgx"
+		a.dialect, a.place, a.driver = postgresDialect(), storetest.EmptyPostgres(t), "pgx"
 		a.address, a.inUse = a.place, "the database is in use: 1 other connection is open"
 	}
 	db := a.db(t)

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"database/sql"
@@ -17,9 +18,25 @@ import (
 // which the user may create databases. `make test` starts a server and sets it.
 const PostgresVariable = "LYCEUM_TEST_POSTGRES"
 
-// Postgres creates an empty database for a test and returns its URL; the database is dropped
-// after the test. Without a server, the test is skipped, or fails if CI=true.
+// SchemaVariable is the name of the environment variable with the name of a database on that server
+// that has the schema of this lyceum and no school. `make test` creates it and sets the variable.
+const SchemaVariable = "LYCEUM_TEST_SCHEMA"
+
+// Postgres creates a database for a test and returns its URL; the database is dropped after the
+// test. It is a copy of the one in SchemaVariable, if set, and otherwise empty: a store creates its
+// schema when it opens it. Without a server, the test is skipped, or fails if CI=true.
 func Postgres(t testing.TB) string {
+	t.Helper()
+	return postgres(t, cmp.Or(os.Getenv(SchemaVariable), "template1"))
+}
+
+// EmptyPostgres is Postgres for a test that needs an empty database.
+func EmptyPostgres(t testing.TB) string {
+	t.Helper()
+	return postgres(t, "template1")
+}
+
+func postgres(t testing.TB, template string) string {
 	t.Helper()
 	server := os.Getenv(PostgresVariable)
 	if server == "" {
@@ -31,7 +48,7 @@ func Postgres(t testing.TB) string {
 		t.Skip(sentence)
 	}
 	name := "lyceum_" + strings.ToLower(rand.Text())
-	execute(t, "CREATE DATABASE "+name)
+	execute(t, "CREATE DATABASE "+name+" TEMPLATE "+template+" STRATEGY FILE_COPY")
 	t.Cleanup(func() { execute(t, "DROP DATABASE "+name+" WITH (FORCE)") })
 	address, err := url.Parse(server)
 	if err != nil {
