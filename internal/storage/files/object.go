@@ -3,7 +3,10 @@ package files
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"net/http"
+	"strings"
 	"time"
 
 	"github.com/minio/minio-go/v7"
@@ -57,14 +60,28 @@ func (o *object) request() error {
 	if err == nil {
 		late := time.AfterFunc(o.store.patience, stop)
 		defer late.Stop()
-		o.body, _, _, err = o.store.core.GetObject(ctx, o.store.bucket, o.key, options)
+		var info minio.ObjectInfo
+		var header http.Header
+		o.body, info, header, err = o.store.core.GetObject(ctx, o.store.bucket, o.key, options)
+		if err == nil && !o.asked(&info, header) {
+			_ = o.body.Close() // it is something else
+			err = errNonsense
+		}
 	}
 	if err != nil {
+		o.body = nil
 		stop()
 		return unavailable(err)
 	}
 	o.stop = stop
 	return nil
+}
+
+// asked reports whether a response is from this object, and begins where the object is read. Some
+// stores and proxies ignore Range, and send all of it.
+func (o *object) asked(info *minio.ObjectInfo, header http.Header) bool {
+	from := fmt.Sprintf("bytes %d-", o.at)
+	return info.ETag == o.tag && (o.at == 0 || strings.HasPrefix(header.Get("Content-Range"), from))
 }
 
 // Seek sends no request.
