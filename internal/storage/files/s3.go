@@ -109,9 +109,7 @@ func (s *S3) Open(ctx context.Context, name lyceum.FileName) (io.ReadSeekCloser,
 	if err := check(name); err != nil {
 		return nil, err
 	}
-	waiting, done := s.wait(ctx)
-	defer done()
-	info, err := s.core.StatObject(waiting, s.bucket, s.at(string(name)), minio.StatObjectOptions{})
+	info, err := s.stat(ctx, string(name))
 	if missing(err) {
 		return nil, lyceum.Errorf(lyceum.NotFound, "this file is missing")
 	}
@@ -119,6 +117,22 @@ func (s *S3) Open(ctx context.Context, name lyceum.FileName) (io.ReadSeekCloser,
 		return nil, unavailable(err)
 	}
 	return &object{store: s, ctx: ctx, key: s.at(string(name)), size: info.Size, tag: info.ETag}, nil
+}
+
+// stat returns the size and the tag of an object. A response to HEAD has no body to say what is
+// missing, the object or its bucket, so a GET must confirm that it is the object.
+func (s *S3) stat(ctx context.Context, name string) (minio.ObjectInfo, error) {
+	ctx, done := s.wait(ctx)
+	defer done()
+	info, err := s.core.StatObject(ctx, s.bucket, s.at(name), minio.StatObjectOptions{})
+	if !missing(err) {
+		return info, err
+	}
+	body, info, _, err := s.core.GetObject(ctx, s.bucket, s.at(name), minio.GetObjectOptions{})
+	if err == nil {
+		_ = body.Close() // it is not read
+	}
+	return info, err
 }
 
 // Remove implements lyceum.FileStore.
@@ -278,9 +292,7 @@ func (s *S3) place(ctx context.Context, want *lyceum.FileSum, body io.ReaderAt, 
 
 // placed returns an error unless the store has an object of the expected size.
 func (s *S3) placed(ctx context.Context, sum *lyceum.FileSum) error {
-	ctx, done := s.wait(ctx)
-	defer done()
-	info, err := s.core.StatObject(ctx, s.bucket, s.at(string(sum.Name)), minio.StatObjectOptions{})
+	info, err := s.stat(ctx, string(sum.Name))
 	if err == nil && info.Size != sum.Size {
 		err = fmt.Errorf("%w: it has %d bytes of %d", errNonsense, info.Size, sum.Size)
 	}

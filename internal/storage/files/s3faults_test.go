@@ -1,6 +1,8 @@
 package files_test
 
 import (
+	"bytes"
+	"errors"
 	"io"
 	"net/http"
 	"strings"
@@ -52,5 +54,36 @@ func TestS3SendsOnlyWhatWasAskedFor(t *testing.T) {
 				t.Errorf("%d bytes, %v", len(got), err)
 			}
 		})
+	}
+}
+
+// A file is missing only if the store says so of the file, not of its bucket.
+func TestS3TellsAMissingFileFromAMissingBucket(t *testing.T) {
+	t.Parallel()
+	b := newBucket(t)
+	store := b.open(t)
+	sum := keptAs(t, store, name, noise(10))
+	b.breaks(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodHead {
+			w.WriteHeader(http.StatusNotFound)
+			return
+		}
+		b.whole.ServeHTTP(w, r)
+	})
+	if got := contentOf(t, store, sum.Name); !bytes.Equal(got, noise(10)) {
+		t.Errorf("%x", got)
+	}
+	b.fault.Store(nil)
+	if err := errors.Join(store.Remove(t.Context(), sum.Name), store.Remove(t.Context(), name)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := store.Open(t.Context(), sum.Name); lyceum.KindOf(err) != lyceum.NotFound {
+		t.Errorf("removed: %v", err)
+	}
+	if err := b.kept.DeleteBucket("files"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := store.Open(t.Context(), sum.Name); lyceum.KindOf(err) != lyceum.Unavailable {
+		t.Errorf("without a bucket: %v", err)
 	}
 }
