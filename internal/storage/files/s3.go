@@ -147,22 +147,48 @@ func (s *S3) Remove(ctx context.Context, name lyceum.FileName) error {
 	if err := p.abort(ctx); err != nil {
 		return err
 	}
-	listing, stop := context.WithCancel(ctx)
-	defer stop()
 	// A failure of the store or a killed server may have left more than the state lists.
-	for object := range s.list(listing, p.at) {
-		if object.Err != nil {
-			return unavailable(object.Err)
-		}
-		if err := s.remove(ctx, strings.TrimPrefix(object.Key, s.prefix)); err != nil {
-			return err
-		}
+	err := s.list(ctx, p.at, func(name string, _ *minio.ObjectInfo) error { return s.remove(ctx, name) })
+	if err != nil {
+		return err
 	}
 	return s.remove(ctx, string(name))
 }
 
-func (s *S3) list(ctx context.Context, prefix string) <-chan minio.ObjectInfo {
-	return s.core.Client.ListObjects(ctx, s.bucket, minio.ListObjectsOptions{Prefix: s.at(prefix), Recursive: true})
+// list calls visit with every object whose name begins with prefix, until visit fails. It fails
+// with Unavailable if the store sends nothing for too long, or the same objects again and again.
+func (s *S3) list(ctx context.Context, prefix string, visit func(name string, object *minio.ObjectInfo) error) error {
+	listing, stop := context.WithCancel(ctx)
+	defer stop()
+	late := time.AfterFunc(s.patience, stop)
+	defer late.Stop()
+	options := minio.ListObjectsOptions{Prefix: s.at(prefix), Recursive: true}
+	mark, seen, next := "", 0, 1 // the mark is moved ever further apart, so any cycle will contain it
+	for object := range s.core.Client.ListObjectsIter(listing, s.bucket, options) {
+		late.Stop()
+		switch {
+		case object.Err != nil:
+			return unavailable(object.Err)
+		case object.Key == mark:
+			return unavailable(fmt.Errorf("%w: a listing repeats itself", errNonsense))
+		}
+		if seen++; seen == next {
+			mark, next = object.Key, 2*next
+		}
+		if strings.HasPrefix(object.Key, s.at(prefix)) { // or the store ignores the prefix
+			if err := visit(strings.TrimPrefix(object.Key, s.prefix), &object); err != nil {
+				return err
+			}
+		}
+		late.Reset(s.patience)
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := listing.Err(); err != nil {
+		return unavailable(err)
+	}
+	return nil
 }
 
 func (s *S3) remove(ctx context.Context, name string) error {
@@ -177,21 +203,13 @@ func (s *S3) remove(ctx context.Context, name string) error {
 
 // Each implements lyceum.FileStore.
 func (s *S3) Each(ctx context.Context, prefix lyceum.FileName, visit func(lyceum.StoredFile) error) error {
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	for object := range s.list(ctx, string(prefix)) {
-		if object.Err != nil {
-			return unavailable(object.Err)
-		}
-		name := lyceum.FileName(strings.TrimPrefix(object.Key, s.prefix))
+	return s.list(ctx, string(prefix), func(at string, object *minio.ObjectInfo) error {
+		name := lyceum.FileName(at)
 		if check(name) != nil { // a foreign or incomplete file
-			continue
+			return nil
 		}
-		if err := visit(lyceum.StoredFile{Name: name, Size: object.Size, At: object.LastModified}); err != nil {
-			return err
-		}
-	}
-	return ctx.Err()
+		return visit(lyceum.StoredFile{Name: name, Size: object.Size, At: object.LastModified})
+	})
 }
 
 // put stores a small or moderately large object in one request.

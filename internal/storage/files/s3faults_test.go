@@ -2,12 +2,17 @@ package files_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"net/http"
+	"net/http/httptest"
+	"net/url"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/johannesboyne/gofakes3"
 	"github.com/lyceum-school/lyceum"
 )
 
@@ -85,5 +90,94 @@ func TestS3TellsAMissingFileFromAMissingBucket(t *testing.T) {
 	}
 	if _, err := store.Open(t.Context(), sum.Name); lyceum.KindOf(err) != lyceum.Unavailable {
 		t.Errorf("without a bucket: %v", err)
+	}
+}
+
+// Listings that are wrong end, and concern no other files.
+func TestS3Listings(t *testing.T) {
+	t.Parallel()
+	for what, tc := range map[string]struct {
+		fault func(b *bucket, w http.ResponseWriter, r *http.Request)
+		fails bool
+	}{
+		"the prefix is ignored": {func(b *bucket, w http.ResponseWriter, r *http.Request) {
+			q := r.URL.Query()
+			q.Del("prefix")
+			r.URL.RawQuery = q.Encode()
+			b.whole.ServeHTTP(w, r)
+		}, false},
+		"a page repeats": {func(b *bucket, w http.ResponseWriter, r *http.Request) {
+			q := r.URL.Query()
+			q.Del("continuation-token")
+			r.URL.RawQuery = q.Encode()
+			seen := httptest.NewRecorder()
+			b.whole.ServeHTTP(seen, r)
+			text := strings.Replace(seen.Body.String(), "<IsTruncated>false</IsTruncated>", "<IsTruncated>true</IsTruncated><NextContinuationToken>x</NextContinuationToken>", 1)
+			_, _ = io.WriteString(w, text)
+		}, true},
+		"it stalls": {func(_ *bucket, w http.ResponseWriter, r *http.Request) {
+			_, _ = io.WriteString(w, "<ListBucketResult>")
+			_ = http.NewResponseController(w).Flush()
+			<-r.Context().Done()
+		}, true},
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			b := newBucket(t)
+			store := b.open(t)
+			sum := keptAs(t, store, name, noise(10))
+			other := keptAs(t, store, "1/7d/other", noise(20))
+			store.Hurry(300 * time.Millisecond)
+			b.breaks(func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Query().Has("list-type") {
+					tc.fault(b, w, r)
+					return
+				}
+				b.whole.ServeHTTP(w, r)
+			})
+			ctx, stop := context.WithTimeout(t.Context(), 5*time.Second)
+			defer stop()
+			removed := 0
+			err := store.Each(ctx, name, func(lyceum.StoredFile) error {
+				removed++
+				return nil
+			})
+			if ctx.Err() != nil || tc.fails != (lyceum.KindOf(err) == lyceum.Unavailable) || removed > 3 {
+				t.Errorf("%d files, %v", removed, err)
+			}
+			err = store.Remove(ctx, sum.Name)
+			if ctx.Err() != nil || tc.fails != (err != nil) {
+				t.Errorf("remove: %v", err)
+			}
+			b.fault.Store(nil)
+			store.Hurry(time.Minute)
+			if got := contentOf(t, store, other.Name); !bytes.Equal(got, noise(20)) {
+				t.Errorf("other: %x", got)
+			}
+		})
+	}
+}
+
+// The prefix of a store may have any characters.
+func TestS3Prefixes(t *testing.T) {
+	t.Parallel()
+	b := newBucket(t)
+	for _, prefix := range []string{"a b", "a+b", "a%b", "ü/ß", "a&b=c;d", "a//b", "a'()*!~", "a.b_c", "?", "#x"} {
+		address := strings.Replace(b.address, "/school?", "/"+(&url.URL{Path: prefix}).EscapedPath()+"?", 1)
+		one := &bucket{address: address}
+		store := one.open(t)
+		sum := keptAs(t, store, name, noise(5<<18))
+		if found := names(t, store, name); len(found) != 1 || found[0] != sum.Name {
+			t.Errorf("%q: %v", prefix, found)
+		}
+		if !bytes.Equal(contentOf(t, store, sum.Name), noise(5<<18)) {
+			t.Errorf("%q: other content", prefix)
+		}
+		if err := errors.Join(store.Remove(t.Context(), sum.Name), store.Remove(t.Context(), name)); err != nil {
+			t.Error(err)
+		}
+		if left, err := b.kept.ListBucket("files", nil, gofakes3.ListBucketPage{}); err != nil || len(left.Contents) > 0 {
+			t.Errorf("%q: %d objects are left, %v", prefix, len(left.Contents), err)
+		}
 	}
 }
