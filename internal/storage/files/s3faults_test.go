@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -178,6 +179,44 @@ func TestS3Prefixes(t *testing.T) {
 		}
 		if left, err := b.kept.ListBucket("files", nil, gofakes3.ListBucketPage{}); err != nil || len(left.Contents) > 0 {
 			t.Errorf("%q: %d objects are left, %v", prefix, len(left.Contents), err)
+		}
+	}
+}
+
+// Content that was kept can be kept again until it is forgotten, because whoever kept it may fail
+// to record it.
+func TestS3KeepsUntilForgotten(t *testing.T) {
+	t.Parallel()
+	b := newBucket(t)
+	accept := func(lyceum.FileSum) error { return nil }
+	for n, size := range []int{1000, 5 << 18} {
+		name := lyceum.FileName(fmt.Sprintf("1/7c/again-%d", n))
+		content := noise(size)
+		store := b.open(t)
+		part, err := store.Part(t.Context(), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := part.Append(t.Context(), bytes.NewReader(content), int64(size)); err != nil {
+			t.Fatal(err)
+		}
+		first, err := part.Keep(t.Context(), accept)
+		if err = errors.Join(err, part.Close()); err != nil {
+			t.Fatal(err)
+		}
+		again, err := store.Part(t.Context(), name)
+		if err != nil || again.Size() != int64(size) {
+			t.Fatalf("%d bytes of %d are left: %v", again.Size(), size, err)
+		}
+		second, err := again.Keep(t.Context(), accept)
+		if err = errors.Join(err, again.Forget(t.Context()), again.Close()); err != nil {
+			t.Fatal(err)
+		}
+		if first != second || !bytes.Equal(contentOf(t, store, second.Name), content) {
+			t.Errorf("first %v, then %v", first, second)
+		}
+		if left, err := store.Part(t.Context(), name); err != nil || left.Size() > 0 {
+			t.Errorf("%d bytes are left: %v", left.Size(), err)
 		}
 	}
 }

@@ -298,15 +298,12 @@ func (p *objectPart) Keep(ctx context.Context, accept func(lyceum.FileSum) error
 	if err == nil {
 		err = p.store.placed(ctx, &sum)
 	}
-	if err != nil {
-		return sum, err
-	}
-	p.settled = true
-	return sum, nil
+	return sum, err
 }
 
 // Forget implements lyceum.FilePart.
 func (p *objectPart) Forget(ctx context.Context) error {
+	p.settled = true
 	if p.saved.Size == 0 {
 		return nil
 	}
