@@ -220,3 +220,34 @@ func TestS3KeepsUntilForgotten(t *testing.T) {
 		}
 	}
 }
+
+// An upload whose first part cannot be sent leaves nothing in the store, however often it is tried.
+func TestS3EndsUploadsThatDidNotBegin(t *testing.T) {
+	t.Parallel()
+	b := newBucket(t)
+	content := noise(1 << 20)
+	b.breaks(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPut {
+			b.whole.ServeHTTP(httptest.NewRecorder(), r)
+			panic(http.ErrAbortHandler) // the store has the part, and its response is lost
+		}
+		b.whole.ServeHTTP(w, r)
+	})
+	for range 2 {
+		part, err := b.open(t).Part(t.Context(), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := part.Append(t.Context(), bytes.NewReader(content), 1<<20); lyceum.KindOf(err) != lyceum.Unavailable || part.Size() > 0 {
+			t.Errorf("%d bytes, %v", part.Size(), err)
+		}
+		if err := part.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	left := httptest.NewRecorder()
+	b.whole.ServeHTTP(left, httptest.NewRequest(http.MethodGet, "/files?uploads", nil))
+	if strings.Contains(left.Body.String(), "<UploadId>") {
+		t.Errorf("left: %s", left.Body)
+	}
+}

@@ -210,6 +210,9 @@ func (p *objectPart) flush(ctx context.Context) error {
 	if err == nil && part.ETag == "" {
 		err = errNonsense
 	}
+	if err != nil && p.saved.Upload == "" {
+		_ = p.abort(ctx) // no state names it; if this fails, the bucket's rule for old uploads removes it
+	}
 	if err != nil {
 		return unavailable(err)
 	}
