@@ -2,6 +2,7 @@ package learning
 
 import (
 	"context"
+	"errors"
 	"image"
 	_ "image/gif" // the accepted types of pictures
 	_ "image/jpeg"
@@ -58,9 +59,10 @@ func (s *Service) pictured(ctx context.Context, name lyceum.FileName, extension 
 		return err
 	}
 	defer content.Close()
-	config, format, err := image.DecodeConfig(io.LimitReader(content, maxPictureHeader))
-	if failed := lyceum.KindOf(err); err != nil && failed == lyceum.Unavailable {
-		return err
+	read := &noted{ReadSeeker: content}
+	config, format, err := image.DecodeConfig(io.LimitReader(read, maxPictureHeader))
+	if read.err != nil {
+		return read.err
 	}
 	if extension == "jpg" {
 		extension = "jpeg"
@@ -73,4 +75,23 @@ func (s *Service) pictured(ctx context.Context, name lyceum.FileName, extension 
 			maxPicturePixels/1_000_000, maxPictureSide, config.Width, config.Height)
 	}
 	return nil
+}
+
+// noted is a file that remembers why it could not be read, because decoders replace the error with
+// that of a malformed picture. It does not try again.
+type noted struct {
+	io.ReadSeeker
+
+	err error
+}
+
+func (n *noted) Read(p []byte) (int, error) {
+	if n.err != nil {
+		return 0, n.err
+	}
+	count, err := n.ReadSeeker.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		n.err = &lyceum.Error{Kind: lyceum.Unavailable, Detail: "this picture cannot be read now; try again later", Err: err}
+	}
+	return count, err
 }

@@ -109,7 +109,11 @@ func (s *Service) frameOf(ctx context.Context, whole *KeptFile) (frame, error) {
 	if s.thumbnails.isBroken(whole.UUID) {
 		return frame{}, errBroken
 	}
-	f, err := readFrame(whole.Content, whole.SizeInBytes.Value)
+	read := &noted{ReadSeeker: whole.Content}
+	f, err := readFrame(read, whole.SizeInBytes.Value)
+	if read.err != nil {
+		return f, read.err
+	}
 	return f, s.orBroken(ctx, whole, err)
 }
 
@@ -146,7 +150,8 @@ func (s *Service) makeThumbnail(
 	}
 	limited, done := context.WithTimeout(ctx, thumbnailTime)
 	defer done()
-	small, err := shrink(io.LimitReader(withContext{whole.Content, limited}, thumbnailBytes), f, width)
+	read := &noted{ReadSeeker: whole.Content}
+	small, err := shrink(io.LimitReader(withContext{read, limited}, thumbnailBytes), f, width)
 	if f.memory(width) > thumbnailGarbage {
 		debug.FreeOSMemory() // or this picture's garbage remains while the next one is decoded
 	}
@@ -154,6 +159,9 @@ func (s *Service) makeThumbnail(
 		return &lyceum.Error{
 			Kind: lyceum.Unavailable, Detail: "this picture could not be read in time; try again later", Err: err,
 		}
+	}
+	if read.err != nil {
+		return read.err
 	}
 	if err = s.orBroken(ctx, whole, err); err != nil {
 		return err
