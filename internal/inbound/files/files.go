@@ -6,6 +6,7 @@ package files
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -131,24 +132,48 @@ func (o Options) send(w http.ResponseWriter, r *http.Request, kept *learning.Kep
 		refuseRange(w, size)
 		return
 	}
-	if kept.Width == 0 { // a thumbnail's format is detected from its first bytes
-		header.Set("Content-Type", lyceum.MediaType(kept.Extension))
+	kind, err := contentType(kept)
+	if err != nil {
+		header.Del("Cache-Control")
+		o.refuse(w, r, unreadable(err))
+		return
 	}
+	header.Set("Content-Type", kind)
 	header.Set("Content-Disposition", disposition)
 	header.Set("ETag", tag)
-	paced := &paced{w, r.Context(), http.NewResponseController(w)}
+	paced := &paced{ResponseWriter: w, ctx: r.Context(), moving: http.NewResponseController(w)}
 	http.ServeContent(paced, r, "", kept.ReceivedAt.Value, kept.Content)
+	o.end(w, r, paced)
 }
 
 // sendStep is how many bytes a client must accept within a pause to stay connected.
 const sendStep = 256 << 10
 
-// paced is a response that may take as long as the client keeps reading.
+// paced is a response that may take as long as the client keeps reading. Its status is sent with
+// the first bytes of the file, so that a file that cannot be read gets another one.
 type paced struct {
 	http.ResponseWriter
 
 	ctx    context.Context //nolint:containedctx // of the request
 	moving *http.ResponseController
+	status int   // not sent yet; 0: it was
+	failed error // why the file could not be read
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (p *paced) WriteHeader(status int) { p.status = status }
+
+// Write implements http.ResponseWriter.
+func (p *paced) Write(b []byte) (int, error) {
+	p.begin()
+	return p.ResponseWriter.Write(b)
+}
+
+func (p *paced) begin() {
+	if p.status != 0 {
+		p.ResponseWriter.WriteHeader(p.status)
+		p.status = 0
+	}
 }
 
 // ReadFrom leaves the copying of files to the kernel (sendfile).
@@ -157,20 +182,85 @@ func (p *paced) ReadFrom(from io.Reader) (sent int64, err error) {
 	if limited, is := from.(*io.LimitedReader); is {
 		rest = limited // the kernel's copy is only used for one LimitedReader, not for two nested ones
 	}
-	for rest.N > 0 {
-		if err := p.ctx.Err(); err != nil {
-			return sent, err
+	sent, err = p.readFirst(rest)
+	for rest.N > 0 && err == nil {
+		if err = p.ctx.Err(); err != nil {
+			break
 		}
 		_ = p.moving.SetWriteDeadline(time.Now().Add(pause)) // without support there is no deadline
 		step := &io.LimitedReader{R: rest.R, N: min(rest.N, sendStep)}
-		n, err := io.Copy(p.ResponseWriter, step)
-		sent, rest.N = sent+n, rest.N-n
-		if err != nil || step.N > 0 {
-			return sent, err
+		n, failed := io.Copy(p.ResponseWriter, step)
+		sent, rest.N, err = sent+n, rest.N-n, failed
+		if step.N > 0 {
+			break
 		}
 	}
-	return sent, nil
+	if _, ofStore := errors.AsType[*lyceum.Error](err); ofStore {
+		p.failed = err
+	}
+	return sent, err
 }
+
+// readFirst sends the status and the first bytes, unless the file cannot be read.
+func (p *paced) readFirst(from io.Reader) (sent int64, err error) {
+	first := make([]byte, sniffed)
+	n, err := from.Read(first)
+	if n == 0 && err != nil {
+		p.failed = err
+		return 0, err
+	}
+	_ = p.moving.SetWriteDeadline(time.Now().Add(pause)) // without support there is no deadline
+	n, failed := p.Write(first[:n])
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return int64(n), errors.Join(failed, err)
+}
+
+// end ends a response whose file was sent, or could not be read.
+func (o Options) end(w http.ResponseWriter, r *http.Request, sent *paced) {
+	switch {
+	case sent.failed == nil:
+		sent.begin() // a response without a body
+	case sent.status != 0:
+		for _, name := range ofFile {
+			w.Header().Del(name)
+		}
+		o.refuse(w, r, unreadable(sent.failed))
+	case !wire.Gone(r):
+		o.Log.ErrorContext(r.Context(), "a file could not be sent completely", "err", sent.failed)
+	}
+}
+
+// ofFile are the headers that describe a file, not an error.
+var ofFile = []string{
+	"Accept-Ranges", "Cache-Control", "Content-Disposition", "Content-Length", "Content-Range", "Content-Type", "ETag",
+	"Last-Modified",
+}
+
+func unreadable(err error) error {
+	if lyceum.KindOf(err) == lyceum.Unavailable {
+		return err
+	}
+	return &lyceum.Error{Kind: lyceum.Unavailable, Detail: "this file cannot be read now; try again later", Err: err}
+}
+
+// contentType returns the media type of a file; that of a thumbnail is detected from its first
+// bytes.
+func contentType(kept *learning.KeptFile) (string, error) {
+	if kept.Width == 0 {
+		return lyceum.MediaType(kept.Extension), nil
+	}
+	head := make([]byte, sniffed)
+	n, err := io.ReadFull(kept.Content, head)
+	if err == nil || err == io.ErrUnexpectedEOF { // a failure wraps it
+		_, err = kept.Content.Seek(0, io.SeekStart)
+	}
+	return http.DetectContentType(head[:n]), err
+}
+
+// sniffed is how many bytes of a file http.DetectContentType uses.
+const sniffed = 512
 
 // etag returns the ETag of a file, or of its thumbnail in a width.
 func etag(u *lyceum.Upload, width int) string {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"image"
 	"image/gif"
+	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -13,7 +15,9 @@ import (
 
 	"github.com/johannesboyne/gofakes3"
 	"github.com/johannesboyne/gofakes3/backend/s3mem"
+	"github.com/lyceum-school/lyceum/internal/inbound/files"
 	kept "github.com/lyceum-school/lyceum/internal/storage/files"
+	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
 // faulty is an S3-compatible store that can be made to fail.
@@ -80,6 +84,67 @@ func unavailable(w *httptest.ResponseRecorder) bool {
 	}
 	return w.Code == http.StatusServiceUnavailable && h.Get("Retry-After") != "" && h.Get("Content-Length") == "" &&
 		strings.Contains(w.Body.String(), "try again later")
+}
+
+// TestFilesThatCannotBeRead checks that a file whose store knows it but does not send it is a 503,
+// not the beginning of a file, and that nothing of it is cached.
+func TestFilesThatCannotBeRead(t *testing.T) {
+	s := newShelf(t)
+	f := onFaulty(t, s)
+	permanent := s.sent(t, picture, asPNG(t, halves(700, 500, green)))
+	f.fault.Store(nil)
+	small := permanent + "?width=320"
+	if w := s.follow(http.MethodGet, small); w.Code != http.StatusOK {
+		t.Fatal(w.Code, w.Body)
+	}
+	for _, status := range []int{http.StatusServiceUnavailable, http.StatusForbidden, http.StatusTooManyRequests} {
+		f.reads(0, status)
+		for what, r := range map[string]*http.Request{
+			"a file": request(http.MethodGet, permanent), "a range": request(http.MethodGet, permanent, "Range: bytes=3-8"),
+			"a thumbnail": request(http.MethodGet, small),
+		} {
+			if w := s.do(r); !unavailable(w) {
+				t.Errorf("%d: %s: %d %v %s", status, what, w.Code, w.Header(), w.Body)
+			}
+		}
+	}
+	f.fault.Store(nil)
+	if w := s.follow(http.MethodGet, permanent); w.Code != http.StatusOK || w.Body.String() != asPNG(t, halves(700, 500, green)) {
+		t.Errorf("afterwards: %d %v", w.Code, w.Header())
+	}
+}
+
+// TestFilesAreNotSentInPart checks that a client notices when the store breaks off in the middle,
+// and that it is logged.
+func TestFilesAreNotSentInPart(t *testing.T) {
+	s := newShelf(t)
+	f := onFaulty(t, s)
+	content := asPNG(t, halves(700, 500, green))
+	permanent := s.sent(t, picture, content)
+	f.reads(600, 0)
+	log := &storetest.Log{}
+	mux := http.NewServeMux()
+	for pattern, pages := range files.Handlers(files.Options{Learning: s.learning, Log: slog.New(slog.NewTextHandler(log, nil))}) {
+		mux.Handle(pattern, pages)
+	}
+	served := httptest.NewServer(mux)
+	t.Cleanup(served.Close)
+	for _, header := range []string{"", "bytes=1-" + fmt.Sprint(len(content)-2), "bytes=1-2, 5-900"} {
+		r := request(http.MethodGet, served.URL+permanent, "Range: "+header)
+		r.RequestURI = ""
+		w, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := io.ReadAll(w.Body)
+		_ = w.Body.Close()
+		if w.StatusCode < 300 && err == nil {
+			t.Errorf("%q: %d bytes count as all", header, len(got))
+		}
+	}
+	if log.Count("a file could not be sent completely") != 3 || log.Count("secret") > 0 {
+		t.Errorf("logged: %s", log)
+	}
 }
 
 // TestPicturesThatCannotBeRead checks that a failure of the store neither rejects or loses a
