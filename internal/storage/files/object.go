@@ -21,11 +21,16 @@ type object struct {
 	tag   string
 
 	at   int64
+	came int64         // bytes of body that were read
 	body io.ReadCloser // begins at offset at; nil if nothing was requested
 	stop context.CancelFunc
 }
 
-// Read fails with Unavailable if the store sends nothing for too long.
+// resumable is how many bytes a response must have to be continued after it breaks off.
+const resumable = 256 << 10
+
+// Read fails with Unavailable if the store sends nothing for too long, or too little before it
+// breaks off.
 func (o *object) Read(b []byte) (int, error) {
 	if o.at >= o.size {
 		return 0, io.EOF
@@ -38,16 +43,22 @@ func (o *object) Read(b []byte) (int, error) {
 	late := time.AfterFunc(o.store.patience, o.stop)
 	n, err := o.body.Read(b[:min(int64(len(b)), o.size-o.at)])
 	late.Stop()
-	o.at += int64(n)
+	o.at, o.came = o.at+int64(n), o.came+int64(n)
 	switch {
-	case o.at == o.size:
+	case err == nil, o.at == o.size:
 		return n, nil
+	case o.ctx.Err() != nil:
+		return n, err
+	case o.came >= resumable:
+		_ = o.Close() // never fails
+		if n > 0 {
+			return n, nil // the next call requests the rest
+		}
+		return o.Read(b)
 	case errors.Is(err, io.EOF):
-		return n, unavailable(io.ErrUnexpectedEOF)
-	case err != nil && o.ctx.Err() == nil:
-		return n, unavailable(err)
+		err = io.ErrUnexpectedEOF
 	}
-	return n, err
+	return n, unavailable(err)
 }
 
 func (o *object) request() error {
@@ -73,7 +84,7 @@ func (o *object) request() error {
 		stop()
 		return unavailable(err)
 	}
-	o.stop = stop
+	o.stop, o.came = stop, 0
 	return nil
 }
 

@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -249,5 +251,48 @@ func TestS3EndsUploadsThatDidNotBegin(t *testing.T) {
 	b.whole.ServeHTTP(left, httptest.NewRequest(http.MethodGet, "/files?uploads", nil))
 	if strings.Contains(left.Body.String(), "<UploadId>") {
 		t.Errorf("left: %s", left.Body)
+	}
+}
+
+// A file whose store breaks off after a while is read to its end; one that sends next to nothing is
+// not asked again.
+func TestS3ContinuesReading(t *testing.T) {
+	t.Parallel()
+	content := noise(1 << 20)
+	for what, tc := range map[string]struct{ each, asked, got int }{
+		"most": {300 << 10, 4, 1 << 20}, "next to nothing": {1000, 1, 1000},
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			b := newBucket(t)
+			store := b.open(t)
+			sum := keptAs(t, store, name, content)
+			var asked atomic.Int64
+			b.breaks(func(w http.ResponseWriter, r *http.Request) {
+				if r.Method != http.MethodGet {
+					b.whole.ServeHTTP(w, r)
+					return
+				}
+				asked.Add(1)
+				seen := httptest.NewRecorder()
+				b.whole.ServeHTTP(seen, r)
+				maps.Copy(w.Header(), seen.Header())
+				w.WriteHeader(seen.Code)
+				_, _ = w.Write(seen.Body.Bytes()[:min(tc.each, seen.Body.Len())])
+				_ = http.NewResponseController(w).Flush()
+				if tc.each < seen.Body.Len() {
+					panic(http.ErrAbortHandler)
+				}
+			})
+			file, err := store.Open(t.Context(), sum.Name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer file.Close()
+			got, err := io.ReadAll(file)
+			if whole := tc.got == len(content); !bytes.Equal(got, content[:tc.got]) || whole != (err == nil) || int(asked.Load()) != tc.asked {
+				t.Errorf("%d bytes after %d requests, %v", len(got), asked.Load(), err)
+			}
+		})
 	}
 }
