@@ -22,6 +22,7 @@ import (
 
 // faulty is an S3-compatible store that can be made to fail.
 type faulty struct {
+	kept  gofakes3.Backend
 	whole http.Handler
 	fault atomic.Pointer[http.HandlerFunc]
 }
@@ -33,7 +34,7 @@ func onFaulty(t *testing.T, s *shelf) *faulty {
 	if err := inside.CreateBucket("files"); err != nil {
 		t.Fatal(err)
 	}
-	f := &faulty{whole: gofakes3.New(inside).Server()}
+	f := &faulty{kept: inside, whole: gofakes3.New(inside).Server()}
 	served := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if fault := f.fault.Load(); fault != nil {
 			(*fault)(w, r)
@@ -180,5 +181,31 @@ func TestPicturesThatCannotBeRead(t *testing.T) {
 				t.Errorf("%s, small: %v %d %s", extension, err, w.Code, w.Body)
 			}
 		}
+	}
+}
+
+// TestFilesSentAgain checks that of a file that was sent as a whole again, because the store failed
+// after its last byte, one copy remains.
+func TestFilesSentAgain(t *testing.T) {
+	s := newShelf(t)
+	f := onFaulty(t, s)
+	q := pattern
+	q.Extension = "mp3"
+	content := "ID3" + strings.Repeat("\x00", 17<<20) // larger than one part
+	to, _ := s.slot(t, q)
+	f.reads(0, http.StatusForbidden)
+	if w := s.send(to, content); !unavailable(w) {
+		t.Errorf("sent: %d %s", w.Code, w.Body)
+	}
+	f.fault.Store(nil)
+	if w := s.send(to, content); w.Code != http.StatusOK {
+		t.Errorf("sent again: %d %s", w.Code, w.Body)
+	}
+	if left, err := f.kept.ListBucket("files", nil, gofakes3.ListBucketPage{}); err != nil || len(left.Contents) != 1 {
+		t.Errorf("%d objects are left, %v", len(left.Contents), err)
+	}
+	found, err := s.learning.CheckFiles(t.Context(), true, func(int64) {})
+	if err != nil || found.Files != 1 || len(found.Wrong) > 0 {
+		t.Errorf("%+v, %v", found, err)
 	}
 }

@@ -229,6 +229,7 @@ var errExpiredUpload = lyceum.Errorf(lyceum.Forbidden, "this address has expired
 func (s *Service) takePart(
 	ctx context.Context, school lyceum.SchoolID, r *ReceivedFile, part lyceum.FilePart, sent *SentFile, body io.Reader,
 ) error {
+	again := sent.whole() && part.Size() > 0
 	err := appendPart(ctx, &r.Upload, part, sent, body)
 	r.Size = part.Size()
 	switch {
@@ -270,7 +271,20 @@ func (s *Service) takePart(
 	if err == nil {
 		_ = part.Forget(ctx) // leftovers are removed with the file
 	}
+	if err == nil && again {
+		_ = s.removeEarlier(ctx, school, &r.Upload) // they are, too
+	}
 	return err
+}
+
+// removeEarlier removes the contents that were stored for an upload before the recorded one.
+func (s *Service) removeEarlier(ctx context.Context, school lyceum.SchoolID, u *lyceum.Upload) error {
+	return s.files.Each(ctx, u.ContentName(school), func(f lyceum.StoredFile) error {
+		if f.Name == u.StoredAs.Value || f.Name.IsThumbnail() {
+			return nil
+		}
+		return s.files.Remove(ctx, f.Name)
+	})
 }
 
 // removeOther removes the content of an upload that another server has received, or that no
