@@ -259,25 +259,42 @@ func lookAtCoupons(tx lyceum.Tx, rows []lyceum.Coupon) ([]lyceum.RowProblem, err
 			problems = append(problems, lyceum.RowProblem{Index: i, FieldError: wrong})
 		}
 	}
-	again, err := codesTaken(tx, rows)
+	again, err := codesTaken(tx, rows, problems)
 	return append(problems, again...), err
 }
 
-// codesTaken returns a problem for each row whose code another coupon has that is not archived.
-func codesTaken(tx lyceum.Tx, rows []lyceum.Coupon) (problems []lyceum.RowProblem, err error) {
-	codes, inFile := []string{}, map[lyceum.CouponID]bool{}
-	for i := range rows {
-		inFile[rows[i].ID] = true
-		if rows[i].Code.Present && !rows[i].ArchivedAt.Present {
-			codes = append(codes, rows[i].Code.Value)
-		}
+// codesTaken returns a problem for each row whose code another coupon has that is not archived. A
+// row with a problem changes nothing: its coupon keeps the code that it has.
+func codesTaken(
+	tx lyceum.Tx, rows []lyceum.Coupon, bad []lyceum.RowProblem,
+) (problems []lyceum.RowProblem, err error) {
+	taken := func(i int, by lyceum.CouponID) {
+		problems = append(problems, problem(i, "code", "is already the code of coupon %d (case-insensitive)", by))
 	}
-	owners := map[string]lyceum.CouponID{}
+	codes, claims, changed := []string{}, map[string]int{}, map[lyceum.CouponID]bool{}
+	for i := range rows {
+		c := &rows[i]
+		if slices.ContainsFunc(bad, func(p lyceum.RowProblem) bool { return p.Index == i }) {
+			continue
+		}
+		changed[c.ID] = true
+		if !c.Code.Present || c.ArchivedAt.Present {
+			continue
+		}
+		code := strings.ToLower(c.Code.Value)
+		if first, claimed := claims[code]; claimed {
+			taken(i, rows[first].ID)
+			changed[c.ID] = false
+			continue
+		}
+		claims[code], codes = i, append(codes, c.Code.Value)
+	}
+	stored, kept := map[lyceum.CouponID]string{}, []lyceum.CouponID{}
 	for part := range slices.Chunk(codes, lyceum.MaxUsers) {
 		f := lyceum.CouponFilter{Codes: part, IsArchived: lyceum.Some(false)}
 		err := tx.Coupons.Each(tx, f, func(c *lyceum.Coupon) error {
-			if !inFile[c.ID] {
-				owners[strings.ToLower(c.Code.Value)] = c.ID
+			if stored[c.ID] = strings.ToLower(c.Code.Value); !changed[c.ID] {
+				kept = append(kept, c.ID)
 			}
 			return nil
 		})
@@ -285,17 +302,16 @@ func codesTaken(tx lyceum.Tx, rows []lyceum.Coupon) (problems []lyceum.RowProble
 			return nil, err
 		}
 	}
-	for i := range rows {
-		c := &rows[i]
-		if !c.Code.Present || c.ArchivedAt.Present {
+	for ; len(kept) > 0; kept = kept[1:] {
+		i, claimed := claims[stored[kept[0]]]
+		if !claimed {
 			continue
 		}
-		code := strings.ToLower(c.Code.Value)
-		if owner, taken := owners[code]; taken && owner != c.ID {
-			problems = append(problems, problem(i, "code", "is already the code of coupon %d (case-insensitive)", owner))
-			continue
+		delete(claims, stored[kept[0]])
+		taken(i, kept[0])
+		if _, has := stored[rows[i].ID]; has {
+			kept = append(kept, rows[i].ID)
 		}
-		owners[code] = c.ID
 	}
 	return problems, nil
 }
