@@ -67,9 +67,9 @@ func (s *savedSales) has(of *batchSale) bool {
 	return !of.first.CreatedAt.Before(s.until) && s.ids.Contains(uint32(of.first.SaleID))
 }
 
-// take adds the sales of a batch, and removes those that it took payments from, which may be
-// released now; last is the last entry of the journal after it.
-func (s *savedSales) take(batch []batchSale, left []lyceum.SaleID, last int64) *savedSales {
+// take adds the sales of a batch, and removes those with payments that it updated or took away,
+// which may be released now; last is the last entry of the journal after it.
+func (s *savedSales) take(batch []batchSale, updated []lyceum.SaleID, last int64) *savedSales {
 	for i := range batch {
 		of := &batch[i]
 		if of.released {
@@ -81,7 +81,7 @@ func (s *savedSales) take(batch []batchSale, left []lyceum.SaleID, last int64) *
 			s.until = of.first.CreatedAt
 		}
 	}
-	for _, id := range left {
+	for _, id := range updated {
 		s.ids.Remove(uint32(id))
 	}
 	s.last = last

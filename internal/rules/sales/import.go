@@ -47,7 +47,7 @@ func (i *Import) Save(ctx context.Context, batch []lyceum.Transaction) (lyceum.S
 	var problems []lyceum.RowProblem
 	var known *savedSales
 	var named []batchSale
-	var left []lyceum.SaleID
+	var updated []lyceum.SaleID
 	var last int64
 	stamp := i.by.StampMany(i.service.clock())
 	err := i.service.store.Write(ctx, stamp, func(tx lyceum.Tx) error {
@@ -77,12 +77,12 @@ func (i *Import) Save(ctx context.Context, batch []lyceum.Transaction) (lyceum.S
 			return err
 		}
 		entries := tx.Entries()[before:]
-		left = updatedSales(entries)
-		former, err := correctSales(tx, append(salesWith(entries, good), left...))
+		updated = distinct(append(salesWith(entries, good), updatedSales(entries)...))
+		former, err := correctSales(tx, updated)
 		if err != nil {
 			return err
 		}
-		if err := Release(tx, append(doubtful, left...)...); err != nil {
+		if err := Release(tx, distinct(append(doubtful, updated...))...); err != nil {
 			return err
 		}
 		if err := prolong(tx, among(billed, entries, good)); err != nil {
@@ -95,7 +95,7 @@ func (i *Import) Save(ctx context.Context, batch []lyceum.Transaction) (lyceum.S
 	if err != nil {
 		return lyceum.Saved{}, nil, fmt.Errorf("import transactions: %w", err)
 	}
-	i.sales = known.take(named, left, last)
+	i.sales = known.take(named, updated, last)
 	return saved, problems, nil
 }
 
@@ -108,6 +108,11 @@ func updatedSales(entries []lyceum.Entry) []lyceum.SaleID {
 			ids = append(ids, lyceum.SaleID(entries[i].ObjectID))
 		}
 	}
+	return ids
+}
+
+// distinct sorts ids and removes duplicates.
+func distinct(ids []lyceum.SaleID) []lyceum.SaleID {
 	slices.Sort(ids)
 	return slices.Compact(ids)
 }
@@ -416,8 +421,7 @@ func prolong(tx lyceum.Tx, ids []lyceum.SaleID) error {
 // that they agree with their first payment. It returns the users who were their buyers before. A
 // sale for which something was recorded here stays as it is.
 func correctSales(tx lyceum.Tx, ids []lyceum.SaleID) (former []lyceum.UserID, err error) {
-	slices.Sort(ids)
-	for part := range slices.Chunk(slices.Compact(ids), releasedAtOnce) {
+	for part := range slices.Chunk(ids, releasedAtOnce) {
 		kept, err := tx.Sales.Find(tx, part...)
 		if err != nil {
 			return nil, err
