@@ -157,11 +157,17 @@ func (s *Service) renew(tx lyceum.Tx, now time.Time, r Renewal) (TransactionDeta
 	b.apply(&sale)
 	sale.Released, sale.BilledSince = released(accounts), sale.BilledSince.Or(t.CreatedAt)
 	if revived {
-		if err := s.revive(tx, now, &sale, &plan); err != nil {
+		if err := s.revive(tx, now, &before, &sale, &plan); err != nil {
 			return TransactionDetail{}, err
 		}
-	} else if _, err := tx.Sales.Save(tx, sale); err != nil {
-		return TransactionDetail{}, err
+	} else {
+		taken, err := retaken(tx, &before, &sale, &plan)
+		if misfits = append(misfits, taken...); err == nil {
+			_, err = tx.Sales.Save(tx, sale)
+		}
+		if err != nil {
+			return TransactionDetail{}, err
+		}
 	}
 	_, err = warn(tx, t.CreatedAt, sale.ID, append(misfits, uncharged(&before, &sale, &plan)...))
 	return TransactionDetail{Transaction: t, Reference: r.Reference, Period: periodIn(b.paid, t.ID)}, err

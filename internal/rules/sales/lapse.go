@@ -172,8 +172,10 @@ func (s *Service) lapse(tx lyceum.Tx, now time.Time, sale *lyceum.Sale, e Ending
 }
 
 // revive reopens a sale that had lapsed and has now been paid for.
-func (s *Service) revive(tx lyceum.Tx, now time.Time, sale *lyceum.Sale, plan *lyceum.PricingPlan) error {
-	misfits, err := reopening(tx, sale, plan)
+func (s *Service) revive(
+	tx lyceum.Tx, now time.Time, before, sale *lyceum.Sale, plan *lyceum.PricingPlan,
+) error {
+	misfits, err := reopening(tx, before, sale, plan)
 	if err != nil {
 		return err
 	}

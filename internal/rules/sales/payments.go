@@ -102,10 +102,10 @@ func (s *Service) restore(tx lyceum.Tx, now time.Time, id lyceum.SaleID) error {
 	stillLost, before := slices.ContainsFunc(accounts, lostWhole), sale
 	var misfits []misfit
 	if sale.EndReason == lyceum.Some(lyceum.SaleChargedBack) && !stillLost {
-		if misfits, err = reopening(tx, &sale, &plan); err != nil {
+		sale.Reopen()
+		if misfits, err = reopening(tx, &before, &sale, &plan); err != nil {
 			return err
 		}
-		sale.Reopen()
 	}
 	b, err := boughtBy(tx, &sale, &plan, accounts)
 	if err != nil {

@@ -222,7 +222,7 @@ func (s *Service) reopenChanged(tx lyceum.Tx, now time.Time, old lyceum.Sale, ac
 	if err != nil || !b.inFull && !b.until.Value.After(now) || slices.ContainsFunc(accounts, lostWhole) {
 		return err
 	}
-	misfits, err := reopening(tx, &old, &plan)
+	misfits, err := reopening(tx, &old, &reopened, &plan)
 	if err != nil {
 		return err
 	}

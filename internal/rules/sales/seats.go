@@ -118,10 +118,27 @@ func (d *deal) usedUp(tx lyceum.Tx) (all []misfit, err error) {
 	return all, err
 }
 
+// retaken returns what does not fit about a sale that takes its seat or its use of a coupon again:
+// none is left. The sale is not saved yet.
+func retaken(tx lyceum.Tx, before, sale *lyceum.Sale, plan *lyceum.PricingPlan) ([]misfit, error) {
+	var again deal
+	if sale.HoldsSeat() && !before.HoldsSeat() {
+		again.plan = *plan
+	}
+	if sale.HoldsUse() && !before.HoldsUse() {
+		coupon, err := tx.Coupons.Get(tx, sale.CouponID.Value)
+		if err != nil {
+			return nil, err
+		}
+		again.coupon = &coupon
+	}
+	return again.usedUp(tx)
+}
+
 // reopening returns what does not fit about a sale that opens again: its seat was taken in the
 // meantime, or its buyer was erased.
-func reopening(tx lyceum.Tx, sale *lyceum.Sale, plan *lyceum.PricingPlan) ([]misfit, error) {
-	misfits, err := (&deal{plan: *plan}).usedUp(tx)
+func reopening(tx lyceum.Tx, before, sale *lyceum.Sale, plan *lyceum.PricingPlan) ([]misfit, error) {
+	misfits, err := retaken(tx, before, sale, plan)
 	if err != nil {
 		return nil, err
 	}
