@@ -58,3 +58,33 @@ func TestARefundedSaleIsPaidAgain(t *testing.T) {
 		}
 	}
 }
+
+// TestASeatIsHandedBack refunds a change back to the plan with which a buyer began: the first sale
+// opens again, and takes the seat of the refunded one.
+func TestASeatIsHandedBack(t *testing.T) {
+	t.Parallel()
+	for name, store := range engines(t) {
+		t.Run(name, func(t *testing.T) {
+			b, ctx := newClub(t, store), t.Context()
+			_, err := b.learning.UpdatePricingPlan(ctx, b.by(), learning.PricingPlanChange{ID: silver, EnrollmentCap: some(some(int32(1)))})
+			if err != nil {
+				t.Fatal(err)
+			}
+			first := b.sell(t, sales.NewSale{User: 1, Plan: silver})
+			second := b.change(t, to(first.ID, gold, "ch_2"))
+			third := b.change(t, to(second.ID, silver, "ch_3"))
+			for _, d := range []sales.SaleDetail{second, third} {
+				if _, err := b.service.Refund(ctx, b.by(), sales.Refund{Transaction: d.Transactions[0].ID}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if again := b.show(t, first.ID); again.EndedAt.Present {
+				t.Errorf("the first sale: %+v", again.Sale)
+			}
+			if got := b.warnings(t, first.ID); len(got) > 0 {
+				t.Errorf("the warnings are %q, want none", got)
+			}
+			b.healthy(t, store)
+		})
+	}
+}

@@ -203,15 +203,18 @@ func (s *Service) reopenReplaced(tx lyceum.Tx, now time.Time, refunded *lyceum.S
 			return err
 		}
 		if !refundedInFull(accounts) {
-			return s.reopenChanged(tx, now, old, accounts)
+			return s.reopenChanged(tx, now, old, accounts, refunded.ID)
 		}
 		fresh = old
 	}
 	return nil
 }
 
-// reopenChanged reopens a sale that changed its plan, if its paid period is not over.
-func (s *Service) reopenChanged(tx lyceum.Tx, now time.Time, old lyceum.Sale, accounts []account) error {
+// reopenChanged reopens a sale that changed its plan, if its paid period is not over. If it has the
+// same plan as the sale that was refunded, it takes over that one's seat.
+func (s *Service) reopenChanged(
+	tx lyceum.Tx, now time.Time, old lyceum.Sale, accounts []account, refunded lyceum.SaleID,
+) error {
 	plan, err := planOfSale(tx.Tables, tx, &old)
 	if err != nil {
 		return err
@@ -222,7 +225,15 @@ func (s *Service) reopenChanged(tx lyceum.Tx, now time.Time, old lyceum.Sale, ac
 	if err != nil || !b.inFull && !b.until.Value.After(now) || slices.ContainsFunc(accounts, lostWhole) {
 		return err
 	}
-	misfits, err := reopening(tx, &old, &reopened, &plan)
+	leaving, err := tx.Sales.Get(tx, refunded) // as it was before the refund
+	if err != nil {
+		return err
+	}
+	before := old
+	if leaving.HoldsSeat() && leaving.PricingPlanID == old.PricingPlanID {
+		before.EndedAt = lyceum.None[time.Time]()
+	}
+	misfits, err := reopening(tx, &before, &reopened, &plan)
 	if err != nil {
 		return err
 	}
