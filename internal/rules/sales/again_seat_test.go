@@ -33,15 +33,18 @@ func TestARefundedSaleIsPaidAgain(t *testing.T) {
 				_, e2 := b.learning.UpdateCoupon(ctx, b.by(), learning.CouponChange{ID: 1, Percent: some(some(0.5)), Available: some(some(int32(1)))})
 				n := sales.NewSale{User: 1, Plan: 6, Coupon: some(lyceum.CouponID(1))}
 				d := b.sell(t, n)
+				if test.lapsed {
+					b.pass(60)
+					b.lapse(t)
+				}
 				_, e3 := b.service.Refund(ctx, b.by(), sales.Refund{Transaction: d.Transactions[0].ID, EndAccess: some(false)})
 				for _, err := range []error{e1, e2, e3} {
 					if err != nil {
 						t.Fatal(err)
 					}
 				}
-				if test.lapsed {
-					b.pass(60)
-					b.lapse(t)
+				if why := b.show(t, d.ID).EndReason; (why == some(lyceum.SaleLapsed)) != test.lapsed {
+					t.Fatalf("it ended: %v", why)
 				}
 				if n.User = 2; test.seat {
 					b.sell(t, sales.NewSale{User: n.User, Plan: n.Plan})
