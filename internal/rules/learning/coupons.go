@@ -271,12 +271,16 @@ func codesTaken(
 	taken := func(i int, by lyceum.CouponID) {
 		problems = append(problems, problem(i, "code", "is already the code of coupon %d (case-insensitive)", by))
 	}
+	isBad := map[int]bool{}
+	for i := range bad {
+		isBad[bad[i].Index] = true
+	}
 	codes, claims, changed := []string{}, map[string]int{}, map[lyceum.CouponID]bool{}
 	for i := range rows {
-		c := &rows[i]
-		if slices.ContainsFunc(bad, func(p lyceum.RowProblem) bool { return p.Index == i }) {
+		if isBad[i] {
 			continue
 		}
+		c := &rows[i]
 		changed[c.ID] = true
 		if !c.Code.Present || c.ArchivedAt.Present {
 			continue

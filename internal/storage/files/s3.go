@@ -164,7 +164,7 @@ func (s *S3) list(ctx context.Context, prefix string, visit func(name string, ob
 	defer late.Stop()
 	options := minio.ListObjectsOptions{Prefix: s.at(prefix), Recursive: true}
 	mark, seen, next := "", 0, 1 // the mark is moved ever further apart, so any cycle will contain it
-	for object := range s.core.Client.ListObjectsIter(listing, s.bucket, options) {
+	for object := range s.core.ListObjectsIter(listing, s.bucket, options) {
 		late.Stop()
 		switch {
 		case object.Err != nil:
@@ -205,8 +205,8 @@ func (s *S3) remove(ctx context.Context, name string) error {
 func (s *S3) Each(ctx context.Context, prefix lyceum.FileName, visit func(lyceum.StoredFile) error) error {
 	return s.list(ctx, string(prefix), func(at string, object *minio.ObjectInfo) error {
 		name := lyceum.FileName(at)
-		if check(name) != nil { // a foreign or incomplete file
-			return nil
+		if check(name) != nil {
+			return nil //nolint:nilerr // a foreign or incomplete file
 		}
 		return visit(lyceum.StoredFile{Name: name, Size: object.Size, At: object.LastModified})
 	})
