@@ -19,7 +19,7 @@ func TestACorrectedPaymentFreesItsSeat(t *testing.T) {
 	unpaid := func(x *lyceum.Transaction) { x.Paid = false }
 	free := func(x *lyceum.Transaction) { x.FinalPrice, x.Charge, x.Revenue = 0, 0, 0 }
 	for name, store := range engines(t) {
-		for _, anew := range []bool{false, true} { // each batch is a file of its own
+		for _, separate := range []bool{false, true} { // whether each batch is imported by itself
 			s := fill(t, store)
 			in := s.service.Import(lyceum.By{School: s.school, Actor: "import"}, lyceum.RefuseMissing)
 			for _, test := range []struct {
@@ -35,7 +35,7 @@ func TestACorrectedPaymentFreesItsSeat(t *testing.T) {
 				{"and back", []lyceum.Transaction{row(2, 9), row(3, 8, refunded)}, 1},
 				{"it is refunded as well", []lyceum.Transaction{row(2, 9, refunded)}, 0},
 			} {
-				if anew {
+				if separate {
 					in = s.service.Import(lyceum.By{School: s.school, Actor: "import"}, lyceum.RefuseMissing)
 				}
 				if _, problems, err := in.Save(t.Context(), test.batch); err != nil || len(problems) > 0 {
